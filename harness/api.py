@@ -45,9 +45,9 @@ def run(
 ) -> Results:
     """Run a benchmark as ``harness bench`` does, report.html included, and return what it left behind.
 
-    Where nothing has changed since its results were written, these are returned at once; ``again`` runs it
-    all the same. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives
-    them instead. Raises HarnessError with what to do about it.
+    Where nothing has changed since its results were written, these are returned immediately; ``again`` runs
+    it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
+    instead. Raises HarnessError with what to do about it.
     """
     from harness.bench.job import do_bench
 
@@ -60,7 +60,7 @@ def run(
 
 
 def read_results(folder: Folder) -> Results:
-    """The results in a folder such as ``results/quickstart``; raises HarnessError where there are none."""
+    """The results in a folder such as ``results/quickstart``; raises HarnessError if there are none."""
     found = Results(Path(folder))
     _ = found.record
     return found
@@ -96,7 +96,7 @@ class Results:
         return read_table(self.folder, name)
 
     def compare(self, measure: str | None = None, baseline: str | None = None) -> Comparison:
-        """Which setting is best, by how much, and whether it is real; by default by the headline measure."""
+        """Which setting is best, by how much, and whether that is real; by default by the headline."""
         return compare(self, measure=measure, baseline=baseline)
 
     def report(self, output: Folder | None = None) -> Path:
@@ -144,10 +144,10 @@ def compare(
 ) -> Comparison:
     """Compare the settings of one or several results query by query, as ``harness compare`` does.
 
-    Raises HarnessError where they were not scored on the same queries and the same judged text, ConfigError
+    Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
     """
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.verdict import measure_to_take, names_of, scores_of, verdict_of
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
@@ -165,7 +165,7 @@ def score(
 
     ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
     DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
-    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN where a measure is
+    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN if a measure is
     undefined. Raises ValueError for an unknown measure or convention, TrecError for bad data.
     """
     import pandas as pd
@@ -194,7 +194,7 @@ def ndcg(
     """NDCG@k of one ranking: its grades in rank order, and the grades of *all* that was judged.
 
     The ideal is the best k of ``judged``, not of what was retrieved; unjudged text has grade 0 in ``ranked``.
-    ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN where nothing judged is relevant.
+    ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN if nothing judged is relevant.
     Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
     """
     worth = gain_exp if gain == "exp" else gain_lin

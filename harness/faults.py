@@ -66,7 +66,7 @@ def _line(text: str) -> None:
         sys.stderr.write(f"{printable(text)}\n")
         sys.stderr.flush()
     except (AttributeError, OSError):
-        # nobody reads it; the exit code is enough
+        # output that nobody reads; the exit code is enough
         return
 
 

@@ -1,4 +1,4 @@
-"""How a stage offers its variants: one frozen config per kind, and one table of kinds per stage."""
+"""The variants of a stage: one frozen config per kind, and one table of kinds per stage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Made = TypeVar("Made", covariant=True)
 class StageConfig(BaseModel):
     """Base of every configuration model: frozen, and an unknown key is an error.
 
-    So is a value that no file, database or file system can hold, which would fail only when it is used.
+    So is a value that no file, database or file system can hold, which would otherwise fail only in use.
     """
 
     model_config = ConfigDict(
@@ -40,7 +40,7 @@ class StageConfig(BaseModel):
 
 
 def _check(value: Any) -> None:
-    """Raise ValueError for a number, a text or a path that cannot be written down."""
+    """Raise ValueError for a number, a text or a path that cannot be stored."""
     if isinstance(value, int) and abs(value) > LARGEST:
         raise ValueError(f"this number is too large; the largest is {LARGEST}")
     if isinstance(value, str | PurePath):
@@ -61,7 +61,7 @@ def _check(value: Any) -> None:
 
 
 class Step(ABC, Generic[Config]):
-    """Base of what does the work of a stage, made of its configuration."""
+    """Base of the classes that do the work of a stage, made from its configuration."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -122,7 +122,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         raise ConfigError(f"{self.stage}: there is no kind {quoted(name)}. Known kinds: {known}.")
 
     def make(self, config: StageConfig) -> Made:
-        """What ``config`` asks for; raises ConfigError where it is of no kind of this stage."""
+        """What ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
         return self.find(kind_of(config)).make(config)
 
 

@@ -1,4 +1,4 @@
-"""Text from files, configurations and endpoints, made safe to show: the one place that cleans it."""
+"""Text from files, configurations and endpoints, made safe to show; all cleaning is done here."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, runtime_checkable
 
 EVERY = 60.0
-# A step that is over sooner is not worth a line.
+# A shorter step is not worth a line.
 WORTH_A_LINE = 2.0
 
 
@@ -28,7 +28,7 @@ class Describable(Protocol):
 
 
 class Board(Protocol):
-    """A table that fills while work goes on; ``live`` False: nobody sees it, so fill in nothing costly."""
+    """A table that fills while work goes on; ``live`` False: it is not shown, so fill in nothing costly."""
 
     live: bool
 
@@ -53,7 +53,7 @@ class Reporter(Protocol):
 
 
 class HiddenBoard:
-    """A board that nobody sees."""
+    """A board that is not shown."""
 
     live = False
 
@@ -80,7 +80,7 @@ class Silent:
 
     @contextmanager
     def board(self, columns: Sequence[str]) -> Iterator[Board]:
-        """Open a table that nobody sees."""
+        """Open a table that is not shown."""
         yield HiddenBoard()
 
     def note(self, text: str) -> None:
@@ -128,12 +128,12 @@ class LinesTask:
 
 
 def remaining(seconds: float, done: float, total: float | None) -> float | None:
-    """The seconds that are left if the rest goes on like all that is done; None where nothing is."""
+    """The seconds that are left if the rest goes on like all that is done; None if nothing is."""
     return seconds * (total - done) / done if done and total is not None else None
 
 
 def duration(seconds: float) -> str:
-    """A duration as people say it: ``8 s``, ``4 min 10 s``, ``2 h 5 min``."""
+    """A duration in readable form: ``8 s``, ``4 min 10 s``, ``2 h 5 min``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

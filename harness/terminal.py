@@ -202,7 +202,7 @@ def print_line(text: str) -> None:
 
 
 def write_out(text: str) -> None:
-    """Text for another program to read: as it is, but for control characters."""
+    """Text for another program to read: as it is, except for control characters."""
     sys.stdout.write(without_controls(text))
 
 
@@ -278,7 +278,7 @@ def print_facts(title: str, rows: Sequence[tuple[str, Any]]) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A plain table; numbers stand on the right."""
+    """A plain table; numbers are on the right."""
     table = Table(title=Text(printable(title)), title_justify="left")
     for i, column in enumerate(columns):
         numeric = bool(rows) and isinstance(rows[0][i], int | float)

@@ -72,7 +72,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One information need. ``answerable`` is False where the documents are known to hold no answer.
+    """One information need. ``answerable`` is False if the documents are known to hold no answer.
 
     ``cluster`` names what it is tested with, because its questions are alike; '' where the file does not say.
     """
@@ -129,7 +129,7 @@ class Answered(Asked):
     ``raw`` is the text of the answer. ``grades`` has one grade per passage where a judge was asked and could
     be read. ``reason`` says why an answer cannot be used ('' where it can), ``raw`` then what the endpoint
     said instead. ``settled``: the call need not be tried again. ``price`` is None when unknown; ``seconds``
-    is the time of the call. ``finish`` is the endpoint's word for why the answer has ended, None where
+    is the time of the call. ``finish`` is the endpoint's word for why the answer has ended, None if
     nothing was answered or, in old records, where it was not kept; ``logprobs`` are the log probabilities of
     its tokens as the endpoint wrote them, where they were asked for.
     """
@@ -213,7 +213,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class QueryScore:
-    """The value of one measure for one query under one setting; None where the measure is undefined."""
+    """The value of one measure for one query under one setting; None if the measure is undefined."""
 
     setting: str
     stage: str
@@ -249,9 +249,9 @@ class RunRecord:
 class ChunkHealth:
     """How a chunking looks. Lengths are in tokens of the encoder, special tokens included.
 
-    ``share_overlong`` is None where the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
+    ``share_overlong`` is None if the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
     of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk contains completely;
-    ``share_covered_twice`` is the share of covered characters that stand in more than one chunk;
+    ``share_covered_twice`` is the share of covered characters that are in more than one chunk;
     ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
     the bins of docs/results.md, separated by blanks.
     """

@@ -46,9 +46,9 @@ def test_a_benchmark_by_batches_has_the_judgments_of_one_by_single_calls_at_half
     with FakeServer(script) as server:
         config = batched(server.url)
         # retrieves, so that the pool is known
-        told = printed(capsys, "bench", config, "--dry-run")
-        assert "in batches (0.5 of the usual price)" in told
-        likely = float(re.search(r"price likely (\d+\.\d+)", told)[1])
+        output = printed(capsys, "bench", config, "--dry-run")
+        assert "in batches (0.5 of the usual price)" in output
+        likely = float(re.search(r"price likely (\d+\.\d+)", output)[1])
         assert not script.batches
         assert exit_code("bench", config) == 0
         by_batch = judgments(tmp_path)
@@ -65,8 +65,8 @@ def test_a_benchmark_by_batches_has_the_judgments_of_one_by_single_calls_at_half
     (tmp_path / ".cache/harness/judgments.sqlite").unlink()
     with FakeServer(lambda request, number: Answer(body=reply(request))) as server:
         single = place(server.url)
-        told = printed(capsys, "bench", single, "--dry-run")
-        assert float(re.search(r"price likely (\d+\.\d+)", told)[1]) == pytest.approx(2 * likely, abs=2e-4)
+        output = printed(capsys, "bench", single, "--dry-run")
+        assert float(re.search(r"price likely (\d+\.\d+)", output)[1]) == pytest.approx(2 * likely, abs=2e-4)
         assert exit_code("bench", single) == 0
     assert judgments(tmp_path) == by_batch
 

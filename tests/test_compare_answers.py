@@ -130,15 +130,15 @@ def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge say nothing about it"),
         (("--measure", "exact_match"), "was not scored by exact_match"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, told):
+def test_what_cannot_be_compared_is_refused(tmp_path, capsys, words, message):
     folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4})
-    assert told in refused(capsys, "compare", folder, *words)
+    assert message in refused(capsys, "compare", folder, *words)
 
 
 def test_a_measure_that_only_one_result_has(tmp_path, capsys):

@@ -120,12 +120,12 @@ def test_the_front_and_the_cheapest_of_the_tied_are_told(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6, "larger": 0.6})
     add_prices(folder, {"small": 500, "large": 4000.5, "larger": 2000})
     _, out, _ = run(capsys, "compare", folder)
-    told = one_line(out)
-    assert "against tokens@10: small (0.4" in told
-    assert "for 500), " in told
+    output = one_line(out)
+    assert "against tokens@10: small (0.4" in output
+    assert "for 500), " in output
     assert (
         "Next: Choose larger, the cheapest setting that may be best (2,000 tokens@10), or add questions."
-        in told
+        in output
     )
 
 
@@ -136,9 +136,9 @@ def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path
     add_prices(two, {"a": 900}, k="5")
     assert "to different depths" in one_line(run(capsys, "compare", one, two)[1])
     add_prices(two, {"a": 900})
-    told = one_line(run(capsys, "compare", one, two)[1])
-    assert "one: a (0.4" in told
-    assert "two: a (0.5" in told
+    output = one_line(run(capsys, "compare", one, two)[1])
+    assert "one: a (0.4" in output
+    assert "two: a (0.5" in output
 
 
 def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):
@@ -169,10 +169,10 @@ def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tm
 
 def test_selection_can_be_cross_validated(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6})
-    told = one_line(run(capsys, "compare", folder, "--select", "cross-validated", "--folds", "4")[1])
-    assert "4 folds" in told
-    assert "large in 40" in told
-    assert "was chosen on" not in told
+    output = one_line(run(capsys, "compare", folder, "--select", "cross-validated", "--folds", "4")[1])
+    assert "4 folds" in output
+    assert "large in 40" in output
+    assert "was chosen on" not in output
 
 
 def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):
@@ -225,9 +225,9 @@ def test_a_reranker_that_harms_is_told(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     code, out, _ = run(capsys, "compare", reranked_results(tmp_path / "r", -0.1))
     assert code == 0
-    told = out[out.index("what the reranker does to ndcg_exp@10") :].splitlines()
-    big = next(line.split() for line in told if line.startswith("big"))
-    small = next(line.split() for line in told if line.startswith("small"))
+    output = out[out.index("what the reranker does to ndcg_exp@10") :].splitlines()
+    big = next(line.split() for line in output if line.startswith("big"))
+    small = next(line.split() for line in output if line.startswith("small"))
     # the gains are −0.05, −0.1 and −0.15 by turns over 40 queries, 14 + 13 + 13 of them
     assert big[4] == "-0.099"
     assert (big[-1], small[-1]) == ("yes", "no")

@@ -51,13 +51,13 @@ def layout(text, width):
 
 
 def test_prose_wraps_and_words_stay_whole():
-    told = layout("One sentence that is far too long\nfor the width, about text-precision@10.\n", 24)
-    assert told == "One sentence that is far\ntoo long for the width,\nabout text-precision@10.\n"
+    output = layout("One sentence that is far too long\nfor the width, about text-precision@10.\n", 24)
+    assert output == "One sentence that is far\ntoo long for the width,\nabout text-precision@10.\n"
 
 
 def test_a_wide_example_stays_a_command():
-    told = layout("  harness compare results/monday results/today --measure x   # what changed\n", 40)
-    assert told == (
+    output = layout("  harness compare results/monday results/today --measure x   # what changed\n", 40)
+    assert output == (
         "  # what changed\n  harness compare results/monday \\\n      results/today --measure x\n"
     )
 

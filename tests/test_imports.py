@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 HARNESS = Path(__file__).parent.parent / "harness"
-SHARED = {"types", "errors", "finite", "kinds", "printable", "progress", "stopping"}
+SHARED = {"types", "errors", "finite_number", "kinds", "printable", "progress", "stopping"}
 HEAVY = {
     "chromadb",
     "torch",
@@ -35,7 +35,7 @@ HEAVY = {
 ALLOWED = {
     "types": set(),
     "errors": set(),
-    "finite": set(),
+    "finite_number": set(),
     "kinds": {"errors", "printable"},
     "printable": set(),
     "progress": set(),

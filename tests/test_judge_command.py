@@ -191,9 +191,9 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
     with FakeServer(right) as server:
         path = place(server.url)
         assert exit_code("bench", path, "--dry-run") == 0
-        told = re.sub(r"\s+", " ", capsys.readouterr().err)
-        assert "the judge (b:" in told
-        assert "grade this 4" in told
+        output = re.sub(r"\s+", " ", capsys.readouterr().err)
+        assert "the judge (b:" in output
+        assert "grade this 4" in output
         assert exit_code("bench", path, "--quiet") == 0
         out = printed(capsys, "judge", "answers", path, "--flagged")
     flags = json.loads((tmp_path / "results" / "one" / "record.json").read_text())["cost"][

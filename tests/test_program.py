@@ -204,7 +204,7 @@ def test_a_fault_that_cannot_be_saved_is_still_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "message"),
     [
         ("recursive()", "internal fault: RecursionError"),
         ("raise MemoryError", "memory ran out"),
@@ -213,7 +213,7 @@ def test_a_fault_that_cannot_be_saved_is_still_one_line(tmp_path):
         ("raise ExceptionGroup('two', [ValueError('a')])", "internal fault: ExceptionGroup"),
     ],
 )
-def test_no_exception_shows_a_traceback(statement, told, tmp_path):
+def test_no_exception_shows_a_traceback(statement, message, tmp_path):
     body = f"""
     def recursive():
         recursive()
@@ -222,7 +222,7 @@ def test_no_exception_shows_a_traceback(statement, told, tmp_path):
     """
     code, out, err = stub(body, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert told in err
+    assert message in err
 
 
 def test_threads_warnings_and_logs_are_lines_without_tracebacks(tmp_path):

@@ -110,8 +110,8 @@ def test_files_without_a_query_in_common_are_refused(files, capsys, tmp_path):
     (tmp_path / "run.txt").write_text("Q-1 Q0 a 1 1 t\n")
     code, out, err = score(capsys, *files)
     assert (code, out) == (1, "")
-    told = " ".join(err.split())
-    assert "no query in common: the run has Q-1, the judgments have q1, q2, q3." in told
+    output = " ".join(err.split())
+    assert "no query in common: the run has Q-1, the judgments have q1, q2, q3." in output
 
 
 def test_ids_that_begin_with_a_number_sign_are_scored_and_told(capsys, tmp_path):

@@ -66,9 +66,9 @@ def test_every_way_to_print_cleans(show, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "400")
     show(HOSTILE)
     out, err = capsys.readouterr()
-    told = out + err
-    assert SHOWN in told
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", told)
+    output = out + err
+    assert SHOWN in output
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", output)
 
 
 @pytest.mark.parametrize("show", PRINTED.values(), ids=PRINTED)

@@ -10,7 +10,7 @@ from functools import partial
 from harness.abilities.marking import Marked, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
-from harness.answering.failing import refuse_unanswered
+from harness.answering.failure_limits import refuse_unanswered
 from harness.answering.tools import not_asked
 from harness.comparison.means import Estimate
 from harness.report.tables import Table
@@ -22,8 +22,8 @@ from harness.text.numbers import interval, number
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A trial with the reply to it and what that shows; None where there is no answer."""
+class TrialResult:
+    """A trial with its reply and how that is marked; None if there is no answer."""
 
     trial: Trial
     reply: Reply
@@ -47,23 +47,25 @@ class Share:
 
 def try_out(
     trials: Sequence[Trial], config: AnswerConfig, context: Context, *, any_refusal: bool = False
-) -> list[Tried]:
+) -> list[TrialResult]:
     """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
 
-    Raises NotAskedError where the context may not ask, and LlmError where the model cannot be asked, or where
+    Raises NotAskedError if the context may not ask, and LlmError where the model cannot be asked, or where
     more trials have no answer than ``answer.max_failed`` allows.
     """
     answerer = ANSWERERS.make(config)
     replies = answerer.run(_asked(trials), RunTools(context))
     refuse_unanswered("The trials", answerer.name, replies, config.max_failed)
     return [
-        Tried(trial, reply, None if reply.text is None else mark(trial, reply.text, any_refusal=any_refusal))
+        TrialResult(
+            trial, reply, None if reply.text is None else mark(trial, reply.text, any_refusal=any_refusal)
+        )
         for trial, reply in zip(trials, replies, strict=True)
     ]
 
 
 def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
-    """What answering would ask for, in a context that may not ask; nothing where it costs nothing."""
+    """The calls that answering would make, in a context that may not ask; nothing if it costs nothing."""
     answerer = ANSWERERS.make(config)
     return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
@@ -72,7 +74,7 @@ def _asked(trials: Sequence[Trial]) -> list[Asking]:
     return [Asking(one.trial_id, one.question, one.passages) for one in trials]
 
 
-def shares(tried: Sequence[Tried]) -> list[Share]:
+def shares(tried: Sequence[TrialResult]) -> list[Share]:
     """Every share, by ability and share of noise; trials without an answer are counted and left out."""
     found: list[Share] = []
     for ability in ABILITIES:
@@ -82,7 +84,7 @@ def shares(tried: Sequence[Tried]) -> list[Share]:
     return found
 
 
-def _shares(ability: Ability, rate: float, tried: Sequence[Tried]) -> list[Share]:
+def _shares(ability: Ability, rate: float, tried: Sequence[TrialResult]) -> list[Share]:
     marks = [one.marked for one in tried if one.marked is not None]
     failed = len(tried) - len(marks)
     shown: dict[str, list[bool]] = {}
@@ -97,15 +99,15 @@ def _shares(ability: Ability, rate: float, tried: Sequence[Tried]) -> list[Share
 
 
 def _estimate(values: Sequence[bool]) -> Estimate | None:
-    """The share with Wilson's interval, which does not shrink to nothing where all trials come out alike."""
+    """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
     if not values:
         return None
     low, high = wilson_interval(sum(values), len(values))
     return Estimate(sum(values) / len(values), low, high, len(values))
 
 
-def shares_table(title: str, tried: Sequence[Tried]) -> Table:
-    """A row a share, with its interval and the trials that it rests on."""
+def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:
+    """One row per share, with its interval and the trials it is based on."""
     rows = tuple(
         (
             one.ability,

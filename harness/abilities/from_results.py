@@ -18,7 +18,7 @@ from harness.types import Chunk, Judgment, Query
 
 
 def evidence_of(folder: Path) -> list[Evidence]:
-    """What every answerable question of a result has; raises HarnessError where the result has no passages.
+    """The evidence of all answerable questions; raises HarnessError if the result has no passages.
 
     Passages are those among the first ten of some setting's last ranking, by their best rank there.
     """
@@ -52,7 +52,7 @@ def _ranked(folder: Path, texts: Mapping[str, PassageRow]) -> dict[str, list[str
     last: dict[str, str] = {}
     rows = read_any(folder, RankedRow)
     for row in rows:
-        # rows stand in the order of the stages
+        # rows are in the order of the stages
         last[row.setting] = row.stage
     best: dict[str, dict[str, int]] = {}
     for row in rows:
@@ -78,7 +78,7 @@ def _evidence(
 ) -> Evidence:
     query = Query(row["query_id"], row["text"], "train")
     case = Case(query, tuple(map(_chunk, passages)), None, "not asked", judgments=tuple(judgments))
-    # the answer is in what has all its words; what shares a letter with evidence is no near miss
+    # text with all words of the answer holds the answer; text that overlaps evidence is no near miss
     held = holdings(case, 1, Projection())
     touched = holdings(case, 1, Projection("any_overlap"))
     facts: dict[str, list[str]] = {}
@@ -92,7 +92,7 @@ def _evidence(
         for passage, own, part in zip(passages, held, touched, strict=True)
         if not own.facts and not part.facts and not _says(passage.text, answers)
     ]
-    # where a fact was not found by any ranking, the evidence is not whole
+    # if no ranking found a fact, the evidence is incomplete
     wanted = dict.fromkeys(names.values())
     ordered = {name: tuple(facts[name]) for name in wanted} if wanted.keys() == facts.keys() else {}
     return Evidence(row["query_id"], row["text"], answers, ordered, tuple(dict.fromkeys(near)))
@@ -108,5 +108,5 @@ def _names(relevant: Sequence[Judgment]) -> dict[Fact, str]:
 
 
 def _says(text: str, answers: Sequence[str]) -> bool:
-    """Whether an unlabelled passage has a golden answer in its words: it may well answer."""
+    """Whether an unlabelled passage contains a golden answer, so that it may well answer."""
     return any(answer.lower() in text.lower() for answer in answers)

@@ -17,7 +17,7 @@ DETECTS = ("事实性错误", "factual errors")
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What an answer shows. ``parts``: which parts of the golden answer it holds; none where it refuses."""
+    """How an answer is marked. ``parts``: which parts of the golden answer it has; none if it refuses."""
 
     rejects: bool
     detects: bool
@@ -30,13 +30,13 @@ class Marked:
 
 
 def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> Marked:
-    """What the answer of a trial shows; ``any_refusal`` counts other words of refusal than RGB's too."""
+    """Mark the answer of a trial; ``any_refusal`` also counts refusals in other words than RGB's."""
     rejects = any(phrase in answer for phrase in REJECTS) or (any_refusal and refuses(answer))
     detects = any(phrase in answer for phrase in DETECTS)
     return Marked(rejects, detects, () if rejects else held(trial.golden, answer))
 
 
 def held(golden: Golden, answer: str) -> tuple[bool, ...]:
-    """Which parts stand in the answer, in lower case, by one of their alternatives."""
+    """Which parts are in the answer, in lower case, by one of their alternatives."""
     said = answer.lower()
     return tuple(any(one.lower() in said for one in part) for part in golden)

@@ -1,4 +1,4 @@
-"""The four abilities from one's own questions, evidence and near misses."""
+"""The four abilities from the user's own questions, evidence and near misses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Evidence:
     """A question with its golden answers, of which any is right, and passages of real rankings.
 
     ``facts`` has for each fact that an answer takes the passages that hold it, the best ranked first; none
-    where one of them was not found. Evidence names tell facts apart; without several names there is one fact.
+    if one of them was not found. Evidence names tell facts apart; without several names there is one fact.
     ``near`` are the best ranked passages that hold none and share no text with one.
     """
 
@@ -35,8 +35,8 @@ class Evidence:
     def golden(self) -> Golden:
         """The parts of the answer, which `;` separates; figures also without commas.
 
-        Golden answers of as many parts as the first give further ways to say each part, in their order;
-        others cannot be matched with it and do not count.
+        Golden answers with as many parts as the first add alternatives for each part, in order; others cannot
+        be matched with it and are ignored.
         """
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]
@@ -56,7 +56,7 @@ def own_trials(evidence: Sequence[Evidence], options: RgbOptions, left: LeftOut)
     ``noise``: passages with the evidence, and ⌈passages · rate⌉ near misses; where there is little evidence,
     fewer passages are shown, so that a rate always means as many near misses. ``rejection``: near misses
     alone. ``integration``: a passage for each of several facts, and near misses. ``counterfactual``: the
-    figures of the golden answer are changed wherever they stand in the passages.
+    figures of the golden answer are changed wherever they are in the passages.
     """
     for one in evidence:
         if not one.golden:
@@ -111,7 +111,7 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
 
 
 def _shown(one: Evidence, rate: float, options: RgbOptions) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Passages with evidence, one for every fact first, and near misses; None where there is no room."""
+    """Passages with evidence, one for every fact first, and near misses; None if there is no room."""
     noise = math.ceil(round(options.passages * rate, 9))
     room = options.passages - noise
     depth = max(map(len, one.facts.values()))
@@ -132,7 +132,7 @@ def _shuffled(
 
 
 def _changed(text: str, changes: Mapping[str, str]) -> str:
-    """Every figure of the answer in other digits, wherever it stands as a figure of its own."""
+    """Every figure of the answer in other digits, wherever it is as a figure of its own."""
     plain = {_without_commas(old): new for old, new in changes.items()}
     return _FIGURE.sub(lambda found: _kept_form(found[0], plain), text)
 

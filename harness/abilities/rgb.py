@@ -49,7 +49,7 @@ class RgbOptions:
 
 
 def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
-    """The instances of a file such as ``en_fact.jsonl``; their fields say what is asked of them.
+    """The instances of a file such as ``en_fact.jsonl``; their fields say which ability they test.
 
     With ``true``, counterfactual ones are read with their true passages instead, for noise and rejection.
     Raises CorpusError that names the line at fault.

@@ -25,7 +25,7 @@ class Trial:
     """``rate`` is the share of passages that are noise: 1 for rejection.
 
     ``golden`` has at least one part, each with at least one alternative that is not blank. ``changed`` says
-    what was made false in the passages of a counterfactual trial, '' where the source does not tell.
+    what was made false in the passages of a counterfactual trial, '' if the source does not say.
     """
 
     trial_id: str
@@ -49,7 +49,7 @@ class Trial:
 def write_trials(trials: Iterable[Trial], path: Path) -> int:
     """Write trials to a new file, one JSON object a line; returns their number.
 
-    Raises CorpusError where there is such a file.
+    Raises CorpusError if there is such a file.
     """
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:

@@ -24,7 +24,7 @@ Item = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Calls(Generic[T]):
-    """What a case wants from the model: answers to each of ``items``, ``samples`` times.
+    """The model calls of a case: answers to each of ``items``, ``samples`` times.
 
     If one of them has no usable answer, the case fails; where they are not ``needed``, it gets none of them.
     """
@@ -37,7 +37,7 @@ class Calls(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What a case wants from the encoder: the cosine of each pair of texts."""
+    """The cosines that a case needs from the encoder, one per pair of texts."""
 
     texts: tuple[tuple[str, str], ...]
 
@@ -52,7 +52,7 @@ All cases want the same steps in the same order, some of them for no items, so t
 def ask(
     step: Step[T], *items: Item, samples: int = 1, needed: bool = True
 ) -> Generator[Calls[T], list[T], list[T]]:
-    """What the model answers to each item: all of them once, then all again; nothing where not ``needed``."""
+    """What the model answers to each item: all of them once, then all again; nothing if not ``needed``."""
     return (yield Calls(step, items, samples, needed))
 
 
@@ -76,13 +76,13 @@ def verdicts(
 
 
 def near(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
-    """The cosine of each pair of texts; None where a vector is zero."""
+    """The cosine of each pair of texts; None if a vector is zero."""
     found: list[float | None] = yield Pairs(texts)
     return found
 
 
 class LlmMeasureConfig(AnswerMeasureConfig):
-    """Base of the configurations of measures that ask a language model."""
+    """Base configuration of measures that ask a language model."""
 
     steps: ClassVar[tuple[Step[Any], ...]] = ()
     language: Language = Field("en", description="The language of the built-in prompts: `en` or `zh`.")
@@ -111,7 +111,7 @@ Asking = TypeVar("Asking", bound=LlmMeasureConfig)
 
 
 class LlmMeasure(AnswerMeasure[Asking]):
-    """A measure that asks a language model: what it asks is in the ledger, and a failed call is no score."""
+    """A measure that asks a language model: its calls are in the ledger, and a failed call gives no score."""
 
     def record(self) -> dict[str, dict[str, Any]]:
         """The prompts it asks with, by step: name, version and hash."""
@@ -126,7 +126,7 @@ class LlmMeasure(AnswerMeasure[Asking]):
         """Score a case that lacks nothing."""
 
     def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Score all cases side by side: what they want is asked for in one batch a step."""
+        """Score all cases side by side: their calls are made in one batch per step."""
         found = {at: lack for at, case in enumerate(cases) if (lack := self.lacking(case))}
         scorings = {at: self.one(case) for at, case in enumerate(cases) if at not in found}
         sent: dict[int, Any] = dict.fromkeys(scorings)
@@ -151,7 +151,7 @@ class LlmMeasure(AnswerMeasure[Asking]):
     def _said(
         self, step: Step[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
     ) -> dict[int, list[T] | str]:
-        """What the model says of each case in one step, or why that is not known."""
+        """The model's answers about each case in one step, or why there are none."""
         asked = [(at, item) for at, one in calls.items() for item in one.items]
         prompt = self.config.prompt(step)
         form = form_of(step, prompt)

@@ -1,7 +1,7 @@
-"""Answers whose true score is known by construction, to try a model that scores on. All of it invented.
+"""Answers whose true score is known by construction, to try a model that scores on. All of them are invented.
 
-Each topic has one fact, in one sentence, so that what follows from the passages and what does not is beyond
-doubt. Attacks are carried by an answer that is wrong, or by passages that hold nothing.
+Each topic has one fact, in one sentence, so that it is clear what follows from the passages and what does
+not. Attacks are carried by an answer that is wrong, or by passages that hold nothing.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ _BY_KIND: Mapping[str, Mapping[str, Range]] = {
     "context_entity_recall": {_GOLDEN: (0.5, 1.0), _ELSEWHERE: (0.0, 0.5)},
     # nothing in the golden answer is wrong
     "noise_sensitivity": {_GOLDEN: _NONE},
-    # every question has an answer: 1 where it is not refused
+    # every question has an answer: 1 if it is not refused
     "refusal": {_GOLDEN: _ALL, _FIGURE: _ALL, _EVASIVE: _NONE},
 }
 
@@ -197,7 +197,7 @@ _BY_KIND: Mapping[str, Mapping[str, Range]] = {
 def expected_of(measure: AnswerMeasure[Any]) -> dict[str, Range]:
     """The range that the mean over the topics must lie in, by variant, where the definition says one.
 
-    A criterion of the user's own has no known values: only an attack may not raise them (``ATTACKS``).
+    A user-defined criterion has no known values: only an attack may not raise them (``ATTACKS``).
     """
     if isinstance(measure, AnswerCorrectness):
         return _correctness(measure)

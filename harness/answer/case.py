@@ -14,10 +14,10 @@ Details = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One query under one setting: all that a measure of answers may look at.
+    """One query under one setting: everything that a measure of answers may use.
 
-    ``passages`` stand in the order in which they were read. ``answer`` None: there is none, and ``reason``
-    says why. ``references`` are the golden answers, each as right as the first; none where none is known.
+    ``passages`` are in the order in which they were read. ``answer`` None: there is none, and ``reason``
+    says why. ``references`` are the golden answers, each as right as the first; none if none is known.
     ``cited`` are 0-based indexes into ``passages``. ``judgments`` are the graded spans of the query in the
     texts of this corpus.
     """
@@ -31,7 +31,7 @@ class Case:
     judgments: tuple[Judgment, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no measure could score correctly: an empty answer, a citation of nothing."""
+        """Refuse a case that cannot be scored: an empty answer, a citation of no passage."""
         name = self.query.query_id
         if self.answer is not None and not self.answer.strip():
             raise ValueError(f"{name}: the answer is empty; None and a reason say that there is none")

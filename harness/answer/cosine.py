@@ -10,7 +10,7 @@ from harness.answer.measure import AnswerTools
 
 
 def cosines(pairs: Sequence[tuple[str, str]], tools: AnswerTools) -> list[float | None]:
-    """The cosine of each pair of texts, in double precision; None where a vector is zero.
+    """The cosine of each pair of texts, in double precision; None if a vector is zero.
 
     Each text is embedded once.
     """

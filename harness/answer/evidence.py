@@ -33,7 +33,7 @@ class CitationConfig(AnswerMeasureConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class PassageEvidence:
     """What one passage holds: the names of relevant facts, and whether anything about it is judged."""
 
     facts: frozenset[Fact]
@@ -52,7 +52,7 @@ def facts_of(case: Case, rel: int) -> frozenset[Fact]:
     return frozenset(map(fact_of, _relevant(case.judgments, rel)))
 
 
-def holdings(case: Case, rel: int, projection: Projection) -> list[Holding]:
+def holdings(case: Case, rel: int, projection: Projection) -> list[PassageEvidence]:
     """What each passage holds, in the order read.
 
     A passage holds a span as a chunk covers it in NDCG (``projection``). Where the label names the words that
@@ -62,7 +62,7 @@ def holdings(case: Case, rel: int, projection: Projection) -> list[Holding]:
     found = []
     for passage in case.passages:
         covered = [one for one in case.judgments if one.grade is not None and holds(passage, one, projection)]
-        found.append(Holding(frozenset(map(fact_of, _relevant(covered, rel))), bool(covered)))
+        found.append(PassageEvidence(frozenset(map(fact_of, _relevant(covered, rel))), bool(covered)))
     return found
 
 

@@ -43,7 +43,7 @@ class ObjectForm(TextForm, Generic[T]):
             shown[slot] = _shown(slot, text, mark)
 
         def fill(template: str) -> str:
-            # one pass, so that a slot's name inside a text stays text
+            # one pass, so that a slot's name inside a text is not replaced
             return SLOT.sub(lambda slot: shown.get(slot[1], slot[0]), template)
 
         parts = {"system": self.system, "user": self.user}

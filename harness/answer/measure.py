@@ -1,4 +1,4 @@
-"""What a measure of answers is: its reference, its configuration, and how it scores cases."""
+"""The base of measures of answers: reference, configuration, and scoring of cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 
 
 class AnswerTools(Protocol):
-    """What measures of answers may use of a run: a language model behind the ledger, and an encoder."""
+    """What measures of answers may use: a language model behind the ledger, and an encoder."""
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
@@ -30,7 +30,7 @@ class AnswerTools(Protocol):
         """The model's answer to a prompt about each (query, passages), in their order, from the ledger first.
 
         ``name`` is that of the prompt, ``sample`` the number of the repetition. An answer that cannot be
-        used has a ``reason``. Raises LlmError where the model cannot be asked at all.
+        used has a ``reason``. Raises LlmError if the model cannot be asked at all.
         """
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -39,7 +39,7 @@ class AnswerTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the reference page says of a measure."""
+    """What the reference page says about a measure."""
 
     about: str
     formula: str
@@ -84,11 +84,11 @@ class AnswerMeasure(ABC, Generic[Config]):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What it looks at under its configuration."""
+        """The parts of a case that it uses under its configuration."""
         return self.facts.needs
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """The scores of the cases, one for each. Raises LlmError where a model cannot be asked at all.
+        """The scores of the cases, one for each. Raises LlmError if a model cannot be asked at all.
 
         With ``best_reference``, a case is scored with each of its golden answers (SQuAD, evaluate-v2.0.py).
         The details of a case with several name the best (``golden``). A golden answer with which the measure
@@ -127,7 +127,7 @@ class AnswerMeasure(ABC, Generic[Config]):
         return AnswerScore(case.query.query_id, self.name, None, reason, details or {}, failed)
 
     def lacking(self, case: Case) -> AnswerScore | None:
-        """The score of a case that lacks what the measure looks at; None where it lacks nothing.
+        """The score of a case that lacks what the measure looks at; None if it lacks nothing.
 
         A question that was not answered has an unknown value; one without a golden answer has none.
         """

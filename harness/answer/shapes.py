@@ -118,8 +118,8 @@ QUESTION_BACK = Shape(
 def read_object(text: str) -> dict[str, Any] | Malformed:
     """The one JSON object that an answer is, in a code fence or not.
 
-    Anything around it, a field named twice and a thought without an end make the answer unusable: what was
-    meant is then a guess.
+    Text around it, a field named twice or an unfinished thought make the answer unusable: its meaning would
+    be a guess.
     """
     said = after_thoughts(text)
     if isinstance(said, Malformed):

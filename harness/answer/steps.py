@@ -1,4 +1,4 @@
-"""What a model is asked for the measures of answers: one step a prompt file, in English and Chinese."""
+"""The model calls of the measures of answers: one prompt file per step, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STEPS: dict[str, Step[Any]] = {
 def prompt_of(step: Step[T], language: Language, own: str | None) -> Prompt:
     """The prompt of a step: one of ours by language, or a user's file; raises ConfigError.
 
-    It shows each slot of the step once at least, and no other.
+    It shows each slot of the step at least once, and no other.
     """
     name = own or (step.name if language == "en" else f"{step.name}_{language}")
     return read_prompt(name, FOLDER, Prompt, f"the step {step.name}", step.shown)

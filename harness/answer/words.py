@@ -1,4 +1,4 @@
-"""The words of an answer as SQuAD compares them, and those by which it says that it has none."""
+"""The words of an answer as SQuAD compares them, and the phrases of refusals."""
 
 from __future__ import annotations
 

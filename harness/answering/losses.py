@@ -96,11 +96,11 @@ def losses_of(
         return losses | {WITHOUT: rest}
     missed, beyond_it = _lacks(case, score)
     both = missed + beyond_it
-    # where neither is known to lack anything, nothing is known of what is wrong
+    # if neither is known to lack anything, the fault is unknown
     more = rest * beyond_it / both if both else rest
     said_more = beyond(case, score) if both else NOTHING_KNOWN
     losses |= {CONTRADICTS: more * said_more.contradicts, ADDS: more * said_more.adds}
-    # the rest of each is what sums exactly
+    # each takes the rest, so that the sum is exact
     losses[SOMETHING_ELSE] = more * said_more.unknown
     return losses | {LEFT_OUT: rest - more}
 
@@ -118,7 +118,7 @@ def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
     """What an answer lacks in recall and in precision, as the details of its measure say, else its words."""
     details = score.details
     if "statements" not in details and refuses(case.answer or ""):
-        # a refusal says nothing, and so nothing beyond
+        # a refusal claims nothing, so it adds nothing
         return 1.0, 0.0
     if "recall" in details and "precision" in details:
         return 1 - float(details["recall"]), 1 - float(details["precision"])
@@ -136,19 +136,19 @@ def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
-    """Shares of what is said beyond the golden answer; they sum to 1."""
+class ExtraClaims:
+    """Shares of the claims beyond the golden answer; they sum to 1."""
 
     contradicts: float
     adds: float
     unknown: float
 
 
-NOTHING_KNOWN = Beyond(0.0, 0.0, 1.0)
+NOTHING_KNOWN = ExtraClaims(0.0, 0.0, 1.0)
 
 
-def beyond(case: Case, score: AnswerScore) -> Beyond:
-    """How what an answer says beyond the golden one divides into contradictions and additions.
+def beyond(case: Case, score: AnswerScore) -> ExtraClaims:
+    """How the claims of an answer beyond the golden one divide into contradictions and additions.
 
     Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
     support. Without them only two things are known: an answer that holds all words of the golden answer adds
@@ -160,23 +160,23 @@ def beyond(case: Case, score: AnswerScore) -> Beyond:
     golden = compared_with(case, score)
     said, wanted = words_of(case.answer or ""), words_of(golden)
     if not set(wanted) - set(said):
-        return Beyond(0.0, 1.0, 0.0)
+        return ExtraClaims(0.0, 1.0, 0.0)
     asked = figures(case.query.text)
     given, right = figures(case.answer or "") - asked, figures(golden) - asked
-    return Beyond(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
+    return ExtraClaims(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
 
 
 def compared_with(case: Case, score: AnswerScore) -> str:
-    """The golden answer that a score rests on: of several the one that its details name."""
+    """The golden answer that a score is based on: of several, the one named in its details."""
     return str(score.details.get("golden", case.reference or ""))
 
 
-def _by_verdicts(statements: Sequence[Mapping[str, Any]]) -> Beyond:
+def _by_verdicts(statements: Sequence[Mapping[str, Any]]) -> ExtraClaims:
     own = [one for one in statements if not int(one["verdict"])]
     if not own or any("contradicts" not in one for one in own):
         return NOTHING_KNOWN
     share = sum(int(one["contradicts"]) for one in own) / len(own)
-    return Beyond(share, 1 - share, 0.0)
+    return ExtraClaims(share, 1 - share, 0.0)
 
 
 def figures(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.answer import AnswerScore, Case
 from harness.answer.stage.citations import without_citations
-from harness.answering.failing import refuse_failures
+from harness.answering.failure_limits import refuse_failures
 from harness.answering.replies import Replied, golden_of
 from harness.answering.tools import MeasuringTools, measures_of
 from harness.config import BenchConfig
@@ -66,7 +66,7 @@ def measure_all(
 ) -> list[Measured]:
     """The scores of all settings; each measure sees all cases at once, so that equal ones are asked once.
 
-    Raises LlmError where more calls of a measure have failed than ``answer_max_unscored`` allows.
+    Raises LlmError if more calls of a measure have failed than ``answer_max_unscored`` allows.
     """
     own = by_query(judgments)
     cases = [cases_of(one, corpus, own) for one in replied]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.answer import AnswerMeasure, AnswerScore, Case
-from harness.answering.failing import refuse_failures
+from harness.answering.failure_limits import refuse_failures
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.comparison import mean_of
 from harness.comparison.means import Estimate
@@ -49,7 +49,7 @@ def score_outside(
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
 
-    Raises CorpusError where a measure needs passages whose text is not known, and LlmError where more calls
+    Raises CorpusError if a measure needs passages whose text is not known, and LlmError where more calls
     have failed than ``answer_max_unscored`` allows.
     """
     measures, cases = _prepared(exchanges, config)
@@ -68,7 +68,7 @@ def score_outside(
 def price_outside(
     exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
 ) -> tuple[NotAsked, ...]:
-    """What scoring would ask for, as far as it is known: a measure that asks twice, up to its first calls.
+    """The calls that scoring would make, as far as known: a measure that asks twice, up to its first calls.
 
     Raises CorpusError as ``score_outside`` does.
     """
@@ -86,7 +86,7 @@ def _prepared(
 
 
 def outside_table(title: str, found: Sequence[MeasureScores]) -> Table:
-    """A row a measure: mean, interval, how many questions count, failed and have no value."""
+    """One row per measure: mean, interval, and how many questions count, failed and have no value."""
     rows = tuple(
         (
             f"{one.measure} (less is better)" if one.less_is_better else one.measure,

@@ -24,7 +24,7 @@ FEWEST = 10
 class ByPeople:
     """A measure compared with people on the same answers.
 
-    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN where one is
+    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN if one is
     constant). ``corrected`` is the mean over all questions that people would give, by prediction-powered
     inference; None with fewer than ten questions.
     """
@@ -39,8 +39,8 @@ class ByPeople:
 def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> dict[str, dict[str, float]]:
     """People's values by measure and query: a table with query_id, measure and value.
 
-    The questions must be drawn at random, or the corrected mean is of no use. Raises CorpusError that names
-    the lines at fault.
+    The questions must be drawn at random, or the corrected mean is invalid. Raises CorpusError that names the
+    lines at fault.
     """
     found: dict[str, dict[str, float]] = {}
     known = set(queries)
@@ -63,7 +63,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
 
 
 def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
-    """A measure compared with people's values; None where they share no question with a value."""
+    """A measure compared with people's values; None if they share no question with a value."""
     judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
     both = sorted(human.keys() & judged.keys())
     if not both:
@@ -79,7 +79,7 @@ def beside_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | 
 
 
 def people_table(found: Sequence[ByPeople]) -> Table:
-    """A row a measure."""
+    """One row per measure."""
     rows = tuple(
         (
             one.measure,

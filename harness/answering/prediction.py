@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.answering.measuring import Measured
-from harness.answering.summing import lower_is_better, matrix_of
+from harness.answering.score_rows import lower_is_better, matrix_of
 from harness.comparison import ScoreMatrix, from_scores
 from harness.config import BenchConfig
 from harness.measures import less_is_better, parse_measure
@@ -129,7 +129,7 @@ def _coefficients(pair: _Pair) -> Iterator[tuple[str, str, Floats, int, str]]:
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
-    """The mean under every row of weights; NaN where a resample holds none of the queries."""
+    """The mean under every row of weights; NaN if a resample holds none of the queries."""
     total = weights.sum(axis=1)
     sums = weights @ values if len(values) else np.zeros(len(weights))
     found: Floats = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)

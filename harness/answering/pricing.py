@@ -1,4 +1,4 @@
-"""What answering and measuring answers would take, found out without asking anybody."""
+"""The cost of answering and of measuring answers, determined without any call."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AnswerPlan:
 
     ``about``: rankings or answers are not known yet, so that texts of about the same length stand for them.
     Measures that ask twice, such as for statements and then whether each is supported, are known up to what
-    they ask first, so ``measuring`` is the least it may be.
+    they ask first, so ``measuring`` is a lower bound.
     """
 
     answering: tuple[NotAsked, ...] = ()

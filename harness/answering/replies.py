@@ -1,4 +1,4 @@
-"""Searched settings → answers: what each reads, who answers, and what came of it."""
+"""Searched settings → answers: what each setting reads, who answers, and the replies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
-from harness.answering.failing import NO_PASSAGES, refuse_unanswered
+from harness.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -29,7 +29,7 @@ class ReadPassage:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """What one setting answered. ``read`` and ``replies`` have an entry for every query, by its id."""
+    """The answers of one setting. ``read`` and ``replies`` have an entry for every query, by its id."""
 
     setting: str
     answered_by: str
@@ -40,7 +40,7 @@ class Replied:
 def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replied]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
-    Raises LlmError where more calls have failed than ``max_failed`` allows.
+    Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
     found: dict[str, Replied] = {}
     for config, ones in groups_of(searched):
@@ -68,7 +68,7 @@ def answer_group(
     queries: Sequence[Query],
     tools: RunTools,
 ) -> list[Replied]:
-    """The answers of settings with one answerer; raises NotAskedError where a plan may not ask it."""
+    """The answers of settings with one answerer; raises NotAskedError if a plan may not ask it."""
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
     asked = {
@@ -136,7 +136,7 @@ def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
 
 
 def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:
-    """The golden answers of a query; none where the query file has none. CorpusError for a bad list."""
+    """The golden answers of a query; none if the query file has none. CorpusError for a bad list."""
     return golden_of_query(query_id, corpus.queries.extras.get(query_id, {}).get("answer", ""))
 
 

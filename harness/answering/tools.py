@@ -1,4 +1,4 @@
-"""The measures of answers that a configuration asks for, and what they may use of a run."""
+"""The measures of answers that a configuration asks for, and the parts of a run they may use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.types import Answered
 
 
 class Measuring(Protocol):
-    """What is measured, and whom measures may ask: a benchmark's configuration, or one that only scores."""
+    """The measures and the model they may ask: a benchmark's configuration, or one that only scores."""
 
     @property
     def answer_measures(self) -> tuple[AnswerMeasureConfig, ...]:
@@ -47,7 +47,7 @@ class MeasuringTools:
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
     ) -> list[Answered]:
-        """The model's answers, from the ledger first; raises ConfigError where no model is named."""
+        """The model's answers, from the ledger first; raises ConfigError if no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
         request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)
@@ -64,7 +64,7 @@ def measures_of(config: Measuring) -> list[AnswerMeasure[Any]]:
 
 
 def not_asked(attempts: Iterable[Callable[[], object]]) -> tuple[NotAsked, ...]:
-    """What models would be asked for first, in a context that may not ask; each thing once."""
+    """The first calls that models would get, in a context that may not ask; each call once."""
     missing: dict[str, NotAsked] = {}
     for attempt in attempts:
         try:

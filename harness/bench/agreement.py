@@ -1,4 +1,4 @@
-"""How far a judge agrees with the people who have labelled the same corpus: on grades, and on settings."""
+"""How far a judge agrees with human labels of the same corpus: on grades, and on settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SettingsAgreement:
 
 
 def label_pairs(corpus: Corpus) -> list[Pair]:
-    """The pairs that people have graded, each once, query by query; raises LabelError where there is none."""
+    """The pairs that people have graded, each once, query by query; raises LabelError if there is none."""
     if not corpus.labels:
         raise LabelError("There are no human labels to compare with: name a label file under labels.")
     queries = {query.query_id: query for query in corpus.queries.queries}
@@ -74,7 +74,7 @@ def settings_agreement(
     people = _values(searched, judged_by_people(corpus, config), corpus, config, context)
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
     judge, people = _of_queries(judge, possible), _of_queries(people, possible)
-    # Someone who has looked and found nothing says so with grades of 0.
+    # Someone who has looked and found nothing gives grades of 0.
     human = _of_queries(people, {label.query_id for label in corpus.labels if label.grade is not None})
     shared = [
         query

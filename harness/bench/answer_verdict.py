@@ -39,7 +39,7 @@ def answer_verdict(
 ) -> AnswerVerdict:
     """Compare the settings of results by a measure of answers, on the questions that all have a value for.
 
-    Other measures of answers may contradict it. Raises HarnessError where the results do not compare, with
+    Other measures of answers may contradict it. Raises HarnessError if the results do not compare, with
     the reasons, or where no question is left.
     """
     matrix, left_out = _joined(named, measure)
@@ -51,7 +51,7 @@ def answer_verdict(
             try:
                 others.append(_joined(named, other)[0])
             except HarnessError:
-                # that they cannot be compared by another measure says nothing about this one
+                # a measure that cannot be compared says nothing about this one
                 continue
     notes = []
     if left_out:
@@ -84,9 +84,9 @@ def _joined(named: Mapping[str, StoredAnswers], measure: str) -> tuple[ScoreMatr
 
 
 def answer_lines(folder: Path) -> list[dict[str, str]]:
-    """What answers say in short: ``label`` and ``text`` of each line, the first with its measure.
+    """The verdict on answers in short: ``label`` and ``text`` of each line, the first with its measure.
 
-    None where answers are not measured, or there is one setting. Raises HarnessError where the folder holds
+    None if answers are not measured, or there is one setting. Raises HarnessError if the folder holds
     no results.
     """
     if not (folder / spec_of(AnswerScoreRow).file).exists():

@@ -1,4 +1,4 @@
-"""The part of a benchmark that comes after rankings: what answers came to, as rows of result tables."""
+"""The part of a benchmark that follows the rankings: measured answers, as rows of result tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.answering.losses import UNITS, answer_loss_rows
 from harness.answering.measuring import Measured, by_query, measure_all
 from harness.answering.prediction import prediction_rows
 from harness.answering.replies import Replied, reply_rows
-from harness.answering.summing import answer_rows
+from harness.answering.score_rows import answer_rows
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import Evaluated, lost_evidence, projection_of
 from harness.judging.judges import pool_judge_config

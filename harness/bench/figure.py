@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.bench.page import headline, statistics
 from harness.errors import ConfigError
 from harness.progress import Reporter, Silent
-from harness.report.figures import Shown, drawn
+from harness.report.figures import FigureData, drawn
 from harness.report.page import read_tables
 from harness.report.page.payload import base_payload
 from harness.store import write_bytes
@@ -33,7 +33,7 @@ def write_figure(
     if taken not in measures:
         raise ConfigError(f"{folder} was not scored by {taken}; it has {', '.join(measures)}.")
     found = statistics(tables, reporter or Silent(), (taken,))
-    shown = Shown(base_payload(tables, found, taken), taken)
+    shown = FigureData(base_payload(tables, found, taken), taken)
     path = output or folder / f"{kind}.{form}"
     write_bytes(path, drawn(kind, shown, form))
     return path

@@ -11,7 +11,7 @@ from harness.answering.pricing import AnswerPlan, plan_answers
 from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
 from harness.bench.headlines import headlines
-from harness.bench.keeping import keep_results
+from harness.bench.save import keep_results
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import evaluate
 from harness.evaluate.tables import results_of
@@ -28,14 +28,14 @@ from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
-from harness.running.missing import Unasked, missing_answers, unasked
+from harness.running.missing import UnaskedService, missing_answers, unasked
 from harness.running.search import Point, Searched, search_points
 from harness.search import NotAsked, NotAskedError
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What judging would take: ``estimate`` None where it costs nothing; ``settings``: pairs of each.
+    """What judging would take: ``estimate`` None if it costs nothing; ``settings``: pairs of each.
 
     ``answers`` is what answering the questions would take, and measuring the answers.
 
@@ -51,7 +51,7 @@ class DryRun:
     estimate: Estimate | None
     skipped: tuple[str, ...]
     rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[Unasked, ...] = ()
+    services: tuple[UnaskedService, ...] = ()
     endpoints: tuple[NotAsked, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
@@ -61,9 +61,9 @@ def run_bench(
 ) -> tuple[Results, Path]:
     """Run every setting and write ``results/<name>/``; returns the results and that folder.
 
-    A result that stood there and is another one stays beside it, named after the time when it began.
-    ``finish`` may add files to the folder before it takes its place; should it fail, the results stand
-    without them and the error follows.
+    An earlier, different result is kept next to it, named after the time when it began. ``finish`` may add
+    files to the folder before it takes its place; if it fails, the results are kept without them and the
+    error is raised.
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"), headlines(config, context) as live:
@@ -127,7 +127,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
     """Retrieve for every setting, then say what judging would take; asks and spends nothing.
 
-    Where a language model is still to be asked before that, or a service of the user's own to search, it says
+    Where a language model is still to be asked before that, or a user-defined service to search, it says
     what that would take, and stops there.
     """
     with Context.at(config.cache, reporter, may_ask=False) as context:

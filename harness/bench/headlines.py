@@ -1,4 +1,4 @@
-"""The table that fills while a sweep runs: a row a setting, with its score as soon as that can be known."""
+"""The table that fills while a sweep runs: one row per setting, with its score as soon as it is known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.text.numbers import number
 
 @dataclass(frozen=True, slots=True)
 class Headlines:
-    """Fills the board of a run. Where people judge, scores stand there at once; else after the judge."""
+    """Fills the board of a run. With human labels, scores appear immediately; else after judging."""
 
     board: Board
     config: BenchConfig
@@ -51,7 +51,7 @@ class Headlines:
 
 @contextmanager
 def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
-    """Show the board for the length of the with block."""
+    """Show the board during the with block."""
     rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
     with context.reporter.board(columns) as board:

@@ -1,4 +1,4 @@
-"""What results are made from: the content of every file that a configuration names."""
+"""The inputs of results: the content of every file that a configuration names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from harness.config import BenchConfig
 from harness.running.corpus import input_files
 
-# These say where things are written, and are no input.
+# These name outputs, not inputs.
 _OUTPUTS = ("cache", "results")
 _MOST_PATH = 4096
 
@@ -20,9 +20,9 @@ _MOST_PATH = 4096
 def input_hashes(config: BenchConfig) -> dict[str, str]:
     """The sha256 of every file that a run reads, by its path.
 
-    These are documents, queries, labels and tables, and whatever file any other text of the configuration
-    names: a prompt, synonyms, an argument of code of the user's own. Raises HarnessError or OSError where
-    one cannot be used.
+    These are documents, queries, labels and tables, and any other file that the configuration names: a
+    prompt, synonyms, an argument of the user's own code. Raises HarnessError or OSError where one cannot be
+    used.
     """
     values = config.model_dump(mode="json", exclude=set(_OUTPUTS), serialize_as_any=True)
     files = dict.fromkeys([*input_files(config), *filter(_is_file, _texts(values))])
@@ -47,7 +47,7 @@ def _texts(value: Any) -> Iterator[Path]:
             yield from _texts(one)
     elif isinstance(value, str) and 0 < len(value) < _MOST_PATH and "\0" not in value:
         yield Path(value)
-        # code of the user's own, `package.module:function`, where it lies in the working folder
+        # the user's own code, `package.module:function`, where it lies in the working folder
         module, colon, _ = value.partition(":")
         if colon and all(part.isidentifier() for part in module.split(".")):
             yield Path(*module.split(".")).with_suffix(".py")
@@ -57,7 +57,7 @@ def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
     except OSError:
-        # a text too long for the name of a file
+        # too long for a file name
         return False
 
 

@@ -1,11 +1,11 @@
-"""A benchmark for commands and scripts: the results that stand where nothing has changed, else a run."""
+"""A benchmark for commands and scripts: the stored results if nothing has changed, else a new run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.bench.ending import Ending
+from harness.bench.final_output import FinalOutput
 from harness.bench.unchanged import find_unchanged, keep_made, made_from, written
 from harness.config import BenchConfig
 from harness.errors import HarnessError
@@ -14,22 +14,22 @@ from harness.report import Results
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """The folder of the results and what there is to say of them; ``date`` is when their run began.
+class BenchOutcome:
+    """The folder of the results, and what to print about them; ``date`` is when their run began.
 
-    ``results`` is None where nothing had changed, so that nothing was run.
+    ``results`` is None if nothing had changed, so that nothing was run.
     """
 
     folder: Path
     date: str
-    ending: Ending
+    ending: FinalOutput
     results: Results | None
 
 
-def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> Done:
-    """Run a benchmark and write its results with their page, unless they stand and nothing has changed.
+def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> BenchOutcome:
+    """Run a benchmark and write its results with their page, unless nothing has changed since the last run.
 
-    ``again`` runs it all the same. The warnings of a run are repeated while its results stand. Raises
+    ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
     HarnessError as the run does.
     """
     made = made_from(config)
@@ -37,7 +37,7 @@ def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) ->
     if standing is not None:
         for warning in standing.warnings:
             reporter.warn(warning)
-        return Done(standing.folder, standing.date, standing.ending, None)
+        return BenchOutcome(standing.folder, standing.date, standing.ending, None)
     # only a run needs what these bring with them
     from harness.bench.answer_verdict import brief_verdict
     from harness.bench.flow import run_bench
@@ -53,10 +53,10 @@ def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) ->
         files.update(written(folder))
 
     results, folder = run_bench(config, remembering, finish)
-    ending = Ending.of(results, config.bootstrap.level, notes, brief_verdict(folder))
+    ending = FinalOutput.of(results, config.bootstrap.level, notes, brief_verdict(folder))
     try:
         keep_made(config, made, results, files, tuple(remembering.warnings), ending)
     except (HarnessError, OSError) as error:
         # the results are whole, and must be shown
         reporter.warn(str(error))
-    return Done(folder, results.record.date, ending, results)
+    return BenchOutcome(folder, results.record.date, ending, results)

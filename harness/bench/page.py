@@ -9,8 +9,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
-
 from harness.bench.answer_verdict import answer_lines
 from harness.comparison import Comparison, ScoreMatrix, Verdict, from_table, select, verdict_json
 from harness.corpus.documents import document_id
@@ -20,6 +18,7 @@ from harness.measures import about
 from harness.progress import Reporter, Silent
 from harness.report import StoredResult
 from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
+from harness.report.read import frame_of
 from harness.report.stored import REPORT, Row
 from harness.store import write_text
 from harness.verdict import (
@@ -46,7 +45,7 @@ def write_page(
 ) -> tuple[Path, Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
-    With ``picture_bytes`` it shows PDF pages with their evidence marked, up to so many bytes of them.
+    With ``picture_bytes`` it shows PDF pages with their evidence marked, up to that many bytes of them.
     Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
     HarnessError where the folder holds no results.
     """
@@ -67,10 +66,10 @@ def write_page(
 def statistics(
     tables: Tables, reporter: Reporter, measures: Sequence[str] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """What is known of every measure at the last stage of each setting, as plain values.
+    """The statistics of every measure at the last stage of each setting, as plain values.
 
     Of all ``measures`` by default. Settings are named by their place in the order of the tables. Where a
-    statistic cannot be had, ``why`` says so.
+    statistic is not available, ``why`` gives the reason.
     """
     places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
     stored = _stored(tables)
@@ -94,9 +93,9 @@ def headline(tables: Tables) -> str:
 
 
 def _stored(tables: Tables) -> Stored:
-    """The tables as a result to compare; of one result alone it does not matter what was judged."""
+    """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row.get("status") == "read"}
-    scores = pd.DataFrame(tables["per_query"], dtype=str)
+    scores = frame_of(tables["per_query"])
     return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
 
 
@@ -125,7 +124,7 @@ def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict
 
 
 def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
-    """The words, and where every setting stands, by its place."""
+    """The words, and where every setting is, by its place."""
     standing = {one.setting: one.place for one in verdict.standings}
     return {
         "lines": verdict_json(verdict)["lines"],
@@ -164,8 +163,8 @@ def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Repor
     """Pages with relevant evidence, those of the hardest questions first, until ``most_bytes`` are used.
 
     Each has document, page, width, height, ``uri`` and ``marks``: the boxes of each judged span by its start
-    and end. How hard a question is says the mean of ``measure`` over all settings. Raises HarnessError where
-    pypdfium2 is not installed, or where no PDF of the results is at hand as it was.
+    and end. The lower the mean of ``measure`` over all settings, the harder the question. Raises HarnessError
+    if pypdfium2 is not installed, or if no PDF of the results is available unchanged.
     """
     if not can_draw():
         raise HarnessError(
@@ -245,6 +244,6 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
 
 
 def _ids(path: Path) -> set[str]:
-    """The ids that a file may go by: its stem, with as many folders before it as tell it from others."""
+    """The ids that a file may have: its stem, preceded by as many folders as needed to make it unique."""
     parts = [*map(document_id, path.parent.parts), document_id(path.stem)]
     return {"/".join(parts[at:]) for at in range(len(parts))}

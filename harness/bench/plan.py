@@ -1,4 +1,4 @@
-"""What a benchmark would do, found out without embedding, scoring or paying for anything."""
+"""What a benchmark would do, determined without embedding, scoring or paying for anything."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.missing import Unasked, missing_answers, pairs_to_buy, texts_to_buy, unasked
+from harness.running.missing import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.passes import vectors_file
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
 from harness.search import RETRIEVERS, NotAsked
@@ -30,7 +30,7 @@ from harness.types import Query
 
 @dataclass(frozen=True, slots=True)
 class SettingPlan:
-    """One setting: its chunks, and what is to be computed that neither the cache nor a setting above it has.
+    """One setting: its chunks, and what must be computed because no cache or earlier setting has it.
 
     ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
     cache, else at most as many.
@@ -74,7 +74,7 @@ class Plan:
     models: tuple[str, ...]
     judge: JudgePlan | None
     rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[Unasked, ...] = ()
+    services: tuple[UnaskedService, ...] = ()
     endpoints: tuple[NotAsked, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
@@ -181,7 +181,7 @@ def _to_score(
 
 
 def _pairs_by_reranker(point: Point) -> list[int]:
-    """How many chunks each reranker scores for a query; about, where a length of text is retrieved."""
+    """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
     most = min(len(point.chunking.chunks), _estimated_ranks(point.setting, point.chunking))
     return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
 

@@ -24,7 +24,7 @@ _STAGE = "answer"
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswers:
-    """The answers of one result; ``rows`` are those of answer_scores.csv, none where nothing was measured."""
+    """The answers of one result; ``rows`` are those of answer_scores.csv, none if nothing was measured."""
 
     result: StoredResult
     rows: tuple[AnswerScoreRow, ...]
@@ -43,15 +43,15 @@ class StoredAnswers:
         return tuple(self.configured)
 
     def facts(self, measure: str) -> Facts:
-        """What is known of a measure."""
+        """The facts of a measure."""
         own = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
         facts: Facts = own.make.facts  # type: ignore[attr-defined]
         return facts
 
     def matrix(self, measure: str) -> ScoreMatrix:
-        """Its values by setting and query, NaN where there is none.
+        """Its values by setting and query, NaN if there is none.
 
-        Where less is better they are taken from 1, and the measure is called so: more is better then.
+        If less is better, values are subtracted from 1 and the name says so, so that more is always better.
         """
         own = [row for row in self.rows if row.measure == measure]
         found = from_scores(
@@ -86,14 +86,14 @@ class StoredAnswers:
 
 
 def read_answers_of(folder: Path) -> StoredAnswers:
-    """The measured answers of a folder of results; raises HarnessError where it holds no results."""
+    """The measured answers of a folder of results; raises HarnessError if it holds no results."""
     return StoredAnswers(read_result(folder), tuple(read_any(folder, AnswerScoreRow)))
 
 
 def answer_headline(stored: Sequence[StoredAnswers]) -> str | None:
-    """The measure to compare answers by, of those that all results have; None where they share none.
+    """The measure to compare answers by, of those that all results have; None if they share none.
 
-    The first of ``answer_correctness``, ``token_f1`` and ``exact_match``, which take the whole answer beside
+    The first of ``answer_correctness``, ``token_f1`` and ``exact_match``, which compare the whole answer with
     the golden one; else the first that looks at the answer, in the order of the configuration.
     """
     common = [m for m in stored[0].measures if all(m in one.measures for one in stored[1:])]
@@ -104,9 +104,9 @@ def answer_headline(stored: Sequence[StoredAnswers]) -> str | None:
 
 
 def answer_measure_to_take(stored: Mapping[Path, StoredAnswers], asked: str) -> str | None:
-    """``asked`` where it is a measure of answers of all results; None where it is one of none.
+    """``asked`` if all results have this measure of answers; None if none has it.
 
-    Raises ConfigError where only some results have it.
+    Raises ConfigError if only some results have it.
     """
     having = [folder for folder, one in stored.items() if asked in one.measures]
     if not having:
@@ -121,7 +121,7 @@ def answer_measure_to_take(stored: Mapping[Path, StoredAnswers], asked: str) -> 
 def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatrix], int]:
     """The matrices on the questions for which all settings of all have a value, and how many that leaves out.
 
-    A question that no setting has a value for is not counted. Raises HarnessError where the results were
+    A question that no setting has a value for is not counted. Raises HarnessError if the results were
     asked different questions, or where no question is left.
     """
     first = matrices[0]

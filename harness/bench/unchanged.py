@@ -1,8 +1,8 @@
-"""Whether the results that stand are those that a run would write, found out without running it.
+"""Whether the stored results are those that a run would write, found out without running it.
 
-What results were made from is kept in the cache beside a hash of each of their files. A run finds nothing
+What results were made from is kept in the cache, with a hash of each of their files. A run finds nothing
 changed only where all of it is the same: the program, the configuration, the content of every input, the
-models, and the results as they were written. In any doubt it runs.
+models, and the results as they were written. If in doubt, it runs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.bench.ending import STORED, Ending
+from harness.bench.final_output import STORED, FinalOutput
 from harness.bench.inputs import file_hashes, input_hashes
 from harness.config import BenchConfig
 from harness.errors import HarnessError
@@ -27,7 +27,7 @@ _LOCAL = ("embedded", "folder", "hub")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunOrigin:
     """What results are made from: a key of program and configuration, and the hashes of all inputs."""
 
     key: str
@@ -36,27 +36,27 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The results that stand: their folder, when they were begun, what was warned of, and their ending."""
+    """The stored results: folder, start of their run, its warnings, and what it printed at the end."""
 
     folder: Path
     date: str
     warnings: tuple[str, ...]
-    ending: Ending
+    ending: FinalOutput
 
 
-def made_from(config: BenchConfig) -> Made | None:
-    """What a run of the configuration would be made from now; None where an input cannot be read."""
+def made_from(config: BenchConfig) -> RunOrigin | None:
+    """What a run of the configuration would be made from now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
     except (HarnessError, OSError):
         # the run itself says what is wrong
         return None
     facts = config.model_dump(mode="json", serialize_as_any=True), config.file_sha256, str(Path.cwd())
-    return Made(key_of(program_key(), *facts), inputs)
+    return RunOrigin(key_of(program_key(), *facts), inputs)
 
 
-def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
-    """The results that stand, where they are made from ``made``; None where anything differs or is missing.
+def find_unchanged(config: BenchConfig, made: RunOrigin | None) -> Unchanged | None:
+    """The stored results, if they are made from ``made``; None if anything differs or is missing.
 
     Writes nothing, and loads no model.
     """
@@ -81,11 +81,11 @@ def find_unchanged(config: BenchConfig, made: Made | None) -> Unchanged | None:
 
 def keep_made(
     config: BenchConfig,
-    made: Made | None,
+    made: RunOrigin | None,
     results: Results,
     files: Mapping[str, str],
     warnings: tuple[str, ...],
-    ending: Ending,
+    ending: FinalOutput,
 ) -> None:
     """Keep what a finished run was made from, for the next one.
 

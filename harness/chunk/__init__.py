@@ -57,7 +57,7 @@ def chunk_documents(
     """Split documents into chunks, in document order and by offset; chunks of whitespace alone are left out.
 
     ``tokenizer`` is the embedding model's; it may be None for a configuration whose ``reads_model_tokens`` is
-    false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError where one is missing or
+    false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError if one is missing or
     where the windows asked for are longer than it reads.
     """
     chunks = []

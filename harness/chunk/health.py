@@ -1,4 +1,4 @@
-"""How long chunks are for the model that reads them, how many it would cut, and what their borders cut."""
+"""Chunk lengths for the model that reads them, how many it would truncate, and what chunk borders cut."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def examine(
     outlines: Mapping[str, Outline],
     window: int,
 ) -> ChunkHealth | None:
-    """Examine all chunks of a chunking; None where there are none.
+    """Examine all chunks of a chunking; None if there are none.
 
     ``lengths`` are those of ``token_lengths``, ``outlines`` the outline of every document by its id,
     ``window`` the encoder's (0: unknown).
@@ -94,14 +94,14 @@ def _inside(places: Ints, spans: Ints) -> int:
 
 
 def _not_whole(wanted: Ints, spans: Ints) -> int:
-    """How many of the wanted ranges stand whole in no span; spans are sorted by start."""
+    """How many of the wanted ranges are whole in no span; spans are sorted by start."""
     furthest = np.append(np.maximum.accumulate(spans[:, 1]), -1)
     last = np.searchsorted(spans[:, 0], wanted[:, 0], side="right") - 1
     return int(np.count_nonzero(furthest[last] < wanted[:, 1]))
 
 
 def _coverage(spans: Ints) -> tuple[int, int]:
-    """How many characters stand in any span, and in more than one."""
+    """How many characters are in any span, and in more than one."""
     edges = np.concatenate([spans[:, 0], spans[:, 1]])
     steps = np.repeat([1, -1], len(spans))
     order = np.argsort(edges, kind="stable")

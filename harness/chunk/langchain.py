@@ -133,7 +133,7 @@ def _split(splitter: Any, document: Document, config: LangchainConfig) -> list[S
 
 
 def _overlap(splitter: Any, config: LangchainConfig) -> int | None:
-    """The most characters that neighbours may share, None where that is not known."""
+    """The most characters that neighbours may share, None if that is not known."""
     overlap = int(getattr(splitter, "_chunk_overlap", 0))
     in_characters = config.unit == "characters" and config.splitter not in _IN_TOKENS
     return overlap if in_characters or not overlap else None
@@ -151,15 +151,14 @@ def _left_out(splitter: Any, config: LangchainConfig) -> str:
 
 
 class AlteredError(ValueError):
-    """Pieces are not the text of the document, or may stand in several places; says where."""
+    """Pieces are not the text of the document, or may be in several places; says where."""
 
 
 def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: str = "") -> list[Span]:
-    """The half-open range of every piece; pieces are in the order of the text, and cover it but for blanks.
+    """The half-open range of every piece; pieces are in text order and cover all of it except blanks.
 
-    Neighbours share at most ``overlap`` characters (None: nobody knows). ``left_out`` is a regular expression
-    of what may stand between pieces besides blanks. Pieces of blanks alone are not looked for. Raises
-    AlteredError.
+    Neighbours share at most ``overlap`` characters (None: unknown). ``left_out`` is a regular expression of
+    what may be between pieces besides blanks. Pieces of blanks alone are not looked for. Raises AlteredError.
     """
     between = re.compile(rf"(?:\s|{left_out})*" if left_out else r"\s*")
     sought = [piece for piece in pieces if piece.strip()]
@@ -185,7 +184,7 @@ def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: s
 
 
 def _only(sought: Sequence[str], layers: Sequence[dict[int, list[int]]], last: Sequence[int]) -> list[Span]:
-    """The single place of every piece that leads to one of the ``last`` ones."""
+    """The only place of every piece that leads to one of the ``last`` places."""
     found: list[Span] = []
     possible = sorted(last)
     for number in range(len(layers) - 1, -1, -1):
@@ -207,7 +206,7 @@ def _past(between: re.Pattern[str], text: str, end: int) -> int:
 
 
 def _matches(piece: str, text: str, low: int, high: int) -> list[int]:
-    """All places from ``low`` to ``high`` at which the piece stands."""
+    """All places from ``low`` to ``high`` at which the piece is."""
     found = []
     at = text.find(piece, low, high + len(piece))
     while at >= 0:
@@ -217,7 +216,7 @@ def _matches(piece: str, text: str, low: int, high: int) -> list[int]:
 
 
 def _altered(number: int, piece: str, text: str, between: re.Pattern[str], end: int) -> AlteredError:
-    """Names the first character in which a piece differs from the text that should be its own."""
+    """Say at which character a piece first differs from the text."""
     at = _past(between, text, end)
     skipped = len(piece) - len(piece.lstrip())
     same = 0

@@ -1,4 +1,4 @@
-"""What a chunk border should not cut: the sentences and the tables of a text."""
+"""The sentences and tables of a text, which a chunk border should not cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chunker of the user's own."""
+"""A user-defined chunker."""
 
 from __future__ import annotations
 

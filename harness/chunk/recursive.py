@@ -5,9 +5,9 @@ separator that occurs, merge neighbouring pieces up to the size, split a piece t
 separator. That class returns strings and looks for their offsets afterwards, which finds the wrong place
 where text repeats; here the pieces are ranges of the text from the beginning.
 
-Two differences, both forced by ``chunk.text == document.text[start:end]``. With ``keep_separator: false``
-langchain joins pieces with one separator where the text has several in a row, here a chunk keeps (and counts)
-all that stand inside it. A chunk with the very range of another one is dropped.
+There are two differences, both required by ``chunk.text == document.text[start:end]``. With ``keep_separator:
+false`` langchain joins pieces with one separator where the text has several in a row, here a chunk keeps (and
+counts) all that are inside it. A chunk with the very range of another one is dropped.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Joined:
     def __init__(self, size: int, overlap: int, width: int, separator_size: int) -> None:
         self._size, self._overlap = size, overlap
         self._width, self._separator_size = width, separator_size
-        # each piece with its size and with what stands between it and the one before, in the unit
+        # each piece with its size and with what is between it and the one before, in the unit
         self._pieces: deque[tuple[Span, int, int]] = deque()
         self._total = 0
 
@@ -129,7 +129,7 @@ class _Joined:
         return self._pieces[0][0][0], self._pieces[-1][0][1]
 
     def _gap(self, piece: Span) -> int:
-        """What stands between the last piece and this one, in the unit: a whole number of separators."""
+        """What is between the last piece and this one, in the unit: a whole number of separators."""
         if not (self._pieces and self._separator_size):
             return 0
         return (piece[0] - self._pieces[-1][0][1]) // self._width * self._separator_size

@@ -65,7 +65,7 @@ class RowsConfig(SizedConfig):
         return [list(_split(document, self, splitter)) for document in documents]
 
     def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
-        """What each span, a row or a piece of other text, is shown with."""
+        """The ranges shown before each span (a row or a piece of other text)."""
         tables = tables_of(document, self)
         starts = [table.rows[0][0] for table in tables]
         found: list[tuple[Span, ...]] = []
@@ -102,7 +102,7 @@ def tables_of(document: Document, config: RowsConfig) -> list[RowTable]:
 
 
 def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_rows: int) -> RowTable | None:
-    """The table of the delimited text in ``span``, whose heading begins at ``top``; None where it is none."""
+    """The table of the delimited text in ``span``, whose heading begins at ``top``; None if it is none."""
     records = delimited(text, *span) if delimiter is None else records_of(text, delimiter, *span)
     if records is None:
         return None
@@ -114,7 +114,7 @@ def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_ro
 
 
 def _heading(text: str, start: int, end: int) -> tuple[Span, ...]:
-    """What is shown before rows; nothing where only blanks stand above, such as the indent of the first."""
+    """What is shown before rows; nothing if only blanks are above, such as the indent of the first."""
     return ((start, end),) if text[start:end].strip() else ()
 
 
@@ -147,7 +147,7 @@ def _only_years(text: str, line: Span) -> bool:
 
 
 def _above(text: str, reached: int, start: int, most: int) -> int:
-    """Where the lines begin that stand right above ``start``: at most ``most``, none blank or too long."""
+    """Where the lines begin that are right above ``start``: at most ``most``, none blank or too long."""
     at = text.rfind("\n", 0, start) + 1
     for _ in range(most):
         line = text.rfind("\n", 0, max(0, at - 1)) + 1
@@ -161,7 +161,7 @@ def _split(document: Document, config: RowsConfig, splitter: RecursiveSplitter) 
     reached = 0
     for table in tables_of(document, config):
         heading = table.before[0] if table.before else (table.rows[0][0],) * 2
-        # the heading of delimited text stands in no other chunk; lines above other tables stay with the text
+        # the heading of delimited text is in no other chunk; lines above other tables stay with the text
         delimited_here = heading[0] in (0, *document.page_starts)
         outside = heading[0] if delimited_here else table.rows[0][0]
         if reached < outside:

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 class SemanticConfig(SizedConfig, ComputingConfig):
-    """Runs of sentences that mean alike: a chunk ends where the next sentence differs most from the last."""
+    """Runs of similar sentences: a chunk ends where the next sentence differs most from the last."""
 
     versions = SentenceConfig.versions
 
@@ -89,7 +89,7 @@ def distances(vectors: NDArray[np.float32]) -> Floats:
 
 
 class _Room:
-    """How long a run of sentences is, in the unit: its sentences and what stands between them."""
+    """How long a run of sentences is, in the unit: its sentences and what is between them."""
 
     def __init__(self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: Measure) -> None:
         gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])
@@ -102,7 +102,7 @@ class _Room:
 
 
 def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
-    """The numbers of the sentences that begin a chunk, but for the first, from the distances between them.
+    """The numbers of the sentences that begin a chunk, except for the first, from the distances between them.
 
     Breaks above the percentile come first; the weakest of them go where a chunk would be too short; then
     what is too long is cut where its sentences differ most.
@@ -125,7 +125,7 @@ def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
 
 
 def _fitting(apart: Floats, room: _Room, first: int, last: int, config: SemanticConfig) -> list[int]:
-    """Where to cut a run that is too long: at the greatest distance that leaves no part too short."""
+    """Where to cut a run that is too long: at the largest distance that leaves no part too short."""
     found: list[int] = []
     waiting = [(first, last)]
     while waiting:

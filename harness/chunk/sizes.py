@@ -53,8 +53,8 @@ class ChunkerConfig(StageConfig):
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The ranges of each document that become chunks, blanks at their ends included.
 
-        ``tokenizer`` is the embedding model's, None where ``reads_model_tokens`` is false; ``vectors`` None
-        where ``embed`` is. Raises ConfigError where one is missing.
+        ``tokenizer`` is the embedding model's, None if ``reads_model_tokens`` is false; ``vectors`` None
+        if ``embed`` is. Raises ConfigError if one is missing.
         """
         raise NotImplementedError(f"chunks of kind {self.kind} come from elsewhere")
 

@@ -43,7 +43,7 @@ class TokenWindowConfig(ChunkerConfig):
     def windows(self, tokenizer: Tokenizer) -> TokenWindows:
         """The windows this configuration asks for; ``tokens_per_chunk`` counts special tokens as well.
 
-        Raises ConfigError where the window is longer than the model reads, or no longer than the overlap.
+        Raises ConfigError if the window is longer than the model reads, or no longer than the overlap.
         """
         wanted, overlap = self.tokens_per_chunk, self.token_overlap
         if tokenizer.window and wanted > tokenizer.window:

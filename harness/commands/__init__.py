@@ -1,6 +1,6 @@
 """The commands, each declared over the function that does its work; `COMMANDS` is their order in the help.
 
-That function imports what it needs inside: --help must answer at once.
+That function imports what it needs inside: --help must be fast.
 """
 
 from harness.commands import (

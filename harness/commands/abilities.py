@@ -1,4 +1,4 @@
-"""`harness abilities`: what a model makes of noise, missing, scattered and false evidence."""
+"""`harness abilities`: how a model handles noise, missing, scattered and false evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness judge answers`: what a judge has answered, word for word, and where it failed."""
+"""`harness judge answers`: the answers of a judge, word for word, and its failures."""
 
 from __future__ import annotations
 

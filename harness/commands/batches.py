@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harness.commands.declaring import CACHE, command, flag, one_of, option
 
 if TYPE_CHECKING:
-    from harness.llm.batches.overview import Seen
+    from harness.llm.batches.overview import BatchStatus
 
 _DESCRIPTION = """\
 Show the batches that runs with `batch: true` have sent and not yet collected: those of the judge, and
@@ -39,7 +39,7 @@ are billed, and the next run collects them too. Calls of a forgotten batch are m
     CACHE,
 )
 def show_batches(args: argparse.Namespace) -> int:
-    """Print the batches and how far they are; exit code 1 where an endpoint did not answer."""
+    """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
     from harness.commands.shared import open_ledger
     from harness.errors import LlmError
     from harness.llm.batches.overview import see
@@ -74,7 +74,7 @@ def show_batches(args: argparse.Namespace) -> int:
     return int(any(one.problem and one.batch.file_id for one in seen))
 
 
-def _row(one: Seen) -> tuple[str, ...]:
+def _row(one: BatchStatus) -> tuple[str, ...]:
     batch, state = one.batch, one.state
     return (
         str(batch.number),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.commands.declaring import QUIET, command, config_file, flag
 
 if TYPE_CHECKING:
-    from harness.bench.ending import Ending
+    from harness.bench.final_output import FinalOutput
     from harness.config import BenchConfig
     from harness.types import RunRecord
 
@@ -64,7 +64,7 @@ def bench(args: argparse.Namespace) -> int:
 
 
 def _print_work(record: RunRecord) -> None:
-    """What a run has called and computed."""
+    """The calls and computations of a run."""
     from harness.report import counted
     from harness.terminal import show
 
@@ -78,7 +78,7 @@ def _print_work(record: RunRecord) -> None:
     show((*_called(record), *_judging(record), computed))
 
 
-def _print_figures(ending: Ending) -> None:
+def _print_figures(ending: FinalOutput) -> None:
     from harness.terminal import print_summary, show
 
     print_summary(ending.name, ending.summary, ending.level, ending.headline)
@@ -88,8 +88,8 @@ def _print_figures(ending: Ending) -> None:
         show(ending.notes)
 
 
-def _print_verdict(ending: Ending, folder: Path) -> None:
-    """The answer comes last, where the eye is."""
+def _print_verdict(ending: FinalOutput, folder: Path) -> None:
+    """The verdict comes last, where readers look first."""
     from harness.report.stored import REPORT
     from harness.terminal import print_line, show
 

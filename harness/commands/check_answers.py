@@ -34,7 +34,7 @@ answers of your own: harness score-answers --human.
 )
 def check_answers(args: argparse.Namespace) -> int:
     """Score the known answers; print the table and the problems."""
-    from harness.answering.checking import check_scorers, check_table, price_check
+    from harness.answering.scorer_check import check_scorers, check_table, price_check
     from harness.config.answer_scoring import load_answer_scoring
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line, show

@@ -42,7 +42,7 @@ contract.
     path("--file", "for a parser: a file to read", action="append", default=[]),
 )
 def check_kind(args: argparse.Namespace) -> int:
-    """Try every step and print what was found; 1 where a check fails."""
+    """Try every step and print what was found; 1 if a check fails."""
     from harness.contract.check import run_checks
     from harness.report import counted
     from harness.terminal import print_line

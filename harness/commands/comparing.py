@@ -116,7 +116,7 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _compared_rankings(args: argparse.Namespace) -> Compared:
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
     from harness.verdict import label_parts, measure_to_take, names_of, scores_of, verdict_of
 
@@ -177,7 +177,7 @@ def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
     flag("--github", "print GitHub annotations"),
 )
 def gate(args: argparse.Namespace) -> int:
-    """Check and print; 1 where a drop is real."""
+    """Check and print; 1 if a drop is real."""
     from harness.comparison import gate as check_drops
     from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
@@ -206,11 +206,11 @@ def gate(args: argparse.Namespace) -> int:
 
 
 def _gated_rankings(args: argparse.Namespace) -> Gated:
-    from harness.bench.uniting import read_united
+    from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
     from harness.verdict import measure_to_take
 
-    # of two grades for a span that of the baseline stands
+    # if a span has two grades, that of the baseline counts
     folders = (args.baseline, args.results)
     stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
     measure = measure_to_take(stored, args.measure)

@@ -38,7 +38,7 @@ class Gated:
 def answers_meant(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, StoredAnswers], str] | None:
-    """The answers of the results and the measure to take; None where rankings are meant.
+    """The answers of the results and the measure to take; None if rankings are meant.
 
     Answers are meant where ``--measure`` is a measure of answers, and, without it, where the settings of one
     result differ only in how they answer. Raises ConfigError for options that say something about rankings.
@@ -113,7 +113,7 @@ def gated_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argp
 
 
 def answers_hint(folders: Sequence[Path]) -> list[Part]:
-    """That answers can be compared too; nothing where none were measured."""
+    """That answers can be compared too; nothing if none were measured."""
     from harness.bench.stored_answers import answer_headline, read_answers_of
 
     if not all((folder / "answer_scores.csv").exists() for folder in folders):

@@ -60,7 +60,7 @@ def path(name: str, help: str, metavar: str = "FILE", **settings: Any) -> Option
 
 
 def flag(name: str, help: str, **settings: Any) -> Option:
-    """An option without a value, False where it is not given."""
+    """An option without a value, False if it is not given."""
     return option(name, help=help, action="store_true", **settings)
 
 

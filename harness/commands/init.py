@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.commands.declaring import command, flag, path
 
 if TYPE_CHECKING:
-    from harness.starting.looking import Look
+    from harness.starting.folder_summary import FolderSummary
 
 _DESCRIPTION = """\
 Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
@@ -31,10 +31,10 @@ and labels step by step. Nothing is overwritten.
     flag("--no-download", "name only models that are installed, none from the hub"),
 )
 def init(args: argparse.Namespace) -> int:
-    """Look, write, and say what comes next."""
+    """Look at the folder, write the files, and print the next step."""
     from harness.running.context import Context
     from harness.starting.config_text import name_of
-    from harness.starting.looking import look
+    from harness.starting.folder_summary import look
     from harness.starting.writing import refuse_existing, write_start
     from harness.terminal import TerminalReporter, print_line
 
@@ -58,7 +58,7 @@ def init(args: argparse.Namespace) -> int:
     return 0
 
 
-def _found(found: Look) -> list[str]:
+def _found(found: FolderSummary) -> list[str]:
     from harness.report import counted
 
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())

@@ -63,7 +63,7 @@ See docs/labelling.md.
     ),
 )
 def label(args: argparse.Namespace) -> int:
-    """Serve the page, or bring its labels out."""
+    """Serve the page, or export its labels."""
     from harness.errors import ConfigError
     from harness.label_page.opening import Source
 
@@ -91,17 +91,19 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     import webbrowser
     from functools import partial
 
-    from harness.label_page.opening import open_desk
+    from harness.label_page.opening import open_service
     from harness.label_page.queue import as_listed, usual_order
     from harness.label_page.serve import serve
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
-    order = as_listed if args.as_listed else partial(usual_order, seed=args.seed)
+    order = as_listed if args.as_listed else None
+    if order is None and source.results is None:
+        order = partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
-    with open_desk(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as desk:
-        passages = counted(desk.total, "passage")
-        print_line(f"{passages} of {counted(len(desk.questions), 'question')} to grade.")
+    with open_service(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as service:
+        passages = counted(service.total, "passage")
+        print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
 
         def tell(link: str) -> None:
@@ -111,7 +113,7 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
             if not args.no_browser and sys.stdout.isatty():
                 webbrowser.open(link)
 
-        serve(desk, args.port, tell)
+        serve(service, args.port, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
     ways = "--export labels.csv" if args.config is None else "--merge or --export labels.csv"
     print_line(f"To write them to a labels file: the same command with {ways}.")

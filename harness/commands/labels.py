@@ -103,7 +103,7 @@ def unjudged(args: argparse.Namespace) -> int:
     path("--output", "the sheet, .xlsx or .csv; without it, only what is known"),
 )
 def following(args: argparse.Namespace) -> int:
-    """Write the sheet, and what the labels so far say."""
+    """Write the sheet, and print the verdict by the labels so far."""
     from harness.labelling.next_labels import by_labels, next_labels
     from harness.labelling.sheet import write_sheet
     from harness.report import counted

@@ -33,7 +33,7 @@ prediction: how each measure of rankings correlates with each measure of answers
     option("--measure", metavar="NAME", help="default: the measure that report.html opens with"),
 )
 def plot(args: argparse.Namespace) -> int:
-    """Draw and say where it is."""
+    """Draw it and print its path."""
     from harness.bench.figure import write_figure
     from harness.terminal import TerminalReporter, print_line
 

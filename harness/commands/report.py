@@ -28,7 +28,7 @@ from harness.commands.declaring import command, option, path, results_folder
     ),
 )
 def report(args: argparse.Namespace) -> int:
-    """Build the page and say where it is."""
+    """Build the page and print its path."""
     from harness.bench.page import write_page
     from harness.errors import HarnessError
     from harness.terminal import TerminalReporter, print_line

@@ -105,7 +105,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
-    """What the two files do not have in common; conventions differ on it."""
+    """Queries and documents that only one file has, on which conventions differ."""
     notes = []
     if missing := judged - ranked:
         notes.append(

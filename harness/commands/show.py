@@ -1,4 +1,4 @@
-"""`harness show`: print what finished results came to."""
+"""`harness show`: print finished results."""
 
 from __future__ import annotations
 

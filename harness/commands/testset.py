@@ -64,8 +64,11 @@ def status(args: argparse.Namespace) -> int:
 def undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
     from harness.terminal import print_line
+    from harness.testset.config import load_testset
     from harness.testset.state import State
 
+    # a folder that holds no test set gets no lock file
+    load_testset(args.folder)
     state = State(args.folder)
     with state.alone():
         undone = state.undo()
@@ -86,9 +89,11 @@ def _run_step(step: Step, args: argparse.Namespace) -> int:
     from harness.testset.status import status_of
 
     state = State(args.folder)
+    # first of all: a folder that holds no test set gets no lock file
+    cache = state.config.cache
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
-    with state.alone(), Context.at(state.config.cache, TerminalReporter(), may_ask=may_ask) as context:
+    with state.alone(), Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
         outcome = step(state, context, args)
     for line in outcome.lines:
         print_line(line)

@@ -54,7 +54,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _example(line: str, width: int) -> list[str]:
-    # a line of data is pasted as it stands
+    # a line of data is pasted as it is
     if len(line) <= width or line.lstrip().startswith("{"):
         return [line]
     parts = _COMMENT.match(line)

@@ -21,7 +21,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class ScoredOn:
-    """What a result was scored on.
+    """The data and rules that a result was scored with.
 
     ``files`` maps ``queries`` to the hash of that file; ``texts`` maps a document to the hash of its
     extracted text; ``rules`` maps each rule of scoring to its value.
@@ -36,7 +36,7 @@ class ScoredOn:
         """Read ``record.json``; ``texts`` maps documents to the hashes of their text (documents.csv).
 
         ``judged`` is a hash of the graded spans that were scored on. Raises HarnessError for a record that
-        lacks what has to be known.
+        lacks a required field.
         """
         try:
             config = record["config"]
@@ -61,7 +61,7 @@ class ScoredOn:
 
 
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:
-    """Why two results cannot be compared; empty where they can."""
+    """Why two results cannot be compared; empty if they can."""
     reasons = [
         f"the files of {role} differ (sha256 {one.files[role][:12]}… and {other.files[role][:12]}…)"
         for role in one.files.keys() & other.files.keys()
@@ -105,7 +105,7 @@ def matrix_differences(one: ScoreMatrix, other: ScoreMatrix) -> list[str]:
 def join(results: Mapping[str, ScoreMatrix], scored_on: Mapping[str, ScoredOn] | None = None) -> ScoreMatrix:
     """Put the settings of several results side by side.
 
-    A setting whose name stands in more than one result is called ``result: setting``. Raises HarnessError
+    A setting whose name is in more than one result is called ``result: setting``. Raises HarnessError
     with all the reasons where any result cannot be compared with the first, whose clusters are kept.
     """
     if not results:

@@ -31,7 +31,7 @@ from harness.comparison.verdict import (
 )
 from harness.stats.units import Units, icc, units_of
 
-# The smallest difference that most would change a setting for; what more queries are planned for.
+# The smallest difference worth changing a setting for; the number of queries needed is computed for it.
 WORTHWHILE = 0.02
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -62,7 +62,7 @@ def conclude(
     labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
     says by measure which differences have another sign with longer or shorter labels: they are not real,
     whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
-    ranks is judged. Raises HarnessError where no query has a value or a setting has no cost.
+    ranks is judged. Raises HarnessError if no query has a value or a setting has no cost.
     """
     options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
     defined = usable(matrix)
@@ -141,7 +141,7 @@ def _cheapest(
 
 
 def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
-    """Where every setting stands among all: one rule, from the pairs that are real."""
+    """Where every setting is among all: one rule, from the pairs that are real."""
     if len(order) < 2:
         return dict.fromkeys(order, "leads")
     if n < FEWEST_TO_CHOOSE:
@@ -154,7 +154,7 @@ def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[s
 
 
 def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
-    """Where every setting stands beside the baseline."""
+    """Where every setting is next to the baseline."""
     places: dict[str, Place] = {baseline: "baseline"}
     for one in found:
         if one.finding == "few":
@@ -213,7 +213,7 @@ def _needed(
     units: Units,
     decision: Decision,
 ) -> Needed | None:
-    """How many queries would show a difference worth having; not asked where the question is settled."""
+    """How many queries would show a difference worth having; not computed if the comparison is decided."""
     if decided is None or margin is None or decision in ("best", "better", "single"):
         return None
     closest = {margin.setting, margin.against}
@@ -231,15 +231,15 @@ def needed_for(
     units: float,
     level: float = 0.95,
 ) -> tuple[int, int, int | None] | None:
-    """Queries that show a true ``difference`` in 4 of 5 studies, and the bounds of that number at ``level``.
+    """The number of queries that show a true ``difference`` in 4 of 5 studies, with its bounds at ``level``.
 
     A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
     more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so
     many ``units`` (queries or clusters), and the bounds are those of a variance (chi-square). The difference
     is one that matters, not the one that was observed: the largest of many is likely smaller in truth.
 
-    None where nothing differs at all or more than a million queries would be needed. The upper bound is None
-    where it is above that.
+    None if nothing differs at all or more than a million queries would be needed. The upper bound is None
+    if it is above that.
     """
     from scipy.special import chdtri
 

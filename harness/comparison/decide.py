@@ -1,8 +1,9 @@
-"""The one rule of what is real: a test of all comparisons at once, and the intervals that belong to it.
+"""The one rule for real differences: a joint test of all comparisons, and its intervals.
 
 A difference is real where its interval excludes 0, and then alone its p-value is at most the level. Both come
-from one critical value: the most that any of the comparisons would be ahead of chance, found by flipping the
-signs of whole units (queries or clusters) in all of them together. docs/statistics.md has the simulations.
+from one critical value: the largest lead that any of the comparisons would have by chance, found by flipping
+the signs of whole units (queries or clusters) in all of them together. docs/statistics.md has the
+simulations.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def decide(
     p[alike] = 1.0
     critical = _critical(largest, complete, 1 - level, units)
     low, high = _bounds(difference, error, skew, critical)
-    # a test that few units keep from being sharp must not stand beside an interval that looks sure
+    # a test with little power, because of few units, must not be shown next to a narrow interval
     open_ = p > 1 - level
     low[open_], high[open_] = np.minimum(low[open_], 0.0), np.maximum(high[open_], 0.0)
     return Decided(difference, low, high, error, p, critical)
@@ -119,7 +120,7 @@ def _moments(rows: Floats, units: Units) -> tuple[Floats, Floats, Floats]:
 
 
 def _guarded(mean: Floats, error: Floats, skew: Floats, count: int) -> Floats:
-    """How far 0 is from the mean, by Student's or Hall's t, whichever is nearer; 0 where Hall's is beyond it.
+    """How far 0 is from the mean, by Student's or Hall's t, whichever is nearer; 0 if Hall's is beyond it.
 
     Infinite for a difference without any spread.
     """
@@ -176,7 +177,7 @@ def _reached(ordered: Floats, statistic: Floats, complete: bool) -> Floats:
 def _critical(ordered: Floats, complete: bool, alpha: float, units: Units, sides: int = 2) -> float:
     """The t that must be passed to be rarer than ``alpha`` among the flips, and not less than Student's.
 
-    Where flips are too few to get that rare, Student's stands, and no difference is called real.
+    If there are too few flips for that, Student's t is used, and no difference is called real.
     """
     count = units.count
     student = student_quantile(1 - alpha / sides, units.effective - 1) if count > 1 else np.inf

@@ -1,4 +1,4 @@
-"""Many comparisons at once: all against a baseline, or every setting before and after; and who meets whom."""
+"""Families of comparisons: all pairs, all against a baseline, or every setting before and after."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compare_changes(
 ) -> list[Comparison]:
     """Every setting of ``after`` that ``before`` has too, against itself there; both of the same queries.
 
-    A setting without a query that both score is left out. Raises ValueError where queries differ.
+    A setting without a query that both score is left out. Raises ValueError if queries differ.
     """
     if before.query_ids != after.query_ids:
         raise ValueError("both must be scored on the same queries, in the same order")
@@ -46,7 +46,7 @@ def compare_changes(
 
 
 def usable(matrix: ScoreMatrix) -> ScoreMatrix:
-    """The queries for which the measure is defined; raises HarnessError where there is none."""
+    """The queries for which the measure is defined; raises HarnessError if there is none."""
     defined = matrix.defined()
     if not defined.query_ids:
         raise HarnessError(f"No query has a value of {matrix.measure}, so there is nothing to compare.")

@@ -23,8 +23,8 @@ class Check:
 
     ``drop`` is the mean of the baseline minus the mean now, ``at_least`` the lower bound of it that holds
     with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
-    The two belong together: the check fails where the bound is above ``max_drop``, which is where ``p`` is at
-    most ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
+    The two agree: the check fails where the bound is above ``max_drop``, which is where ``p`` is at most
+    ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
     flipped.
     """
 
@@ -98,10 +98,10 @@ def gate(
 
     ``scored_on`` are results' and baseline's. A check fails where the one-sided confidence bound of the drop
     is above ``max_drop`` (see ``Check``): a true drop of that much or less lets the gate fail in a share of
-    at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that few
-    queries leave in doubt passes, and its reason says so.
+    at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that is
+    uncertain because of few queries passes, and its reason says so.
 
-    Raises HarnessError where the two cannot be compared or a baseline setting is not there any more.
+    Raises HarnessError if the two cannot be compared or a baseline setting is missing.
     """
     if max_drop < 0 or not 0.5 < confidence < 1:
         raise HarnessError(

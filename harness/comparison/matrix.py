@@ -20,9 +20,9 @@ FINAL = "final"
 class ScoreMatrix:
     """The scores of S settings for the same Q queries under one measure.
 
-    ``values`` [S, Q]: NaN where the measure is undefined (a query without relevant text). ``splits`` [Q] are
+    ``values`` [S, Q]: NaN if the measure is undefined (a query without relevant text). ``splits`` [Q] are
     ``train`` or ``validation``; ``clusters`` [Q] what a query belongs to together with others that are like
-    it, by default the document of its evidence, '' for none; empty where they are unknown.
+    it, by default the document of its evidence, '' for none; empty if they are unknown.
     """
 
     measure: str
@@ -47,7 +47,7 @@ class ScoreMatrix:
 
     @property
     def means(self) -> Floats:
-        """The mean of every setting over its defined queries, [S]; NaN where there is none."""
+        """The mean of every setting over its defined queries, [S]; NaN if there is none."""
         known = ~np.isnan(self.values)
         counts = known.sum(axis=1)
         sums = np.where(known, self.values, 0.0).sum(axis=1)
@@ -112,10 +112,10 @@ def from_scores(
 ) -> ScoreMatrix:
     """Gather the scores of one measure.
 
-    ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows stand in the
+    ``stage`` keeps the rows of that stage; ``final`` keeps the last stage of each setting (rows are in the
     order of the stages). ``splits`` and ``clusters`` map query ids.
 
-    Raises HarnessError where nothing is left, where a row stands twice, or where a setting lacks a query.
+    Raises HarnessError if nothing is left, where a row is twice, or where a setting lacks a query.
     """
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""One mean has one interval, wherever it stands: in summary.csv, on the page and in a comparison."""
+"""The interval of a mean, the same everywhere: in summary.csv, on the page and in a comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.stats.units import Units, units_of
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean of ``n`` values and the interval that bounds it; None where the data do not bound it."""
+    """A mean of ``n`` values and the interval that bounds it; None if the data do not bound it."""
 
     value: float
     low: float | None
@@ -25,7 +25,7 @@ class Estimate:
 
 
 def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Estimate | None:
-    """The mean of the values [Q] that are defined, with its interval; None where none is.
+    """The mean of the values [Q] that are defined, with its interval; None if none is.
 
     By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
     """

@@ -42,9 +42,9 @@ class Comparison:
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
     ``open`` where it does not, ``few`` where there are fewer queries than one should choose by, ``turns``
-    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is
-    the difference in standard deviations over queries, ``dominance`` the share of queries won minus lost.
-    None where the data do not say: a single query, no difference.
+    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is the
+    difference in standard deviations over queries, ``dominance`` the share of queries won minus lost. None if
+    the data do not determine it: a single query, no difference.
     """
 
     setting: str
@@ -138,7 +138,7 @@ def win_tie_loss(rows: Floats, tolerance: float = ROUNDING) -> tuple[Ints, Ints,
 def cohen_dz(rows: Floats) -> Floats:
     """The mean difference in standard deviations of the differences, [P] (Cohen 1988, d_z).
 
-    0 where nothing differs, and NaN where all queries differ by the same amount or there is only one.
+    0 if nothing differs, and NaN if all queries differ by the same amount or there is only one.
     """
     if rows.shape[1] < 2:
         return np.full(len(rows), np.nan)

@@ -27,7 +27,7 @@ class Step:
 def on_front(cost: Floats, quality: Floats) -> Bools:
     """Which settings no other one beats: none is as cheap and as good, and better in one of the two (Pareto).
 
-    Equals stand on the front together.
+    Equals are on the front together.
     """
     no_worse = (cost[:, None] <= cost) & (quality[:, None] >= quality)
     better = (cost[:, None] < cost) | (quality[:, None] > quality)
@@ -43,7 +43,7 @@ def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
 
 
 def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]:
-    """The front from the cheapest setting to the best; raises HarnessError where a cost is missing or NaN.
+    """The front from the cheapest setting to the best; raises HarnessError if a cost is missing or NaN.
 
     Costs are of any unit (seconds, tokens, dollars), but one and the same.
     """

@@ -1,4 +1,4 @@
-"""Choose on train, report on validation, and say what the choice was worth."""
+"""Choose on train, report on validation, and say how good the choice was."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _REGRET = {"real": "which is real", "turns": "which changes sign with the label 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What choosing on train came to.
+    """The result of choosing on train.
 
     ``chosen`` is best on train; ``train`` and ``validation`` are its means there. ``best_on_validation`` is
-    best there, and ``regret`` compares the two on validation where they differ (None where they do not).
+    best there, and ``regret`` compares the two on validation where they differ (None if they do not).
     ``optimism`` is train minus validation of the chosen; it holds also how much easier the train queries are.
     ``selection_optimism`` is the same of its lead over the mean of all settings, which leaves that out.
     """
@@ -49,7 +49,7 @@ class Selection:
         return self.chosen == self.best_on_validation
 
     def sentences(self) -> tuple[str, ...]:
-        """What to tell the reader; from few queries on either side nothing is concluded."""
+        """Sentences for the reader; with few queries on either side nothing is concluded."""
         fewest = min(self.n_train, self.n_validation)
         if fewest < FEWEST_TO_CHOOSE:
             which = "validation" if self.n_validation == fewest else "train"
@@ -95,7 +95,7 @@ class CrossValidation:
     repeats: int
 
     def sentences(self) -> tuple[str, ...]:
-        """What to tell the reader."""
+        """Sentences for the reader."""
         times = self.folds * self.repeats
         often = sorted((-count, name) for name, count in self.picks.items() if count)
         picked = ", ".join(f"{name} in {-count}" for count, name in often)

@@ -1,4 +1,4 @@
-"""What a comparison comes to, as one value: every place that concludes anything prints it.
+"""The conclusion of a comparison as one value, printed wherever a conclusion is shown.
 
 Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 """
@@ -14,7 +14,7 @@ from harness.stats.units import Kind
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
-# With a smaller share of the first ranks judged than this it is said.
+# A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
@@ -33,7 +33,7 @@ LABELS: Mapping[Role, str] = {
 
 
 def ways_that_turn(one: Comparison, turning: Turning) -> tuple[str, ...]:
-    """The ways of drawing the labels under which a comparison has another sign; empty where it holds."""
+    """The ways of drawing the labels under which a comparison has another sign; empty if it holds."""
     return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
 
 
@@ -54,7 +54,7 @@ class Holes:
 
     ``shares`` has the mean share of every setting by ``measure``, such as judged@10. ``upper`` has the mean
     of the highest value that judging the rest could give, by ``bound``, such as ndcg_exp_upper@10; it is
-    empty where the measure that decides has no such bound among the scores.
+    empty if the measure that decides has no such bound among the scores.
     """
 
     measure: str
@@ -75,7 +75,7 @@ class Holes:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One sentence or two of a verdict, and what they are about."""
+    """One or two sentences of a verdict, and their role."""
 
     role: Role
     text: str
@@ -108,7 +108,7 @@ class Population:
     """What a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: nobody knows).
 
     ``icc``: how alike the differences of one cluster's queries are between the leader and the next; None
-    where that is unknown.
+    if that is unknown.
     """
 
     kind: Kind
@@ -159,8 +159,8 @@ class Verdict:
     is a ``baseline``, with it; None for one setting); ``comparisons`` are all of the family that decided.
     ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
     ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
-    the pairs whose sign turns with other labels, None where that was not checked; ``holes`` what is unjudged,
-    None where that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences;
+    the pairs whose sign turns with other labels, None if that was not checked; ``holes`` what is unjudged,
+    None if that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences;
     ``corrected`` is the verdict by a model's grades that people's have corrected, '' where there is none.
     """
 

@@ -1,4 +1,4 @@
-"""A verdict as plain values for JSON: its lines, and the figures that they tell."""
+"""A verdict as plain values for JSON: its lines, and the figures behind them."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The best score each query can still reach after a ``part`` of a ``step``, [Q], NaN where it has none.
+    """The best score each query can still reach after a ``part`` of a ``step``, [Q], NaN if it has none.
 
     All levels are of one measure with one ideal. ``may_rise``: it may be above the level before it.
     """

@@ -281,7 +281,7 @@ def _asked(needed: Needed, n: int) -> str:
 
 
 def _about(count: int) -> str:
-    """A count to two digits: it is an estimate, and reads as one."""
+    """A count rounded to two digits, since it is an estimate."""
     digits = max(0, len(str(count)) - 2)
     return f"{round(count, -digits):,}"
 

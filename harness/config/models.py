@@ -1,4 +1,4 @@
-"""What a benchmark is made of, once read and checked."""
+"""The configuration of a benchmark, read and checked."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ class Setting(StageConfig):
 
     ``parse`` is what reads the files, and ``tokenizer`` names the model in whose tokens chunks are counted;
     ``context`` is what is indexed around chunks, the outermost first, and ``rerank`` the rerankers in their
-    order; none for an empty tuple.
-    ``read`` is what is read for a chunk that was found, None for the chunk itself. ``filter`` narrows the
-    whole search, with all routes of a fusion. ``answer`` is who answers from what is read, None: nobody.
+    order; none for an empty tuple. ``read`` is what is read for a chunk that was found, None for the chunk
+    itself. ``filter`` narrows the whole search, with all routes of a fusion. ``answer`` is the answerer, None
+    for none.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Setting(StageConfig):
 
     @property
     def services(self) -> list[ServiceConfig]:
-        """The services of the user's own that the search asks, each once."""
+        """The the user's own services that the search asks, each once."""
         steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
         for retriever in self.retrieve.every():
             steps += (retriever, retriever.rewrite)
@@ -152,7 +152,7 @@ class Setting(StageConfig):
 
 
 def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
-    """The distinct parsers in the order of the settings, by short names that can stand in an id.
+    """The distinct parsers in the order of the settings, by short names that can be in an id.
 
     Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
     """

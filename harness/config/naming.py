@@ -26,7 +26,7 @@ _SHORT_WORD = re.compile(r"\w{1,16}")
 _WINDOW = {"tokens_per_chunk", "token_overlap"}
 # English prose has some four and a half characters a token, other text fewer.
 _CHARACTERS_A_TOKEN = 5
-# What a key that is left out means, where it is not simply absent.
+# The meaning of a key that is left out, if it is more than its absence.
 _UNSET = {"top_n": "all"}
 _ROUTES = "routes"
 
@@ -36,7 +36,7 @@ Dump = Mapping[str, Any] | None
 def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     """One name per combination; a sweep of a single point is called ``base``.
 
-    A combination has a configuration by step, None where the step is left out, or a tuple of configurations
+    A combination has a configuration by step, None if the step is left out, or a tuple of configurations
     where a step may come several times; all have the same steps in the same order.
     """
     parts: list[list[str]] = [[] for _ in combinations]
@@ -176,7 +176,7 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
         return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
     if isinstance(value, Mapping) and "model" in value:
-        # an endpoint goes by its model
+        # an endpoint is named by its model
         model = value["model"]
         alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
         return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
@@ -188,7 +188,7 @@ def _value(value: Any, others: Sequence[Any]) -> str:
         short = _last_parts(value, depth)
         if not any(_last_parts(other, depth) == short for other in others if _text(other) != _text(value)):
             return short
-    # they differ in a blank, or in no part of a path
+    # they differ only in white space, or in no part of a path
     return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
 
 

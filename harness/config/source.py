@@ -1,4 +1,4 @@
-"""A YAML file that knows the line of every key, and says what is wrong where."""
+"""A YAML file with the line of every key, for errors that name their place."""
 
 from __future__ import annotations
 

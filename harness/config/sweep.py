@@ -55,7 +55,7 @@ Stages = dict[str, Any]
 def expand(source: Source) -> list[Stages]:
     """Every combination of step configurations that the file asks for, in the order of the file.
 
-    Under `settings` each entry is a sweep of its own, with the sections of the file but for those it names.
+    Under `settings` each entry is a sweep of its own, with the sections of the file except those it names.
     """
     if SETTINGS not in source.data:
         return _product_of_stages(source, {})
@@ -72,7 +72,7 @@ def expand(source: Source) -> list[Stages]:
 
 
 def _own(source: Source, index: int) -> dict[str, KeyPath]:
-    """Where the sections stand that one entry of `settings` has of its own."""
+    """Where the sections are that an entry of `settings` replaces."""
     entry, at = source.data[SETTINGS][index], (SETTINGS, index)
     if not isinstance(entry, dict):
         raise source.error(
@@ -92,7 +92,7 @@ def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stage
 
 
 def _section(source: Source, stage: str, at: KeyPath) -> list[Any]:
-    """The alternatives of one step: what stands in its section, each a point of the sweep."""
+    """The alternatives of one step: what is in its section, each a point of the sweep."""
     found: list[Any]
     if at == (stage,) and stage not in source.data:
         found = [None] if stage in OPTIONAL else _mapping(source, stage, at, {})
@@ -166,7 +166,7 @@ def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict
 
 
 def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -> None:
-    """Refuse a product that nobody means before it fills the memory."""
+    """Refuse a sweep so large that it must be a mistake, before it fills the memory."""
     count = math.prod(map(len, choices))
     if count > MOST_SETTINGS:
         raise source.error(at, f"this makes {count:,} settings; a sweep has at most {MOST_SETTINGS:,}.")
@@ -205,7 +205,7 @@ def _takes_list(field: FieldInfo) -> bool:
 def refuse_moved(source: Source, section: Mapping[Any, Any] | None = None, at: KeyPath = ()) -> None:
     """Raise ConfigError with the new form where a section has the key ``embed`` or ``parser``.
 
-    ``section`` is the whole file unless given, and stands ``at`` a place in it.
+    ``section`` is the whole file unless given, and is ``at`` a place in it.
     """
     holder = source.data if section is None else section
     if "parser" in holder:

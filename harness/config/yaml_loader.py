@@ -115,7 +115,7 @@ class _Loader(yaml.SafeLoader):
 
 def _note_lines(loader: _Loader, node: yaml.Node, at: KeyPath, lines: dict[KeyPath, int]) -> None:
     if isinstance(node, yaml.MappingNode):
-        # merges are resolved by now: what they bring in stands first, and the mapping's own keys prevail
+        # merges are resolved by now: what they bring in is first, and the mapping's own keys prevail
         for key, value in node.value:
             name = (*at, str(loader.construct_object(key, deep=True)))
             lines[name] = _line(key)

@@ -50,16 +50,16 @@ DOCUMENTS = {
 
 
 class BrokenError(HarnessError):
-    """What a step returned is against the contract."""
+    """A step returned something that breaks the contract."""
 
 
 class Remark(Exception):  # noqa: N818 - it is no error
-    """What a step returned is allowed, and worth knowing."""
+    """A step returned something allowed but worth knowing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome of one check; ``said`` is empty where all is well."""
+    """The outcome of one check; ``said`` is empty if all is well."""
 
     outcome: Outcome
     about: str
@@ -101,5 +101,5 @@ def queries(texts: tuple[str, ...] = QUESTIONS) -> list[Query]:
 
 
 def documents() -> list[Document]:
-    """Documents by what is special about them."""
+    """Documents with special content, by a name for it."""
     return [Document(name, text, (), sha256(text.encode()).hexdigest()) for name, text in DOCUMENTS.items()]

@@ -1,4 +1,4 @@
-"""What a chunker must keep to."""
+"""The contract of a chunker."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _cut(document: Document, config: ChunkerConfig) -> list[Chunk]:
 
 
 def _left_out(document: Document, chunks: list[Chunk]) -> int:
-    """How many characters, white space apart, stand in no chunk."""
+    """How many characters, white space apart, are in no chunk."""
     covered = bytearray(len(document.text))
     for chunk in chunks:
         for start, end in chunk.spans:

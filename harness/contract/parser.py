@@ -1,4 +1,4 @@
-"""What a parser must keep to, tried on files of the user's."""
+"""The contract of a parser, tried on the user's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.errors import ConfigError
 
 
 def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:
-    """The checks of a parser; raises ConfigError where none of the files is one that it reads."""
+    """The checks of a parser; raises ConfigError if none of the files is one that it reads."""
     own = [path for path in files if path.suffix.lower() in suffixes_of(config)]
     if not own:
         raise ConfigError(

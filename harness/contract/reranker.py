@@ -1,4 +1,4 @@
-"""What a reranker must keep to."""
+"""The contract of a reranker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a retriever must keep to."""
+"""The contract of a retriever."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def retriever_checks(config: RetrieverConfig) -> list[Check]:
 
 
 def _ranked(config: RetrieverConfig, given: Passages, asked: Sequence[Query]) -> list[Ranking]:
-    """Its rankings, with nothing known of earlier ones; raises HarnessError where they break the contract."""
+    """Its rankings, with nothing known of earlier ones; raises HarnessError if they break the contract."""
     with fresh_tools() as tools:
         return RETRIEVERS.make(config).run(given, asked, tools).rankings
 

@@ -1,4 +1,4 @@
-"""What a rewriter must keep to."""
+"""The contract of a rewriter."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _MOST_FILES = 3
 
 @dataclass(frozen=True, slots=True)
 class OwnStep:
-    """A step that is the user's own: its role, what it is called, and its configuration."""
+    """A user-defined step: its role, its name and its configuration."""
 
     role: str
     name: str
@@ -40,7 +40,7 @@ class OwnStep:
     files: tuple[Path, ...] = ()
 
     def checks(self) -> list[Check]:
-        """What it must keep to; raises ConfigError where it cannot be tried."""
+        """The checks of its contract; raises ConfigError if it cannot be tried."""
         return (
             parser_checks(self.config, self.files)
             if self.role == "parser"

@@ -49,7 +49,7 @@ def anchor_in_each(
     there = {a.line for one in by_parser.values() for a in one.anchorings if a.accepted}
     if there < anywhere:
         for parser in texts:
-            # tells what is wrong with the rows that no text has
+            # reports what is wrong with the rows that no text has
             found(parser, config, there)
     return by_parser
 

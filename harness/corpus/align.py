@@ -38,7 +38,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where a passage stands, how alike the two are (0 to 100), and how often it stands there."""
+    """Where a passage is, how alike the two are (0 to 100), and how often it is there."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ def whitespace_free(text: str) -> View:
 
 
 def folded(text: str) -> View:
-    """Without whitespace, and alike what looks alike: NFKD, accents, case, the kinds of quotes and dashes."""
+    """Without whitespace, lookalikes unified: NFKD, accents, case, kinds of quotes and dashes."""
     return _view(text, _fold)
 
 
@@ -66,7 +66,7 @@ def is_same_text(cell: str, text: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """What of a text survives a spreadsheet: no white space, nothing invisible, no control characters."""
+    """The characters that survive a spreadsheet: no white space, invisible or control characters."""
     seen = whitespace_free(text).text
     if seen.isprintable():
         return seen
@@ -96,13 +96,13 @@ def _fold(character: str) -> str:
 
 
 def find_exact(quote: str, text: str) -> Alignment | None:
-    """The first place where the quote stands verbatim."""
+    """The first place where the quote is verbatim."""
     start = text.find(quote)
     return None if start < 0 else Alignment(start, start + len(quote), 100.0, text.count(quote))
 
 
 def find_in_view(quote: View, text: View) -> Alignment | None:
-    """The first place where the quote stands in the view of the text, as a range of the source."""
+    """The first place where the quote is in the view of the text, as a range of the source."""
     found = find_exact(quote.text, text.text)
     if found is None:
         return None

@@ -44,9 +44,9 @@ class AnchorConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Anchoring:
-    """Where a label row landed. ``start`` and ``end`` are None where nothing alike was found at all.
+    """Where a label row landed. ``start`` and ``end`` are None if nothing similar was found.
 
-    ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote stands in the text
+    ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote is in the text
     that was searched; the first one was taken. ``quote`` and ``found`` are snippets on one line;
     ``figures_differ`` says that a fuzzy match holds other digits than the quote.
     """
@@ -327,8 +327,8 @@ def _refuse_repeats(located: Sequence[_Located]) -> None:
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
     """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
 
-    The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None where it does not
-    stand there, or nothing is left of it without whitespace.
+    The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None if it does not
+    be there, or nothing is left of it without whitespace.
     """
     text = document.text[start:end]
     answer = answer if answer in text else meant(answer)

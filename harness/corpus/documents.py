@@ -19,13 +19,13 @@ from harness.errors import CorpusError
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
 SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + FORMAT_SUFFIXES
-# What parsers of the user's own often read: tables of labels may name such files with their ending.
+# What user-defined parsers often read: tables of labels may name such files with their ending.
 _OTHERS = (".doc", ".odt", ".rtf", ".xml", ".json", ".ppt", ".xls", ".epub")
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """A file of the corpus and the id its document goes by."""
+    """A file of the corpus and the id of its document."""
 
     doc_id: str
     path: Path
@@ -37,7 +37,7 @@ def document_id(stem: str) -> str:
 
 
 def ids_meant(name: str) -> tuple[str, str]:
-    """The ids that the name of a document in a table may mean: as it stands, and without a file's ending."""
+    """The ids that the name of a document in a table may mean: as it is, and without a file's ending."""
     full = document_id(name)
     return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)
 
@@ -52,7 +52,7 @@ def find_documents(
 ) -> list[DocumentFile]:
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
-    ``more`` are endings that can be read besides `SUFFIXES`, by a parser of the user's own. Files in
+    ``more`` are endings that can be read besides `SUFFIXES`, by a user-defined parser. Files in
     ``leave_out``, such as the labels, are no documents; ``note`` gets their names. Files of one name in
     several folders get ids with as many of their folders as tell them apart. With ``unknown`` files that
     cannot be read are listed too, under their whole name: reading them fails, file by file.
@@ -185,7 +185,7 @@ def _folders(starts: list[Path]) -> Iterator[Path]:
             status = folder.stat()
             with os.scandir(folder) as entries:
                 below = sorted(entries, key=lambda entry: entry.name)
-        except OSError:  # no folder, or not for us: glob passes it over as well
+        except OSError:  # no folder, or not readable: glob skips it as well
             continue
         if (status.st_dev, status.st_ino) in seen:
             continue

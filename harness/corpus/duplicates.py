@@ -1,6 +1,6 @@
-"""Text that stands word for word in several places states one fact: finding any of them is enough.
+"""Text that occurs word for word in several places states one fact: finding any of them is enough.
 
-A label says where an answer stands, seldom everywhere it stands. Boilerplate, tables printed twice and the
+A label says where an answer is, but rarely lists every place. Boilerplate, tables printed twice and the
 filings of successive years repeat sentences, and a ranking that finds the duplicate would count as a miss.
 """
 
@@ -27,7 +27,7 @@ _WHITE_SPACE = np.array([code for code in range(0x3001) if chr(code).isspace()],
 class Duplicates:
     """``judgments`` with the duplicates found and their evidence named; counts of what was done.
 
-    ``added`` are new spans, ``repeated`` the labels whose text stands elsewhere too, ``joined`` those that
+    ``added`` are new spans, ``repeated`` the labels whose text is elsewhere too, ``joined`` those that
     had no evidence name and share one now, as their text was labelled in several places.
     """
 
@@ -45,7 +45,7 @@ def credit_duplicates(
     Texts are compared without white space, which differs between two extractions of one sentence. Only
     relevant labels of at least ``least`` characters without white space count: what is shorter may mean
     something else in another place. Labels of whole documents are left alone, and so is every place that the
-    query has a label for: people know better.
+    query has a label for: people's labels take precedence.
     """
     texts = {doc_id: _Squeezed.of(document.text) for doc_id, document in documents.items()}
     wanted: dict[str, list[int]] = defaultdict(list)
@@ -103,7 +103,7 @@ def _name_evidence(
 def _by_query_and_grade(
     judgments: Sequence[Judgment], rows: Iterable[int]
 ) -> dict[tuple[str, int | None], list[int]]:
-    """Rows by query and grade: equal texts with unequal grades were told apart on purpose."""
+    """Rows by query and grade: equal texts with unequal grades were distinguished on purpose."""
     groups: dict[tuple[str, int | None], list[int]] = defaultdict(list)
     for row in rows:
         groups[judgments[row].query_id, judgments[row].grade].append(row)
@@ -112,7 +112,7 @@ def _by_query_and_grade(
 
 @dataclass(frozen=True, slots=True)
 class _Squeezed:
-    """A text without its white space, and as code points; ``place[i]`` is where character i stood."""
+    """A text without its white space, and as code points; ``place[i]`` is where character i was."""
 
     text: str
     letters: NDArray[np.uint32]
@@ -135,7 +135,7 @@ def _squeeze(text: str) -> str:
 def _places(
     wanted: Iterable[str], texts: Mapping[str, _Squeezed], least: int
 ) -> dict[str, list[tuple[str, int, int]]]:
-    """Where each wanted text stands: (document, start, end).
+    """Where each wanted text is: (document, start, end).
 
     All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
     with the number of texts times the length of the documents. Equal hashes are compared verbatim.

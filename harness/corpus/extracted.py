@@ -1,4 +1,4 @@
-"""What readers of formats share: errors of damaged files, tables as text, blocks of text."""
+"""Shared by the readers of formats: errors of damaged files, tables as text, blocks of text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     try:
         yield
     except (CorpusError, MemoryError):
-        # a full process is dealt with where it runs
+        # running out of memory is handled by the process
         raise
     except ImportError as error:
         raise CorpusError(f"{path}: reading {what} takes {package}: pip install harness[{extra}].") from error
@@ -32,7 +32,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
 
 
 def tab_separated(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as tab-separated lines, all of one width but for empty ones; quoted as in CSV where need be."""
+    """Rows as tab-separated lines, all of one width except for empty ones; quoted as in CSV where need be."""
     width = max((i for row in rows for i, cell in enumerate(row, 1) if cell), default=0)
     full = ([*row, *[""] * (width - len(row))][:width] if any(row) else [] for row in rows)
     return delimited_text(full, "\t")

@@ -20,7 +20,7 @@ from harness.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 class Format:
     """Which files it reads, by which packages (the first one does the reading), and how.
 
-    A page is None where something but text stands on it, such as a picture alone, and '' where nothing does.
+    A page is None if something but text is on it, such as a picture alone, and '' where nothing does.
     ``version`` is raised whenever the same file would yield another text.
     """
 

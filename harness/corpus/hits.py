@@ -1,4 +1,4 @@
-"""What another pipeline returned, as it stands in a file, in rank order and before it is placed."""
+"""The hits of another pipeline as a file lists them: in rank order, not yet placed in documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.corpus.table import TABLES, Row, Table, check_offsets, nearest, rea
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
-# One row takes more than this in no honest file; a damaged one may claim any number.
+# No valid row takes more than this; a damaged file may claim any number.
 _MOST_ROWS = 50_000_000
 
 
@@ -23,7 +23,7 @@ class HitRow:
     """One returned passage: offsets in a document, its page, or its text.
 
     ``rank`` counts from 1 in the order of the file's ranks or, without them, of its scores; ``score`` is None
-    where the file has none that fall with the ranks. ``line`` is its line in ``source``, in parquet its row.
+    if the file has none that fall with the ranks. ``line`` is its line in ``source``, in parquet its row.
     """
 
     source: str
@@ -39,7 +39,7 @@ class HitRow:
 
     @property
     def where(self) -> str:
-        """Where it stands, for messages."""
+        """Where it is, for messages."""
         return f"{self.source}, line {self.line}"
 
 
@@ -47,7 +47,7 @@ class HitRow:
 class HitFile:
     """The hits of one pipeline by query, in rank order.
 
-    ``rising`` says that scores rise down every ranking of the file as its rows stand, as distances do, and
+    ``rising`` says that scores rise down every ranking of the file as its rows are, as distances do, and
     that they decided the order; ``scores_kept`` whether scores agree with the ranks.
     """
 

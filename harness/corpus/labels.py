@@ -1,4 +1,4 @@
-"""Labels as they stand in a file: rows that are still to be anchored, and spans that are placed already."""
+"""Labels as they are in a file: rows that are still to be anchored, and spans that are placed already."""
 
 from __future__ import annotations
 

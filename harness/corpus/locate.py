@@ -1,4 +1,4 @@
-"""Where in a document a quote stands: on its page, over a page break, or anywhere."""
+"""Where in a document a quote is: on its page, over a page break, or anywhere."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_SEEDS = 128
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A half-open range of the document (None where nothing is alike), how it was found, how surely."""
+    """A half-open range of the document (None if nothing is alike), how it was found, how surely."""
 
     method: Method
     start: int | None

@@ -1,7 +1,7 @@
 """Pictures of PDF pages, by pypdfium2 where it is installed: each in a process of its own, and bounded.
 
-Run as a program it reads a request as JSON and answers with the picture and where quotes stand in it. A file
-that crashes the reader, or keeps it busy, costs its own picture and nothing else.
+Run as a program it reads a request as JSON and answers with the picture and where quotes are in it. A file
+that crashes or blocks the reader only loses its own picture.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _characters(text_page: Any) -> str:
 
 
 def _place(quote: str, text: str) -> Iterator[int]:
-    """The places of a quote's characters in the text of a page; none where it is not there."""
+    """The places of a quote's characters in the text of a page; none if it is not there."""
     wanted, seen = folded(quote[:_LONGEST_QUOTE]), folded(text)
     if not wanted.text:
         return

@@ -47,7 +47,7 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
 
 
 def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> str:
-    """All that decides the text besides the file: kind, library version, options and our formats.
+    """Everything besides the file that decides the text: kind, library version, options and our formats.
 
     With ``second_reading`` also the second reader, on which the statistics depend.
     """

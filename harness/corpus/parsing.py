@@ -8,7 +8,7 @@ from harness.kinds import StageConfig
 
 
 class ParsingConfig(StageConfig):
-    """What reading may cost and lose. A document beyond a limit is a bad one (`on_bad_document`).
+    """Limits on reading. A document beyond a limit is a bad one (`on_bad_document`).
 
     PDFs are read in worker processes, so that a hostile or damaged one costs nothing but itself.
     """

@@ -1,4 +1,4 @@
-"""Where in the documents the hits of another pipeline stand: by offsets, by page, or by their text."""
+"""Where in the documents the hits of another pipeline are: by offsets, by page, or by their text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.types import Document
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3
-# A text that stands more often is not worth telling apart.
+# Places of a text with more occurrences are not distinguished.
 _MOST_COPIES = 1000
 
 
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PlacedHit:
-    """A hit and its place; None where its text stands in no document, or too little like it.
+    """A hit and its place; None if its text is in no document, or too little like it.
 
     ``best`` is how alike the likeliest text is, ``copies`` how many places hold the text where it was looked
     for. ``repeats``: a hit above it in its ranking has the same place. ``other_page``: the text is not on the
@@ -61,13 +61,13 @@ def place_hits(
 
     Offsets are checked against the text, a page alone is the whole page without the space around it, a text
     is sought verbatim, then without whitespace, then by likeness of at least ``threshold``: in the
-    document that the row names, else in all of them. Where it stands several times, a place on the row's page
+    document that the row names, else in all of them. Where it is several times, a place on the row's page
     comes first, then the first in the order of the documents, and the next ones go to further hits of the
     ranking with the same text.
 
-    Hits in documents that were ``left_out`` have no place, and with ``keep_unknown`` those in documents that
-    there are not. Raises CorpusError for an unknown document, offsets or pages that do not fit, and a hit
-    without a place that has no text.
+    Hits in documents that were ``left_out`` have no place, and with ``keep_unknown`` those in unknown
+    documents. Raises CorpusError for an unknown document, offsets or pages that do not fit, and a hit without
+    a place that has no text.
     """
     rows = [row for ranking in rankings for row in ranking]
     meant = {row.document: _meant(row, documents, left_out, keep_unknown) for row in rows}
@@ -244,7 +244,7 @@ def _occurrences(needle: str, text: str) -> list[int]:
 def _alike(
     missing: Sequence[_Wanted], documents: Mapping[str, Document], threshold: float
 ) -> dict[_Wanted, _Places]:
-    """The likeliest place of every text that stands nowhere word for word."""
+    """The likeliest place of every text that is nowhere word for word."""
     found = {key: _Places((), 0.0) for key in missing}
     look_in: dict[str, list[_Wanted]] = {}
     for key, doc_ids in _likeliest_documents(missing, documents).items():

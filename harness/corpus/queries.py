@@ -18,7 +18,7 @@ from harness.kinds import StageConfig
 from harness.types import SPLITS, Document, Query, Split
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-# So many questions at least, and so many tried first: a corpus may hold thousands of either.
+# The least number of questions, and how many are tried first: a corpus may hold thousands.
 _FEWEST_QUESTIONS = 4
 _FIRST = 20
 _OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})

@@ -33,7 +33,7 @@ def read_utf8(path: Path) -> str:
     """The text of a UTF-8 file with its line ends and byte order mark.
 
     Raises CorpusError for what is no regular file, for other encodings and for NUL characters, which are
-    valid UTF-8 but stand in UTF-16 or binary files only.
+    valid UTF-8 but are in UTF-16 or binary files only.
     """
     refuse_special(path)
     try:
@@ -66,13 +66,17 @@ def read_json(path: Path) -> list[Any]:
     found: list[Any] = []
     try:
         found.append(json.loads(text))
-    except RecursionError as error:
-        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from error
-    except ValueError:
+    except RecursionError as deep:
+        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from deep
+    except ValueError as of_whole:
         for number, line in enumerate(text.split("\n"), 1):
             try:
                 found += [json.loads(line)] if line.strip() else []
-            except (ValueError, RecursionError) as error:
+            except (ValueError, RecursionError) as of_line:
+                error: Exception = of_line
+                # a list over many lines is at fault elsewhere than in its first line
+                if not found and text.lstrip().startswith("[") and isinstance(of_whole, json.JSONDecodeError):
+                    number, error = of_whole.lineno, of_whole
                 raise CorpusError(
                     f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
                 ) from error

@@ -38,7 +38,7 @@ def read_csv(path: Path, note: Note) -> Records:
 
 
 def read_xlsx(path: Path, note: Note) -> Records:
-    """The records of the first sheet that holds anything, as text, with the row each stands in."""
+    """The records of the first sheet that holds anything, as text, with the row each is in."""
     from harness.corpus.workbook import TITLE, read_workbook
 
     sheets = read_workbook(path)
@@ -69,7 +69,7 @@ def _decoded(path: Path, note: Note) -> str:
     try:
         return read_utf8(path).removeprefix("\ufeff")
     except CorpusError:
-        # letters of Western text stand among ASCII; those of Chinese, Japanese or Cyrillic in rows
+        # letters of Western text are among ASCII; those of Chinese, Japanese or Cyrillic in rows
         high = sum(byte >= 0x80 for byte in raw)
         if b"\0" in raw or sum(map(len, _IN_ROWS.findall(raw))) * 2 > high:
             raise
@@ -84,7 +84,7 @@ def _decoded(path: Path, note: Note) -> str:
 
 
 def mark_of(text: str) -> str:
-    """The mark between columns: what ``sep=`` says, else what stands in the header most, else a comma."""
+    """The mark between columns: what ``sep=`` says, else what is in the header most, else a comma."""
     if declared := _SEP_LINE.match(text):
         return declared["mark"]
     header = _LINE_END.split(text, maxsplit=1)[0]

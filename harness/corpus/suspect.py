@@ -1,4 +1,4 @@
-"""Text that was lost in silence: found by a second reading, counted, and beyond a share refused."""
+"""Silently lost text: found by a second reading, counted, and refused above a share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _with_damage(readings: list[PageReading], path: Path, on_page: OnPage) -> li
 def compare(
     parsed: ParsedDocument, readings: Sequence[PageReading] | str, parser: ParserConfig
 ) -> ParsedDocument:
-    """The document with what a second reading says of its pages; a reading that failed is a warning."""
+    """The document with the findings of a second reading; a reading that failed is a warning."""
     second = second_reader(parser)
     if isinstance(readings, str):
         warning = f"no second reading by {second.name}: {' '.join(readings.split())[:300]}"
@@ -80,7 +80,7 @@ def compare(
 
 
 def refusal(parsed: ParsedDocument, parsing: ParsingConfig) -> str | None:
-    """Why a document has lost too much text to be used, with the remedy; None where it has not."""
+    """Why a document has lost too much text to be used, with the remedy; None if it has not."""
     stats = parsed.stats
     pages, characters = len(stats.suspect_pages), stats.suspect_characters
     if pages > parsing.max_suspect_pages * stats.all_pages:

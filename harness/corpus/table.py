@@ -39,7 +39,7 @@ class Table:
 FORMULA = ("=", "+", "-", "@", "\t")
 TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
 
-# What people call the columns of these files, or other tools do.
+# Other names that people or tools give to these columns.
 _MEANT = {
     "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
     "text": ("question", "query", "query_text", "prompt"),
@@ -55,7 +55,7 @@ def read_table(
 
     Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
     gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
-    null becomes ''. All faults of rows are named at once.
+    null becomes ''. All faults of rows are named together.
     """
     readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
         ".csv": lambda: _of_records(path, read_csv(path, note)),
@@ -128,7 +128,7 @@ def check_offsets(where: str, start: int | None, end: int | None, error: type[Ha
 
 
 class FaultsOfRows:
-    """Collects what is wrong with the rows of a file, so that all of it is reported at once."""
+    """Collects what is wrong with the rows of a file, so that all of it is reported together."""
 
     _MOST = 20
 

@@ -15,7 +15,7 @@ TEXT_FORMAT = 1
 # Bumped whenever TextStats changes; part of every cache key.
 STATS_FORMAT = 2
 PAGE_SEPARATOR = "\n"
-# C0 and C1 but for tab, line ends, form feed and NEL; private use; noncharacters
+# C0 and C1 except for tab, line ends, form feed and NEL; private use; noncharacters
 _ODD = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
 )
@@ -24,7 +24,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class TextStats:
-    """What the extraction met and did not repair.
+    """Problems that the extraction met and did not repair.
 
     Pages are 1-based. ``undecodable_characters`` counts U+FFFD in the text, among them the lone surrogates it
     stands for; ``odd_characters`` counts control and private-use characters and noncharacters. ``bytes`` is
@@ -57,7 +57,7 @@ class TextStats:
 
     @property
     def silent_pages(self) -> tuple[int, ...]:
-        """Pages without text though something is drawn on them; the short ones stand apart."""
+        """Pages without text though something is drawn on them; the short ones are listed separately."""
         return tuple(sorted(set(self.pages_without_text) - {*self.blank_pages, *self.short_pages}))
 
     @property

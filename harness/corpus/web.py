@@ -28,7 +28,7 @@ _MOST_COLUMNS = 1000
 
 
 def read_web(path: Path) -> list[str]:
-    """The text of a web page in its order, as one part; none where it shows none.
+    """The text of a web page in its order, as one part; none if it shows none.
 
     Entities are letters. Scripts, styles, the head, comments and what is hidden are left out. The encoding is
     what the page says it is, else it is guessed. Raises CorpusError for what cannot be read, and where
@@ -153,7 +153,7 @@ def _inline(element: Any) -> str:
 
 
 def _grid(table: Any) -> list[list[str]]:
-    """The cells of a table by row and column; below and right of one over several places stands nothing."""
+    """The cells of a table by row and column; below and right of one over several places is nothing."""
     rows: list[list[str]] = []
     taken: dict[int, int] = {}
     for row in table.find_all("tr"):

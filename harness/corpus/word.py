@@ -15,7 +15,7 @@ _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
 
 def read_word(path: Path) -> list[str]:
-    """The text of a Word document in its order, as one part; none where it holds no text.
+    """The text of a Word document in its order, as one part; none if it holds no text.
 
     Inserted text of tracked changes counts, deleted text does not; content controls, links and text boxes
     are read. Headers, footers, footnotes and comments are left out. Raises CorpusError for a file that is no

@@ -23,7 +23,7 @@ _MB = 1_000_000
 
 
 def serve(connection: Connection, memory_mb: int) -> None:
-    """The life of a worker: receive a task, send its result, until the parent hangs up."""
+    """The loop of a worker: receive a task, send its result, until the parent closes the connection."""
     # Ctrl-C goes to the whole group; the parent ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     allowed = limit_memory(memory_mb * _MB)
@@ -50,7 +50,7 @@ def serve(connection: Connection, memory_mb: int) -> None:
 def limit_memory(further: int) -> int | None:
     """Let this process take ``further`` bytes of address space beyond what it has.
 
-    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None where the
+    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None if the
     system limits nothing.
     """
     if resource is None:
@@ -73,7 +73,7 @@ def _lift_limit() -> None:
 
 
 def _address_space() -> int:
-    """The address space this process takes, in bytes; 0 where the system does not tell."""
+    """The address space this process takes, in bytes; 0 if the system does not tell."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
     except OSError:
@@ -82,7 +82,7 @@ def _address_space() -> int:
 
 
 def _silence() -> None:
-    """What a crashing library writes does not reach the terminal."""
+    """Keep the output of a crashing library off the terminal."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)

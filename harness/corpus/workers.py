@@ -1,4 +1,4 @@
-"""Tasks in worker processes of bounded memory and time: one that dies or hangs costs its own task alone."""
+"""Tasks in worker processes of bounded memory and time: one that dies or hangs loses only its own task."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def answerability(
 ) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
     """The AUROC of the top scores of one stage, and what every threshold on them would do.
 
-    Both are empty where all queries are answerable or none is. A query without a ranking has no top score
+    Both are empty if all queries are answerable or none is. A query without a ranking has no top score
     and takes no part, nor has one whose ranks came without scores.
     """
     tops = [

@@ -1,4 +1,4 @@
-"""Searched settings → judged, scored, taken apart: here graded text meets what is ranked."""
+"""Searched settings → judged, scored, taken apart: graded text is matched with the rankings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNKNOWN_LENGTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What searched settings came to: ``scored`` has one entry a setting, in their order.
+    """The results of searched settings: ``scored`` has one entry per setting, in order.
 
     ``sensitivity`` are the means with labels drawn longer and shorter.
     """
@@ -146,7 +146,7 @@ def _losses(
     corpus: Corpus,
     config: BenchConfig,
 ) -> list[LossRow]:
-    """What each part of the way costs each query, for every setting.
+    """The loss of each query at each part of the pipeline, for every setting.
 
     Queries without relevant evidence have no rows. Evidence that the parser lost counts only where people
     judge: a judge's pool holds retrieved text alone. Evidence that another parser has found is lost as well.

@@ -1,4 +1,4 @@
-"""Does what is found of chunk sizes depend on how long the labels are? Means with labels drawn otherwise."""
+"""Do findings on chunk sizes depend on the length of labels? Means with labels drawn longer and shorter."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def loss_levels(
 
 
 def restricting(searched: Searched, step: str) -> list[Narrowed]:
-    """What a filter that restricts the whole search made of each query; empty where there is none."""
+    """What a filter that restricts the whole search made of each query; empty if there is none."""
     return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
 
 
@@ -152,7 +152,7 @@ def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
 
 
 def _parsed(scorer: Scorer, found: SpanQrels | None, measure: str, undefined: Bools) -> Floats:
-    """The ideal of the evidence that was found over that of all evidence, [Q]; NaN where ``undefined``."""
+    """The ideal of the evidence that was found over that of all evidence, [Q]; NaN if ``undefined``."""
     share = np.ones(len(scorer.queries))
     if found is not None:
         unit = parse_measure(measure)

@@ -26,7 +26,7 @@ def best_orders(
     spans, chunk_ids = scorer.spans, scorer.chunks.chunk_ids
     relevant = np.flatnonzero(spans.grade > 0)
     span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
-    # spans stand in the order of their queries, and pairs in that of their spans
+    # spans are in the order of their queries, and pairs in that of their spans
     first_span = np.searchsorted(spans.query[relevant], np.arange(len(scorer.queries) + 1))
     first_pair = np.searchsorted(span, first_span)
     every: list[Ranking] = []

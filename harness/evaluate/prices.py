@@ -1,4 +1,4 @@
-"""What the quality of a setting costs: text to read, index and rerank, seconds, the judge's bill."""
+"""The cost of a setting: text to read, index and rerank, seconds, the judge's bill."""
 
 from __future__ import annotations
 

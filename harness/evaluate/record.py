@@ -49,7 +49,7 @@ CONVENTIONS = (
 def make_record(
     config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
 ) -> RunRecord:
-    """Put together what the run knows of itself."""
+    """Make the record of a run."""
     faults = context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),
@@ -91,7 +91,7 @@ def _answer_prompts(config: BenchConfig) -> dict[str, Any]:
 
 
 def _median_label(judged: Judged) -> float | None:
-    """The median length of the text judged relevant, in characters; None where there is none."""
+    """The median length of the text judged relevant, in characters; None if there is none."""
     length = median_length(SpanQrels.from_judgments(judged.judgments))
     return None if math.isnan(length) else length
 

@@ -31,7 +31,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What one setting came to: rows of the tables, and the grades of its chunks."""
+    """The results of one setting: rows of the tables, and the grades of its chunks."""
 
     summary: list[SummaryRow]
     per_query: list[QueryScore]

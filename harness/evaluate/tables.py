@@ -154,7 +154,7 @@ def _first(ranking: Ranking, k: int | None) -> set[str]:
 
 
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
-    """One row a query of every filter: what it named, what was left, what labelled documents were not."""
+    """One row a query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
         if not one.filtered:
             continue

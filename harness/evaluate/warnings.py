@@ -15,12 +15,12 @@ from harness.running.search import RETRIEVE, Searched
 
 
 def _deepest_cutoff(config: BenchConfig) -> int:
-    """The lowest rank that a measure looks at; 0 where none has a cutoff in ranks."""
+    """The lowest rank that a measure looks at; 0 if none has a cutoff in ranks."""
     return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
 
 
 def warn_of_measures(config: BenchConfig, reporter: Reporter) -> None:
-    """Say what the measures of a configuration will not show with its parsers, its rankings and its pool."""
+    """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
     _warn_of_parsers(config, reporter)
     _warn_of_shallow_rankings(config, reporter)
     _warn_of_pool(config, reporter)

@@ -1,4 +1,4 @@
-"""Placed hits of another pipeline → a searched setting: rankings, and chunks for the ideal."""
+"""Placed hits of another pipeline → a searched setting: rankings, and the chunks for the ideal ranking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BETWEEN = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class OtherText:
-    """Texts that stand in no document: one ``document`` of all of them (None: there are none), and where."""
+    """Texts that are in no document: one ``document`` of all of them (None: there are none), and where."""
 
     document: Document | None
     spans: Mapping[str, tuple[int, int]]
@@ -63,7 +63,7 @@ def returned(
 ) -> Searched:
     """What one pipeline returned, each hit at its rank, as if it had been searched here.
 
-    Evidence that no returned chunk covers stands among the chunks as one of its own.
+    Evidence that no returned chunk covers is among the chunks as one of its own.
     """
     documents = {document.doc_id: document for document in corpus.documents}
     chunks: dict[str, Chunk] = {}
@@ -94,7 +94,7 @@ def returned(
 
 
 def _under_own_name(chunk: Chunk, taken: Collection[str]) -> Chunk:
-    """The chunk, under another name where its own is ranked already: what stands twice is read twice."""
+    """The chunk, under another name where its own is ranked already: what is twice is read twice."""
     time, name = 1, chunk.chunk_id
     while name in taken:
         time += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.bench.inputs import file_hashes
-from harness.bench.keeping import keep_results
+from harness.bench.save import keep_results
 from harness.chunk import ChunkerConfig
 from harness.config import BenchConfig, Setting
 from harness.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
@@ -78,8 +78,8 @@ def score_hits(
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
 
     The settings are those of ``hit_setting``; people's labels grade. A ranking keeps every hit at its rank:
-    one that stands in no document is unjudged text there. A chunk-level ideal needs chunks that were not
-    returned too. Nobody knows them, so evidence that no returned chunk covers counts as a chunk of its own.
+    one that is in no document is unjudged text there. A chunk-level ideal needs chunks that were not returned
+    too. They are unknown, so evidence that no returned chunk covers counts as a chunk of its own.
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"):
@@ -176,7 +176,7 @@ def _rows(
 
 
 def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
-    """Say which queries have no hits, and what is odd about scores."""
+    """Warn of queries without hits and of odd scores."""
     silent = [query.query_id for query in queries if query.query_id not in file.rows]
     if silent:
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
@@ -197,7 +197,7 @@ def tell_of_file(name: str, file: HitFile, queries: Sequence[Query], reporter: R
 
 
 def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
-    """Say how the hits were placed: what was not found, repeats, stands elsewhere or several times."""
+    """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]
     how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
@@ -211,7 +211,7 @@ def tell_of_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter:
             say(f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more}).")
 
 
-# What is odd about hits: whether it is warned of, which hits have it, and what it means for them.
+# Odd properties of hits: whether to warn, which hits have it, and what it means for them.
 _ODD: tuple[tuple[bool, Callable[[PlacedHit], bool], str], ...] = (
     (
         True,

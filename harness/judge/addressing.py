@@ -39,8 +39,8 @@ _AROUND = 40
 def speaks_to_judge(text: str) -> str | None:
     """The words with which a passage speaks to its judge, with some text around them; None if it does not.
 
-    A net with a coarse mesh, for a person to look at: it knows common phrases in English and Chinese, misses
-    others, and catches the odd page about grading. Nothing is graded otherwise because of it.
+    A rough filter, for a person to look at: it knows common phrases in English and Chinese, misses others,
+    and flags some pages about grading. It changes no grade.
     """
     found = _SPEAKS.search(text)
     if found is None:

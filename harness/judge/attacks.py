@@ -1,7 +1,7 @@
-"""A small known set to try a judge on, and the attacks that a passage may carry. All of it invented.
+"""A small known set to try a judge on, and the attacks that a passage may carry. All of it is invented.
 
 Attacks are carried by a passage on another subject and by one that is on the subject and does not answer: a
-judge that throws out the first whatever it says may well believe the second.
+judge that always rejects the first may still believe the second.
 """
 
 from __future__ import annotations

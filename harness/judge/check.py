@@ -27,20 +27,20 @@ POSITION_BIAS_AT_MOST = 0.5
 TRIES = 3
 PATIENCE = 20.0
 CUT_OFF = {"truncated", "unfinished_thought"}
-# What another passage need not meet.
+# Faults that another passage need not have.
 OF_THE_TEXT = {"content_filter", "too_long"}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the known set shows of a judge.
+    """The findings of the known set about a judge.
 
     ``in_range``: share of clean passages whose grade a careful person could give. ``leakage``: by attack
     and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
     one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
-    the same text, for each attack stands among the other passages of its topic: there are ``passages``
+    the same text, for each attack is among the other passages of its topic: there are ``passages``
     different ones.
     """
 
@@ -71,15 +71,15 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    It is asked without examples, which are of another corpus, and call by call at the full price: whoever
-    checks wants to know now, not within a day.
+    It is asked without examples, which are of another corpus, and call by call at the full price: a check is
+    wanted now, not within a day.
 
     The answers go into the ledger like all others. The first call is made alone, and ends the check with
     JudgeError where it meets a fault that every other call would meet too.
     Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
     run.
     """
-    # A copy past validation: repeating at temperature 0 is pointless for grading and the point of checking.
+    # Copied without validation: repeating at temperature 0 is pointless for grading but needed here.
     config = config.model_copy(
         update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0, "batch": None}
     )
@@ -120,7 +120,7 @@ def check_judge(
 def _try_once(
     config: LlmConfig, ledger: Ledger, pairs: list[Pair], reporter: Reporter, client: Client | None
 ) -> Summary:
-    """Make the first call alone; raises JudgeError where the others would fail as it does."""
+    """Make the first call alone; raises JudgeError if the others would fail as it does."""
     alone = config.model_copy(
         update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
     )

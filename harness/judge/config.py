@@ -53,7 +53,7 @@ class PoolJudgeConfig(StageConfig, ABC):
 
     @property
     def asked(self) -> tuple[LlmConfig, ...]:
-        """The language models that it asks; none where it asks nobody."""
+        """The language models that it asks; none if it asks nobody."""
         return ()
 
     @property
@@ -63,7 +63,7 @@ class PoolJudgeConfig(StageConfig, ABC):
 
 
 class _GradingConfig(PoolJudgeConfig):
-    """What sets a judge apart from others who ask a model."""
+    """The keys of judges that other users of a model do not have."""
 
     kind: Literal["llm"] = "llm"
     prompt: str = Field(

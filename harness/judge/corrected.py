@@ -116,14 +116,14 @@ def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
 
 
 def _columns(scores: Scores, queries: Sequence[str]) -> tuple[Floats, Floats]:
-    """Values (0 where there is none) and whether there is one (1 or 0)."""
+    """Values (0 if there is none) and whether there is one (1 or 0)."""
     found = [scores[query] for query in queries]
     values = np.array([0.0 if value is None else value for value in found])
     return values, np.array([0.0 if value is None else 1.0 for value in found])
 
 
 def _shares(values: Floats, counts: Floats) -> Floats:
-    """What each query adds to the error of the mean over those that count; 0 on average, always defined."""
+    """The contribution of each query to the error of the mean; 0 on average, always defined."""
     mean = values.sum() / counts.sum()
     return np.asarray((values - counts * mean) / counts.mean())
 
@@ -169,7 +169,7 @@ def _rare_spread(values: Floats) -> float:
     """What two made-up queries add to the variance of the mean, one up and one down by the usual margin.
 
     Where all but a few queries have one and the same value (ties between settings, zeros), the few say too
-    little about how many more there are: intervals come out too narrow, of width 0 where none is seen. The
+    little about how many more there are: intervals come out too narrow, of width 0 if none is seen. The
     margin is that of the few, and half a point counts as one of them. It fades out as they reach 15. After
     the added successes and failures of Agresti and Coull (American Statistician 1998); how well the
     intervals then cover is measured by benchmarks/judge_coverage.py.

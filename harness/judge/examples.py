@@ -48,7 +48,7 @@ class Examples:
         return digest.hexdigest()
 
     def shown_for(self, query: str) -> tuple[Example, ...]:
-        """The examples for a query, in the order shown; raises JudgeError where there are too few."""
+        """The examples for a query, in the order shown; raises JudgeError if there are too few."""
         if query not in self._known:
             self._known[query] = self._chosen(query)
         return self._known[query]

@@ -1,4 +1,4 @@
-"""The base of judges that ask nobody: a model's scores or the passages themselves give the grades."""
+"""The base of judges without an LLM: a model's scores or the passages themselves give the grades."""
 
 from __future__ import annotations
 

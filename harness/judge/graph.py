@@ -1,4 +1,4 @@
-"""A stand-in judge: passages that other passages agree with. It asks nobody and loads no model, and is weak.
+"""A stand-in judge by agreement between passages. It needs no model and is weak.
 
 Of all passages of a question it makes a graph: an edge leads from one passage to another as far as the second
 holds the words and figures of the first (overlap in the direction of an entailment) and both are alike.
@@ -37,7 +37,7 @@ ALONE = "no_other_passage"
 
 
 class GraphConfig(PoolJudgeConfig):
-    """A stand-in that grades by agreement between the passages of a question; weak, and named so."""
+    """A weak stand-in judge that grades by agreement between the passages of a question."""
 
     kind: Literal["graph"] = "graph"
     pool: PoolConfig = Field(PoolConfig(), description="What is judged.")
@@ -75,7 +75,7 @@ class GraphJudge(FreeJudge[GraphConfig]):
 
         Reads the pairs twice: words count by their rarity among all passages.
         """
-        # what can be read once only is kept
+        # an iterator can be read only once
         pairs = list(pairs) if iter(pairs) is pairs else pairs
         self._rarity = rarity_in({pair.passage.chunk_id: pair.passage.text for pair in pairs}.values())
         reporter.warn(
@@ -174,7 +174,7 @@ def terms_of(text: str) -> list[str]:
 
 
 def _vectors(query: str, passages: Sequence[str], rarity: Rarity) -> tuple[Floats, Floats]:
-    """Passages [P, T], each term as often as it stands there, and the query [T]; all by rarity."""
+    """Passages [P, T], each term as often as it is there, and the query [T]; all by rarity."""
     terms = [Counter(terms_of(text)) for text in passages]
     asked = set(terms_of(query))
     column = {term: at for at, term in enumerate(sorted(asked.union(*terms)))}

@@ -1,4 +1,4 @@
-"""The judge that is no model: grades given by people."""
+"""Human labels in place of a judge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.judge.records import Pair
 from harness.kinds import StageConfig
 from harness.types import Chunk, Document, Judgment, Query
 
-# How judges are named in every table whose labels name none.
+# The judge shown in tables if labels name none.
 PEOPLE = "human"
 
 

@@ -164,7 +164,7 @@ class LlmJudge:
         return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
 
     def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:
-        """The grade of a pair; None where it should be weighted and half of the answers have no weights."""
+        """The grade of a pair; None if it should be weighted and half of the answers have no weights."""
         if self.config.combine != "expected":
             return combine_grades(samples, self.config.combine)
         weighted = [

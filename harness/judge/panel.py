@@ -151,7 +151,7 @@ class PanelJudge:
         return Graded(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 
     def _agreement(self, table: np.ndarray) -> dict[str, object]:
-        """How far the members agree: ``table`` [members, pairs], NaN where a member gave no grade."""
+        """How far the members agree: ``table`` [members, pairs], NaN if a member gave no grade."""
         alpha = krippendorff_alpha(table)
         middle = np.nanmedian(table, axis=0) if np.isfinite(table).any(axis=0).all() else None
         return {
@@ -189,7 +189,7 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:
-    """How far a member's grades lie above the median of all; None where one of the two is missing."""
+    """How far a member's grades lie above the median of all; None if one of the two is missing."""
     if middle is None or np.isnan(grades).all():
         return None
     return float(np.nanmean(grades - middle))

@@ -1,4 +1,4 @@
-"""Read grades out of what a model has written: pure functions, grades or a reason, never a guess."""
+"""Read grades from the answer of a model: pure functions that give grades or a reason, never a guess."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _TwiceNamedError(ValueError):
 
 
 def parse_grade(text: str, max_grade: int) -> int | Malformed:
-    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` amid whatever, else a line ``grade: 3``.
+    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` within any text, else a line ``grade: 3``.
 
     Two different grades in one answer are ambiguous, whatever form each has; neither is taken.
     """
@@ -125,8 +125,8 @@ def _another_list(prose: str, rows: Any) -> bool:
 def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
     """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
 
-    A brace that opens no JSON at all is prose. An object that begins as JSON and breaks off spoils the
-    answer: whatever stands inside it may be a quotation or half a thought. So does a thought without an end.
+    A brace that opens no JSON is prose. An object that begins as JSON and breaks off spoils the answer:
+    whatever is inside it may be a quotation or half a thought. So does an unfinished thought.
     """
     answer = after_thoughts(text)
     if isinstance(answer, Malformed):
@@ -155,7 +155,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
             if field in value:
                 found.append(value[field])
         at = answer.find("{", end)
-    # An object may stand in the middle of a line; what follows it is a line of its own.
+    # An object may be in the middle of a line; what follows it is a line of its own.
     return found, "\n".join([*prose, answer[done:]])
 
 

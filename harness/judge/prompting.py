@@ -28,7 +28,7 @@ _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
 class Prompt(prompts.Prompt):
-    """A prompt file: who it is, how it is answered, and its words.
+    """A prompt file: its name, the form of its answer, and its words.
 
     ``answer`` is the form of the answer: one ``grade``, a published ``final_score`` in words, a ``labelled``
     list (each passage named) or a ``plain`` list (scores in the order shown). ``fenced: false`` shows query

@@ -1,4 +1,4 @@
-"""What goes into a judge and what comes out."""
+"""The input and output of a judge."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """The judgment of one pair, and what stands behind it.
+    """The judgment of one pair, with its samples, reason and cost.
 
     ``samples`` are the grades that were combined and ``spread`` is their range (0: all agreed); ``reason``
     says why there is no grade, and ``said`` is what the endpoint or the model said. ``cost`` is what this
-    pair has cost in all its tries, this run and earlier ones, in the currency of the price table; None where
+    pair has cost in all its tries, this run and earlier ones, in the currency of the price table; None if
     a price or the used tokens are unknown.
     """
 

@@ -10,7 +10,7 @@ from math import floor
 from typing import Any, Literal
 
 Combine = Literal["majority", "mean", "expected"]
-# Where the alternatives that the endpoint names hold less of the probability, too much is unknown.
+# Below this share of the probability in the alternatives named, too much is unknown.
 LEAST_KNOWN = 0.5
 _DIGIT = re.compile(r"\d")
 
@@ -45,7 +45,7 @@ def expected_grade(grade: int, logprobs: Sequence[Mapping[str, Any]] | None, max
     ``logprobs`` are the tokens of the answer with their alternatives, as the chat-completions protocol writes
     them. The last token that says ``grade`` is the one, for aspects are asked for before it. What the
     alternatives spread over other words is left out, and the rest adds up to 1 (Liu et al., EMNLP 2023,
-    weight the scores of an evaluation in this way). None where no token says the grade by itself, or the
+    weight the scores of an evaluation in this way). None if no token says the grade by itself, or the
     grades named hold less than half of the probability.
     """
     for token in reversed(logprobs or ()):

@@ -1,4 +1,4 @@
-"""Threshold judges: a model's score cut into grades. Cheap, and named as what they are in every table."""
+"""Threshold judges: a model's score cut into grades. Cheap, and named as threshold judges in every table."""
 
 from __future__ import annotations
 

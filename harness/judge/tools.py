@@ -1,4 +1,4 @@
-"""What a run gives a judge, and what every judge of a pool can do."""
+"""The tools that a run gives a judge, and the interface of judges of a pool."""
 
 from __future__ import annotations
 
@@ -53,5 +53,5 @@ class PoolJudge(Protocol):
     ) -> Summary:
         """Grade the pairs, each handed to ``sink`` as soon as it is graded.
 
-        Raises JudgeError where too many have no grade, and LlmError where a model cannot be asked.
+        Raises JudgeError if too many have no grade, and LlmError where a model cannot be asked.
         """

@@ -1,4 +1,4 @@
-"""What a judge has answered so far: the rows of its ledger, one query or the failures only."""
+"""The answers of a judge so far: the rows of its ledger, one query or the failures only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Wanted:
 def answers(
     ledger: Ledger, judges: Iterable[LlmConfig], config: BenchConfig, wanted: Wanted
 ) -> Iterator[LedgerEntry]:
-    """The answers of ``judges``, by model and prompt, oldest first; tries that were repeated included."""
+    """The answers of ``judges``, by model and prompt, oldest first; including tries that were repeated."""
     whose = {pair for judge in judges for pair in _prompts(judge, config)}
     texts, part = _query(config, wanted.query)
     for entry in ledger.entries():

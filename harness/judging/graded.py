@@ -1,4 +1,4 @@
-"""The grades of a pool, held as columns: what is needed of ten thousand judgments without their texts."""
+"""The grades of a pool, held as columns: ten thousand judgments without their texts."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def judgment_row(
     spread: int = 0,
     cost: float | None = None,
 ) -> JudgmentRow:
-    """One row of the table of judgments; ``reason`` stands where there is no grade."""
+    """One row of the table of judgments; ``reason`` is where there is no grade."""
     return JudgmentRow(
         query_id=judgment.query_id,
         document=judgment.doc_id,

@@ -22,7 +22,7 @@ from harness.store.ledger import Ledger
 
 
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
-    """The judge's configuration, or None where people have judged."""
+    """The judge's configuration, or None if people have judged."""
     judge = config.relevance.judge
     return judge if isinstance(judge, PoolJudgeConfig) else None
 
@@ -45,7 +45,7 @@ def people_graded(corpus: Corpus) -> tuple[Example, ...]:
 
 
 def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
-    """The language models that judge; raises ConfigError where another judge is configured."""
+    """The language models that judge; raises ConfigError if another judge is configured."""
     judge = pool_judge_config(config)
     if judge is not None and judge.asked:
         return judge.asked
@@ -57,7 +57,7 @@ def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
 
 
 def warn_of_same_model(config: BenchConfig, context: Context) -> None:
-    """Warn where the judge is also a ranker: by its name, or, where it runs here, by its weights."""
+    """Warn if the judge is also a ranker: by its name, or, where it runs here, by its weights."""
     judge = pool_judge_config(config)
     if judge is None:
         return
@@ -73,7 +73,7 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
     )
     warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
     if judge.runs_here:
-        # those of an endpoint, or of code of the user's own, are not at hand
+        # the weights behind an endpoint or the user's own code are not available
         weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
         warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):

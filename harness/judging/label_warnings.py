@@ -1,4 +1,4 @@
-"""Warnings about labels that were anchored and are doubtful all the same; nothing is changed."""
+"""Warnings about labels that were anchored but are doubtful; nothing is changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 8
 def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> None:
     """Warn of doubtful quotes, answers to unanswerable queries, and answerable queries without a label.
 
-    Says nothing where a judge grades: its grades are what counts then.
+    Says nothing if a judge grades: then its grades count.
     """
     if pool_judge_config(config) is not None:
         return
@@ -73,7 +73,7 @@ def _lines(rows: Iterable[Anchoring]) -> list[str]:
 
 
 def _warn_of_length(length: float, config: BenchConfig, reporter: Reporter) -> None:
-    """Warn where labels, of this median length, are so long that a small part of one counts as finding it."""
+    """Warn if labels, of this median length, are so long that a small part of one counts as finding it."""
     for name in config.measures:
         measure = parse_measure(name)
         if measure.family != "ndcg_evidence":

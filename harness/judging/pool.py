@@ -46,9 +46,9 @@ class Judged:
 
 
 def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
-    """Grade the union of what all settings ranked high, or hand on what people have graded.
+    """Grade the union of what all settings ranked high, or return the grades of people.
 
-    Raises JudgeError where the judge cannot be asked, stops at a limit, or leaves too much without a grade;
+    Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
     what it has answered is in the ledger, and the next run goes on from there.
     """
     judge_config = pool_judge_config(config)

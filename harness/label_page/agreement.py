@@ -1,4 +1,4 @@
-"""How far raters agree, and where they do not. Numbers only: no rater sees another one's grades here."""
+"""How far raters agree, and where they do not. Numbers only: no rater sees the grades of others here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.types import MAX_GRADE
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two raters on the items that both have graded; None where a coefficient is undefined.
+    """Two raters on the items that both have graded; None if a coefficient is undefined.
 
     ``exact`` and ``near`` are the shares of items with equal grades, and with grades at most one apart;
     ``kappa`` is Cohen's, weighted by the square of the distance.

@@ -1,4 +1,4 @@
-"""The page's own server: each address hands a request to the desk and its answer back as JSON."""
+"""The page's own server: each route passes a request to the service and returns its answer as JSON."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from harness.errors import LabelError
-from harness.label_page.desk import Desk
 from harness.label_page.guard import Guard, Keys
 from harness.label_page.items import Rating, UnknownItemError
+from harness.label_page.service import LabelService
 from harness.label_page.state import Envelope
 
 LARGEST_REQUEST = 256_000
 Given = Mapping[str, Any]
-# what the page sends with everything that a rater says; the rest is for the handler
+# fields that the page sends with every request; the rest is for the handler
 _ENVELOPE = {one.name for one in fields(Envelope)}
-Read = Callable[[Desk, Given], Any]
-Write = Callable[[Desk, Envelope, Given], Any]
+Read = Callable[[LabelService, Given], Any]
+Write = Callable[[LabelService, Envelope, Given], Any]
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -37,65 +37,68 @@ _TYPES = {
 _ASSETS = files("harness.label_page") / "assets"
 
 
-def make_app(desk: Desk, keys: Keys) -> ASGIApp:
+def make_app(service: LabelService, keys: Keys) -> ASGIApp:
     """The whole application behind its guard."""
     assets = {entry.name: entry.read_bytes() for entry in _ASSETS.iterdir() if entry.is_file()}
     routes = [
         Route("/", partial(_asset, assets, "page.html")),
         Route("/assets/{name}", partial(_asset, assets, "")),
     ]
-    routes.append(Route("/api/picture", partial(_picture, desk)))
-    routes += [Route(f"/api/{name}", partial(_read, desk, read)) for name, read in READS.items()]
+    routes.append(Route("/api/picture", partial(_picture, service)))
+    routes += [Route(f"/api/{name}", partial(_read, service, read)) for name, read in READS.items()]
     routes += [
-        Route(f"/api/{name}", partial(_write, partial(_change, desk, write)), methods=["POST"])
+        Route(f"/api/{name}", partial(_write, partial(_change, service, write)), methods=["POST"])
         for name, write in WRITES.items()
     ]
-    routes.append(Route("/api/enter", partial(_write, partial(_enter, desk)), methods=["POST"]))
+    routes.append(Route("/api/enter", partial(_write, partial(_enter, service)), methods=["POST"]))
     return Guard(Starlette(routes=routes), keys)
 
 
 READS: dict[str, Read] = {
-    "about": lambda desk, given: desk.about(),
-    "step": lambda desk, given: desk.step(
-        desk.name(given["rater"]), given.get("item", ""), given.get("after", ""), given.get("back") == "yes"
+    "about": lambda service, given: service.about(),
+    "step": lambda service, given: service.step(
+        service.name(given["rater"]),
+        given.get("item", ""),
+        given.get("after", ""),
+        given.get("back") == "yes",
     ),
-    "marks": lambda desk, given: {"marks": desk.marks(desk.name(given["rater"]), given["query"])},
-    "leaf": lambda desk, given: asdict(
-        desk.leaf(given["doc"], _whole(given, "offset"), _whole(given, "part"))
+    "marks": lambda service, given: {"marks": service.marks(service.name(given["rater"]), given["query"])},
+    "leaf": lambda service, given: asdict(
+        service.leaf(given["doc"], _whole(given, "offset"), _whole(given, "part"))
     ),
-    "find": lambda desk, given: {"found": desk.find(given["q"], given.get("doc", ""))},
-    "copies": lambda desk, given: {
-        "copies": desk.copies(given["doc"], _number(given, "start"), _number(given, "end"))
+    "find": lambda service, given: {"found": service.find(given["q"], given.get("doc", ""))},
+    "copies": lambda service, given: {
+        "copies": service.copies(given["doc"], _number(given, "start"), _number(given, "end"))
     },
-    "questions": lambda desk, given: desk.listed(desk.name(given["rater"]), _number(given, "begin")),
-    "agreement": lambda desk, given: desk.agreement(),
-    "verdict": lambda desk, given: desk.firmness(given.get("fresh") == "yes"),
-    "disagreements": lambda desk, given: desk.disagreements(
-        desk.name(given["rater"]), _number(given, "begin")
+    "questions": lambda service, given: service.listed(service.name(given["rater"]), _number(given, "begin")),
+    "agreement": lambda service, given: service.agreement(),
+    "verdict": lambda service, given: service.firmness(given.get("fresh") == "yes"),
+    "disagreements": lambda service, given: service.disagreements(
+        service.name(given["rater"]), _number(given, "begin")
     ),
 }
 
 
-def _enter(desk: Desk, given: Given) -> Any:
+def _enter(service: LabelService, given: Given) -> Any:
     inside = _inside(given)
-    # whatever else was sent would be lost silently
+    # anything else that was sent would be lost silently
     if other := inside.keys() - {"item"}:
         raise LabelError(f"Nothing was saved: enter takes rater and item, not {', '.join(sorted(other))}.")
-    return desk.enter(given["rater"], _item(inside) if "item" in inside else "")
+    return service.enter(given["rater"], _item(inside) if "item" in inside else "")
 
 
-def _change(desk: Desk, write: Write, given: Given) -> Any:
-    return write(desk, _by(desk, given), _inside(given))
+def _change(service: LabelService, write: Write, given: Given) -> Any:
+    return write(service, _by(service, given), _inside(given))
 
 
-def _by(desk: Desk, given: Given) -> Envelope:
+def _by(service: LabelService, given: Given) -> Envelope:
     """The envelope of a request; raises LabelError for one that is not the page's."""
     request, tab, seconds = given["request"], given.get("tab", ""), given.get("seconds")
     if not (isinstance(request, str) and isinstance(tab, str) and 8 <= len(request) <= 80 and len(tab) <= 80):
         raise LabelError("The request has no number of its own. Load the page again.")
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
         raise LabelError("The time of an item is a number of seconds.")
-    return Envelope(desk.name(given["rater"]), request, tab, seconds)
+    return Envelope(service.name(given["rater"]), request, tab, seconds)
 
 
 def _inside(given: Given) -> Given:
@@ -103,25 +106,27 @@ def _inside(given: Given) -> Given:
     return {name: value for name, value in given.items() if name not in _ENVELOPE}
 
 
-def _say(desk: Desk, by: Envelope, given: Given) -> Any:
-    answer = desk.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
+def _say(service: LabelService, by: Envelope, given: Given) -> Any:
+    answer = service.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
-        answer["next"] = desk.step(by.rater, after=given["item"])
+        answer["next"] = service.step(by.rater, after=given["item"])
     return answer
 
 
-def _mark(desk: Desk, by: Envelope, given: Given) -> Any:
+def _mark(service: LabelService, by: Envelope, given: Given) -> Any:
     span = str(given["doc"]), _number(given, "start"), _number(given, "end")
     rating = Rating(given["grade"], "", given.get("note", ""), given.get("evidence", ""))
-    return desk.mark(by, given["query"], span, given["text"], rating)
+    return service.mark(by, given["query"], span, given["text"], rating)
 
 
 WRITES: dict[str, Write] = {
     "say": _say,
-    "undo": lambda desk, by, given: desk.undo(by),
+    "undo": lambda service, by, given: service.undo(by),
     "mark": _mark,
-    "decide": lambda desk, by, given: desk.decide(by, _item(given), given["grade"], given.get("note", "")),
+    "decide": lambda service, by, given: service.decide(
+        by, _item(given), given["grade"], given.get("note", "")
+    ),
 }
 
 
@@ -133,25 +138,25 @@ def _asset(assets: Mapping[str, bytes], name: str, request: Request) -> Response
     return Response(assets[name], headers={"content-type": kind})
 
 
-async def _picture(desk: Desk, request: Request) -> Response:
+async def _picture(service: LabelService, request: Request) -> Response:
     given = dict(request.query_params)
 
     def drawn() -> Response:
-        return Response(desk.shelf.picture(given["doc"], _number(given, "page")), media_type="image/png")
+        return Response(service.store.picture(given["doc"], _number(given, "page")), media_type="image/png")
 
     return await _answered(drawn)
 
 
-async def _read(desk: Desk, read: Read, request: Request) -> Response:
+async def _read(service: LabelService, read: Read, request: Request) -> Response:
     given = dict(request.query_params)
-    return await _answered(lambda: _json(read(desk, given)))
+    return await _answered(lambda: _json(read(service, given)))
 
 
 async def _write(work: Callable[[Given], Any], request: Request) -> Response:
     try:
         body = await _body(request)
     except ClientDisconnect:
-        # the request did not arrive in full, and nobody waits for an answer
+        # the request did not arrive in full, so nobody waits for an answer
         return Response(status_code=400)
     if body is None:
         return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
@@ -165,7 +170,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None where it is too much."""
+    """What was sent; None if it is too much."""
     body = b""
     async for part in request.stream():
         body += part

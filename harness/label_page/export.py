@@ -1,4 +1,4 @@
-"""What was settled becomes rows of a labels file, with the evidence that raters have marked and joined."""
+"""Agreed grades become rows of a labels file, with the evidence that raters have marked and joined."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def new_rows(
 ) -> list[Mapping[str, Any]]:
     """The rows that a labels file does not have yet.
 
-    Raises LabelError that names those whose passage has another grade there: nobody but people can say which
-    of the two holds.
+    Raises LabelError that names those whose passage has another grade there: only people can say which of the
+    two is right.
     """
     known = known_labels(labels, documents, anchor, note)
     fresh, differ = [], []
@@ -130,7 +130,7 @@ def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]
 
 
 def _answer(item: Item, known: Sequence[tuple[Item, Settled]]) -> str:
-    """The text of the single relevant mark inside a passage, where it stands there once."""
+    """The text of the single relevant mark inside a passage, where it is there once."""
     if item.origin == "mark":
         return ""
     inside = [mark for mark, one in known if one.grade and mark.origin == "mark" and _holds(item, mark)]
@@ -157,7 +157,7 @@ def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
             groups.join(item.item_id, named.setdefault((item.query_id, name), item.item_id))
         for other, _ in relevant[at + 1 :]:
             if (other.query_id, other.doc_id) != (item.query_id, item.doc_id) or other.start >= item.end:
-                # they stand in the order of the text
+                # they are in the order of the text
                 break
             overlap = covers((item.start, item.end), (other.start, other.end))
             if overlap and "mark" in (item.origin, other.origin):
@@ -175,7 +175,7 @@ def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
 
 
 class _Groups:
-    """Things that were joined, directly or through others."""
+    """Groups of items that were joined, directly or through others (union-find)."""
 
     def __init__(self) -> None:
         self._above: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Who may speak to the page: a browser on this machine that was given the link, and no other web page."""
+"""Access to the page: only for a browser on this machine that was given the link, and no other web page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READS = ("GET", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The secrets of one start of the program: ``token`` stands in the link, ``cookie`` in the browser."""
+    """The secrets of one start of the program: ``token`` is in the link, ``cookie`` in the browser."""
 
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
@@ -37,7 +37,7 @@ class Keys:
 
     @property
     def link(self) -> str:
-        """What a person opens."""
+        """The link to open."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     @property
@@ -47,12 +47,12 @@ class Keys:
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names of this machine for itself; any other may be one that an attacker points here."""
+        """The local names of this machine; an attacker may point any other name here."""
         return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
 
 
 class Guard:
-    """Lets requests through that come from the page itself, and gives the cookie to who has the link."""
+    """Lets requests from the page through, and gives the cookie to whoever has the link."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self._app = app
@@ -76,7 +76,7 @@ class Guard:
         await (answer or self._app)(scope, receive, guarded)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """A refusal of a request that is not the page's own; None where it may be."""
+        """A refusal of a request that is not the page's own; None if it may be."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._keys.hosts:
@@ -95,7 +95,7 @@ class Guard:
         return None
 
     def _admitted(self, scope: Scope) -> Response | None:
-        """A redirect with the cookie for who has the link, a refusal for who has neither; None: come in."""
+        """A redirect with the cookie for whoever has the link, a refusal without both; None: admitted."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["path"] == "/" and _equal(given, self._keys.token):
             answer = RedirectResponse("/", 303)

@@ -1,4 +1,4 @@
-"""What people grade, and their ratings of it: the frozen values of the labelling page."""
+"""The items that people grade, and their ratings: the frozen values of the labelling page."""
 
 from __future__ import annotations
 

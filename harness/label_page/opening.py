@@ -1,4 +1,4 @@
-"""From a configuration or a pool file to a desk that is ready: documents read, passages pooled."""
+"""From a configuration or a pool file to a service that is ready: documents read, passages pooled."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from harness.config import BenchConfig, load_config
 from harness.corpus.reading import read_utf8
 from harness.errors import ConfigError, LabelError
-from harness.label_page.desk import Desk, make_desk
+from harness.label_page.document_store import DocumentStore
 from harness.label_page.items import Item, Question
 from harness.label_page.pool_file import read_pool
 from harness.label_page.queue import Order, usual_order
-from harness.label_page.shelf import Shelf
+from harness.label_page.service import LabelService, make_service
 from harness.label_page.state import State
 from harness.label_page.verdict import Verdict, open_passages
 from harness.labelling.contest import Contest, contest_of
@@ -90,17 +90,17 @@ def _nothing_named() -> ConfigError:
 
 
 @contextmanager
-def open_desk(
+def open_service(
     source: Source,
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    order: Order = usual_order,
+    order: Order | None = None,
     show_verdict: bool = True,
-) -> Iterator[Desk]:
+) -> Iterator[LabelService]:
     """Read the documents, pool the passages, open the labels; raises HarnessError for what cannot be used.
 
-    Passages of results come in the order that settles the verdict soonest, others in ``order``.
+    ``order`` None: for results the one that settles the verdict soonest, else `usual_order`.
     ``show_verdict``: the page may show how firm the verdict is.
     """
     words = read_utf8(guidelines or GUIDELINES)
@@ -116,12 +116,12 @@ def open_desk(
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             verdict = Verdict(contest, state) if contest is not None else None
-            yield make_desk(
+            yield make_service(
                 state,
-                Shelf(documents, context, files),
+                DocumentStore(documents, context, files),
                 words,
                 rater,
-                order if verdict is None else verdict.next_ids,
+                order or (usual_order if verdict is None else verdict.next_ids),
                 verdict if show_verdict else None,
             )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, read_table
 from harness.errors import LabelError
-from harness.finite import finite
+from harness.finite_number import finite
 from harness.label_page.items import Item, Question
 from harness.labelling.sheet import read_passage
 from harness.types import Document

@@ -1,4 +1,4 @@
-"""What a rater grades next: the order, what is done of it, and how long the rest will take."""
+"""The next items of a rater: the order, the progress, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.label_page.items import Item, Label
 
 # labels after which the order is asked for again
 AGAIN = 25
-# with fewer, a median says little
+# with fewer, a median is unreliable
 _LEAST_TIMES = 5
 
 Order = Callable[[str, Sequence[Item], Sequence[Label]], list[str]]
@@ -33,7 +33,7 @@ def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed
 
 
 def as_listed(rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
-    """As they stand in the pool, for everybody: where the pool was ordered on purpose."""
+    """In the order of the pool, for every rater: used if the pool was ordered on purpose."""
     return [item.item_id for item in items]
 
 
@@ -90,7 +90,7 @@ class Queues:
 def next_open(
     ids: Sequence[str], done: frozenset[str], after: int = -1, first: int | None = None
 ) -> str | None:
-    """The first item after a place that is not done, else the first of all; None where all are done.
+    """The first item after a place that is not done, else the first of all; None if all are done.
 
     The first ``first`` items (None: all) come before the others, wherever the place is.
     """
@@ -106,7 +106,7 @@ def next_open(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rater is.
+    """The progress of a rater.
 
     ``seconds`` is the median an item, ``remaining`` what the rest takes at this pace; None until there are
     enough times to say.

@@ -1,4 +1,4 @@
-"""The tables of the file that keeps what raters say. Events are only added; the rest follows from them."""
+"""The tables of the file with the ratings. Events are only added; the rest follows from them."""
 
 from __future__ import annotations
 

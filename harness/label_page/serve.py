@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from harness.errors import LabelError
-from harness.label_page.desk import Desk
 from harness.label_page.guard import Keys
+from harness.label_page.service import LabelService
 from harness.stopping import Stopped, on_stop
 
 HOST = "127.0.0.1"
 
 
-def serve(desk: Desk, port: int, tell: Callable[[str], None]) -> None:
+def serve(service: LabelService, port: int, tell: Callable[[str], None]) -> None:
     """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened.
 
-    ``port`` 0 takes a free one. Raises LabelError where the port is taken.
+    ``port`` 0 takes a free one. Raises LabelError if the port is taken.
     """
     import uvicorn
 
@@ -32,7 +32,7 @@ def serve(desk: Desk, port: int, tell: Callable[[str], None]) -> None:
     with _listening(port) as listening:
         keys = Keys(listening.getsockname()[1])
         config = uvicorn.Config(
-            make_app(desk, keys),
+            make_app(service, keys),
             log_level="error",
             access_log=False,
             lifespan="off",

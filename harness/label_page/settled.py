@@ -1,4 +1,4 @@
-"""The ratings of all raters together: where they agree, where they differ, and what was decided then."""
+"""The ratings of all raters together: agreements, disagreements and decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.label_page.state import Decision
 class Settled:
     """The one grade of an item, the raters who gave one, and their words.
 
-    ``grade`` is None where raters differ and nothing is decided. ``evidence`` are the names that raters gave,
+    ``grade`` is None if raters differ and nothing is decided. ``evidence`` are the names that raters gave,
     each with its rater.
     """
 
@@ -44,8 +44,8 @@ def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[s
 def differing(settled: Iterable[Settled], rater: str, done: frozenset[str]) -> list[Settled]:
     """Where raters differ, as ``rater`` may see it: of what is still to be graded by them nothing is shown.
 
-    ``done`` are the items that the rater has graded or skipped. Who has graded nothing is no rater but a
-    referee, who sees all.
+    ``done`` are the items that the rater has graded or skipped. Someone who has graded nothing is a referee
+    and sees all.
     """
     shown = (one for one in settled if one.differs and (not done or one.item_id in done))
     return sorted(shown, key=lambda one: one.grade is not None)

@@ -1,4 +1,4 @@
-"""Where labels live: one SQLite file, to which any number of tabs, people and processes may write."""
+"""The store of labels: one SQLite file, to which any number of tabs, people and processes may write."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ DECIDE = "decide"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What comes with everything a rater sends: who, and ``request``, its number, so that it counts once.
+    """Sent with every request: the rater, and the number of the ``request``, so that it counts once.
 
-    ``tab`` names the tab of the browser. ``seconds`` is how long the rater has looked at the item, None where
+    ``tab`` names the tab of the browser. ``seconds`` is how long the rater has looked at the item, None if
     nothing was measured.
     """
 
@@ -35,9 +35,9 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What stands on the disk now: ``before`` is what stood there until ``event``, since ``before_event``.
+    """What is on the disk now; ``before`` is what it replaced at ``event``, there since ``before_event``.
 
-    ``before_event`` is 0 where the item was not rated before, or the request was made a second time.
+    ``before_event`` is 0 if the item was not rated before, or the request was made a second time.
     """
 
     event: int
@@ -49,7 +49,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The grade on which raters who had disagreed have settled, and who wrote it down."""
+    """The grade that raters who had disagreed have agreed on, and who recorded it."""
 
     item_id: str
     rater: str
@@ -72,14 +72,14 @@ class State:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
     def sync(self, questions: Sequence[Question], items: Sequence[Item], texts: Mapping[str, str]) -> None:
-        """Take a pool in: new items are added, those that are gone stay with their labels, not asked for.
+        """Load a pool: new items are added; items no longer in it keep their labels but are not shown.
 
-        ``texts`` has the sha256 of each document's text. Raises LabelError where the text of a document has
+        ``texts`` has the sha256 of each document's text. Raises LabelError if the text of a document has
         changed since something of it was labelled: the offsets would point elsewhere.
         """
         with self._lock, transaction(self._db):
@@ -100,7 +100,7 @@ class State:
         return [Item(*row) for row in rows]
 
     def item(self, item_id: str) -> Item:
-        """One item; raises UnknownItemError where there is none of that id."""
+        """One item; raises UnknownItemError if there is none of that id."""
         rows = self._read(f"SELECT {_ITEM} FROM item WHERE item_id = ?", item_id)
         if not rows:
             raise UnknownItemError(f"There is no passage {item_id!r} to grade. Load the page again.")
@@ -137,7 +137,7 @@ class State:
         return frozenset(row[0] for row in rows)
 
     def rating(self, rater: str, item_id: str) -> tuple[Rating, int]:
-        """The rating of an item by a rater, and the event that gave it; empty and 0 where there is none."""
+        """The rating of an item by a rater, and the event that gave it; empty and 0 if there is none."""
         rows = self._read(
             "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
             rater,
@@ -156,7 +156,7 @@ class State:
         return [row[0] for row in rows]
 
     def latest(self) -> int:
-        """The number of the last event; 0 where there is none."""
+        """The number of the last event; 0 if there is none."""
         return int(self._read("SELECT COALESCE(MAX(id), 0) FROM event")[0][0])
 
     def raters(self) -> list[str]:
@@ -192,7 +192,7 @@ class State:
             return self.change(by, item.item_id, "mark", lambda _: rating)
 
     def undo(self, by: Envelope) -> Saved | None:
-        """Take back the latest change of a rater that still stands; None where there is nothing left."""
+        """Undo the latest change of a rater that is not undone yet; None if there is none."""
         with self._lock, transaction(self._db):
             again = self._answered(by)
             if again is not None:
@@ -213,7 +213,7 @@ class State:
         return Saved(event, item_id, before, before_event, rating)
 
     def decide(self, by: Envelope, item_id: str, grade: int, note: str = "") -> Decision:
-        """Write down the grade on which raters have settled; the last decision on an item counts."""
+        """Record the grade that raters have agreed on; the last decision on an item counts."""
         decided = Rating(grade=grade, note=note)
         with self._lock, transaction(self._db):
             if self._answered(by) is None:
@@ -246,7 +246,7 @@ class State:
             return self._db.execute(statement, values).fetchall()
 
     def _answered(self, by: Envelope) -> Saved | None:
-        """What a request came to that was made before."""
+        """The result of a request that was made before."""
         rows = self._read("SELECT id, rater, item_id, before, after FROM event WHERE request = ?", by.request)
         if not rows:
             return None

@@ -1,4 +1,4 @@
-"""Labelling to settle a comparison: what every rater grades next, and how firm the verdict is by now."""
+"""Labelling to settle a comparison: the next passages of every rater, and how firm the verdict is so far."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def open_passages(contest: Contest) -> list[Wanted]:
 class Verdict:
     """The order and the verdict of one contest, by its labels file and by what the page has saved.
 
-    All raters grade the same passages: whoever is ahead makes the next draw, the others follow. A passage
-    counts with the grade that its raters agree on, or that was decided. One on which they differ, or that
-    was only skipped, counts as skipped until that changes.
+    All raters grade the same passages: the rater who is ahead triggers the next draw, the others follow. A
+    passage counts with the grade that its raters agree on, or that was decided. One on which they differ, or
+    that was only skipped, counts as skipped until that changes.
     """
 
     def __init__(self, contest: Contest, state: State) -> None:
@@ -83,13 +83,13 @@ class Verdict:
             found = by_labels(now, self._contest.order.k)
             shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
             shown["stop"] = now.firm.stop
-        except Exception as error:  # nothing else would report it
+        except Exception as error:  # no one else would report it
             shown = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
         with self._lock:
             self._latest, self._at, self._working = shown, event, False
 
     def _known(self, labels: Sequence[Label]) -> tuple[list[GradedSpan], frozenset[str]]:
-        """What the page has, as graded ranges, and the names of the passages that have no grade for good."""
+        """The grades of the page as graded ranges, and the names of passages that will get no grade."""
         items = {one.item_id: one for one in self._state.items(wanted=False)}
         settled = settle(labels, self._state.decisions())
         graded = [

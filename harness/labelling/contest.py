@@ -1,4 +1,4 @@
-"""What a folder of results compares, as items of an order of labelling, with the grades of people."""
+"""The passages of a folder of results as items to label in an order, with the grades of people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.corpus import AnchorConfig
 from harness.labelling.grading import known_labels
 from harness.labelling.skips import read_skips
-from harness.labelling.stored import Opened, labels_of, open_results
+from harness.labelling.stored import OpenedResults, labels_of, open_results
 from harness.labelling.unjudged import (
     GradedSpan,
     Retrieved,
@@ -35,7 +35,7 @@ class Contest:
     aside. ``judge`` names the language model whose grades are corrected, '' for none.
     """
 
-    opened: Opened
+    opened: OpenedResults
     wanted: tuple[Wanted, ...]
     items: tuple[Item, ...]
     order: ByVerdict
@@ -53,7 +53,7 @@ class Contest:
 def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Contest:
     """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
 
-    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError where there
+    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError if there
     is no file of labels to go by.
     """
     opened = open_results(folder, reporter)

@@ -1,6 +1,6 @@
 """Passages for a question: exact matches first, then by BM25. Loads no model.
 
-A passage is some sentences or rows of a table, never over a page: something that a label may quote.
+A passage is some sentences or rows of a table, never over a page: suitable for a label to quote.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harness.types import Document, Query
 How = Literal["exact", "words"]
 # about three sentences: enough to judge by, short enough to be a label
 LENGTH = 300
-# what may stand between two letters of a text and is not seen: white space, soft hyphens, zero widths
+# what may be between two letters of a text and is not seen: white space, soft hyphens, zero widths
 _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 
 
@@ -42,14 +42,14 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """The passage as it stands in the document."""
+        """The passage as it is in the document."""
         return self.document.text[self.start : self.end]
 
 
 def find_evidence(
     sought: str, documents: Sequence[Document], context: Context, top: int | None = None
 ) -> list[Evidence]:
-    """The ``top`` passages for what is sought, all of them for None; none where no word of it is anywhere.
+    """The ``top`` passages for what is sought, all of them for None; none if no word of it is anywhere.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
@@ -88,7 +88,7 @@ def _exact(
 
 
 def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
-    """Where a text stands exactly, ignoring white space, invisible characters and case."""
+    """Where a text is exactly, ignoring white space, invisible characters and case."""
     letters = [re.escape(letter) for letter in sought if not letter.isspace()]
     if not letters:
         return
@@ -116,7 +116,7 @@ def _by_words(
 
 
 def passage_spans(document: Document, length: int = LENGTH) -> list[Span]:
-    """Neighbouring sentences of one paragraph and page up to ``length`` characters; longer ones stand alone.
+    """Neighbouring sentences of one paragraph and page up to ``length`` characters; longer ones whole.
 
     Of a sentence over a page break each part is a passage. No passage begins or ends with white space.
     """
@@ -148,6 +148,6 @@ def _pages_within(document: Document, start: int, end: int) -> tuple[int, ...]:
 
 
 def _are_neighbours(document: Document, last: Span, start: int) -> bool:
-    """Whether no blank line and no page break stands between a passage and what begins at ``start``."""
+    """Whether no blank line and no page break is between a passage and what begins at ``start``."""
     gap = document.text[last[1] : start]
     return gap.count("\n") < 2 and document.page_of(last[0]) == document.page_of(start)

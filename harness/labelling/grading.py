@@ -22,7 +22,7 @@ _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a graded sheet brings: new ``rows`` by column, and how many are empty or known already.
+    """The content of a graded sheet: new ``rows`` by column, and how many are empty or already known.
 
     ``skipped`` are the passages that say ``skip`` in place of a grade.
     """
@@ -45,7 +45,7 @@ def graded_rows(
 ) -> Added:
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
-    A row that stands there already with the same grade is passed over. With ``may_skip`` the grade may be the
+    A row that is there already with the same grade is passed over. With ``may_skip`` the grade may be the
     word skip. Raises LabelError that names all lines at fault: a passage that is not at its offsets, an
     unknown query or document, an invalid grade, a second grade for a passage.
     """

@@ -1,4 +1,4 @@
-"""What people should grade next of a folder of results, and how firm the verdict by their grades is."""
+"""The passages of a folder of results to grade next, and how firm the verdict by people's grades is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Standing:
     """How firm the verdict is.
 
     ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
-    by its grades, None where it has not graded every passage.
+    by its grades, None if it has not graded every passage.
     """
 
     firm: Firmness
@@ -40,10 +40,10 @@ class Next:
 
 
 def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Next:
-    """The next ``count`` passages among the first ``top`` of all settings, as the labels file stands now.
+    """The next ``count`` passages among the first ``top`` of all settings, as the labels file is now.
 
     ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
-    covers half of either. Raises ConfigError where there is no file of labels to go by.
+    covers half of either. Raises ConfigError if there is no file of labels to go by.
     """
     contest = contest_of(folder, top, count, labels, reporter)
     ids = contest.order.order(contest.items, contest.graded(), contest.skipped)

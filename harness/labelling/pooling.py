@@ -26,7 +26,7 @@ from harness.types import Document, Query
 
 @dataclass(frozen=True, slots=True)
 class PooledPassages:
-    """What is to grade, and what it is cut from; queries that have no answer are left out."""
+    """The passages to grade, and their documents; queries without an answer are left out."""
 
     wanted: tuple[Wanted, ...]
     queries: tuple[Query, ...]
@@ -37,7 +37,7 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     """The unjudged passages among the first ``top`` of the last step of every setting.
 
     The label file need not be there yet. Language models and endpoints are not called: raises LabelError
-    where a setting needs an answer that is not cached.
+    if a setting needs an answer that is not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)

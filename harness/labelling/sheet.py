@@ -74,7 +74,7 @@ def read_passage(
     document_column: str = "document",
     passage_column: str = "passage",
 ) -> tuple[Document, int, int]:
-    """The document of a row and the range of its passage; raises LabelError where it is not there."""
+    """The document of a row and the range of its passage; raises LabelError if it is not there."""
     name = raw.get(document_column)
     document = next((documents[one] for one in ids_meant(name) if one in documents), None)
     if document is None:

@@ -30,7 +30,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedResults:
     """A folder of results with its documents, read again and found to be those it was made of."""
 
     record: dict[str, Any]
@@ -39,10 +39,10 @@ class Opened:
     answerable: set[str]
 
 
-def open_results(folder: Path, reporter: Reporter) -> Opened:
+def open_results(folder: Path, reporter: Reporter) -> OpenedResults:
     """Read a folder of results and its documents, from the cache where they are known.
 
-    Raises HarnessError where their text is not what the results were made of.
+    Raises HarnessError if their text is not what the results were made of.
     """
     result = read_result(folder)
     config = config_of(result.record)
@@ -57,7 +57,7 @@ def open_results(folder: Path, reporter: Reporter) -> Opened:
     queries = cells_of(folder, "queries")
     answerable = {row["query_id"] for row in queries if row.get("answerable", "yes") != "no"}
     questions = {row["query_id"]: row["text"] for row in queries}
-    return Opened(result.record, documents, questions, answerable)
+    return OpenedResults(result.record, documents, questions, answerable)
 
 
 def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]:
@@ -67,7 +67,7 @@ def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]
 
 
 def labels_of(folder: Path, record: Mapping[str, Any], labels: Path | None) -> Path:
-    """``labels``, or the file of labels of the configuration; raises ConfigError where there is none."""
+    """``labels``, or the file of labels of the configuration; raises ConfigError if there is none."""
     path = labels or record["config"].get("labels")
     if path is None:
         raise ConfigError(

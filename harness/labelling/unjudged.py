@@ -37,7 +37,7 @@ class Wanted:
 
     @property
     def best_rank(self) -> int:
-        """The best rank at any setting; 0 where no setting has it."""
+        """The best rank at any setting; 0 if no setting has it."""
         return min(self.ranks.values(), default=0)
 
     @property
@@ -46,7 +46,7 @@ class Wanted:
         return passage_name(self.query_id, self.doc_id, (self.start, self.end))
 
     def grade_in(self, grades: Grades) -> int | None:
-        """The highest grade of what covers it by half of either, None where nothing does."""
+        """The highest grade of what covers it by half of either, None if nothing does."""
         return grade_of(grades, self.query_id, self.doc_id, (self.start, self.end))
 
 
@@ -75,7 +75,7 @@ def retrieved_of(
     """The chunks among the first ``top`` of every setting's last step, or the unjudged ones."""
     chunks = {name: {one.chunk_id: one for one in own} for name, own in read_chunk_offsets(folder).items()}
     rows = read_any(folder, RankedRow)
-    # rows stand in the order of the steps
+    # rows are in the order of the steps
     last = {row.setting: row.stage for row in rows}
     return (
         Retrieved(row.setting, row.query_id, row.rank, chunks[row.setting][row.chunk_id])
@@ -126,8 +126,8 @@ def unjudged_passages(
     """The passages whose grades would make unjudged chunks judged, the most wanted first.
 
     They are in the order of how many settings want them, then of their best rank. A passage that a grade
-    covers by half of either is left out. A chunk of which no passage is left, or none holds half of either,
-    stands itself.
+    covers by half of either is left out. If a chunk has no such passage, or none that shares half of either,
+    the chunk itself is used.
     """
     found = wanted_passages(retrieved, documents, partial(_to_grade, graded))
     # equal ones stay in the order of settings and queries
@@ -158,7 +158,7 @@ def grades_by_document(graded: Iterable[GradedSpan]) -> Grades:
 
 
 def grade_of(grades: Grades, query_id: str, doc_id: str, span: Span) -> int | None:
-    """The highest grade of what covers a passage by half of either, None where nothing does."""
+    """The highest grade of what covers a passage by half of either, None if nothing does."""
     own = [grade for other, grade in grades.get((query_id, doc_id), ()) if covers(span, other)]
     return max(own, default=None)
 

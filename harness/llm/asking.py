@@ -1,4 +1,4 @@
-"""What steps that ask a language model about many things share: their keys, and what a failed call means."""
+"""Shared by steps that ask a language model about many items: keys, and handling of failed calls."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class AskingConfig(ModelConfig, ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
-    """How a step says that some things have no usable answer, and what becomes of them.
+class FailurePolicy:
+    """How a step reports items without a usable answer, and what happens to them.
 
     ``lacking`` are the words for what they lack, ``key`` the section and the value of ``on_failure`` that
     lets the run go on, ``done`` and ``to_do`` what then becomes of them.

@@ -1,4 +1,4 @@
-"""What runs of calls share, one by one or in batches: what they are given, and their turn at the ledger."""
+"""Shared by runs of calls, one by one or in batches: their inputs, and their turn at the ledger."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HandOn = Callable[[T, list[Answered]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Given(Generic[T]):
-    """What a run is given; ``hand_on`` gets each job's answers as soon as it has all of them."""
+class RunInputs(Generic[T]):
+    """The inputs of a run; ``hand_on`` gets each job's answers as soon as it has all of them."""
 
     model: Model
     jobs: Iterator[Job[T]]
@@ -30,7 +30,7 @@ class Given(Generic[T]):
 class AskingRun(Generic[T]):
     """Base of both kinds of runs. Only one run at a time buys answers of a model with one ledger."""
 
-    def __init__(self, given: Given[T]) -> None:
+    def __init__(self, given: RunInputs[T]) -> None:
         self._model = given.model
         self._jobs = given.jobs
         self._hand_on = given.hand_on

@@ -1,4 +1,4 @@
-"""Stop asking an endpoint that is plainly down, turns every call down, or answers nothing of use."""
+"""Stop asking an endpoint that is down, refuses every call, or gives no usable answer."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable
 
 from harness.errors import LlmError
 
-# An endpoint that has never answered and turns so many calls down will turn all of them down.
+# An endpoint that has never answered and refuses this many calls will refuse all of them.
 FIRST_REFUSALS = 3
 
 
 class EndpointDownError(LlmError):
-    """So many calls in a row came to nothing that asking on would waste time or money."""
+    """So many calls in a row failed that further calls would waste time or money."""
 
 
 class Breaker:
     """Counts calls in a row without a usable answer; one resets it (Nygard, Release It!, 2007).
 
-    It opens at ``threshold`` such calls: at once when the last was answered, and so paid for, or turned
-    down; otherwise not before ``seconds`` have passed since the first, for many callers fail together in an
-    outage that they may outlast.
+    It opens at ``threshold`` such calls: immediately if the last was answered, and so paid for, or refused;
+    otherwise not before ``seconds`` have passed since the first, because in a short outage many callers fail
+    together.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Breaker:
         self._count(reason, at=self._threshold)
 
     def refused(self, reason: str) -> None:
-        """Note a call that the endpoint turned down, and would again."""
+        """Note a call that the endpoint refused, and would refuse again."""
         self._count(reason, at=self._threshold if self._answered else min(FIRST_REFUSALS, self._threshold))
 
     def failed(self, reason: str) -> None:
@@ -54,7 +54,7 @@ class Breaker:
         self._count(reason, at=self._threshold if lasting else None)
 
     def _count(self, reason: str, *, at: int | None) -> None:
-        """Raises EndpointDownError when the breaker opens, which it does ``at`` so many."""
+        """Raises EndpointDownError when the breaker opens, after ``at`` of them."""
         if not self._failures:
             self._since = self._clock()
         self._failures += 1

@@ -1,4 +1,4 @@
-"""A run that asks its calls one by one, several at once: the ledger, limits, tries, reading, recording.
+"""A run that asks its calls one by one, several in parallel: the ledger, limits, tries, reading, recording.
 
 All clocks are the event loop's.
 """
@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import TypeVar
 
 from harness.errors import LlmError
-from harness.llm.asking_run import AskingRun, Given
+from harness.llm.asking_run import AskingRun, RunInputs
 from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
@@ -81,7 +81,7 @@ class Recorder:
         return answered
 
     def price_of(self, reply: Reply) -> float | None:
-        """What a reply has cost; None where the price or the tokens are unknown."""
+        """What a reply has cost; None if the price or the tokens are unknown."""
         price = self._price
         if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
             return None
@@ -95,7 +95,7 @@ class CallRun(AskingRun[T]):
     and returns the keys of the calls that are still on their way.
     """
 
-    def __init__(self, given: Given[T], take_in: Callable[[Wait], Awaitable[frozenset[str]]]) -> None:
+    def __init__(self, given: RunInputs[T], take_in: Callable[[Wait], Awaitable[frozenset[str]]]) -> None:
         super().__init__(given)
         config = self._model.config
         self._config, self._endpoint = config, config.endpoint
@@ -143,7 +143,7 @@ class CallRun(AskingRun[T]):
         await asyncio.sleep(0)
 
     async def _answer(self, call: Asked) -> Answered:
-        """The answer to a call that the ledger lacks; one that another worker is asking is waited for."""
+        """The answer to a call that the ledger lacks; if another worker is asking it, wait for that."""
         key = self._model.ledger.key(call)
         asked = self._being_asked.get(key)
         if asked is not None:
@@ -156,7 +156,7 @@ class CallRun(AskingRun[T]):
             result = await self._ask(call)
             answer.set_result(result)
         finally:
-            # without a result, whoever waits for it stops too
+            # without a result, those waiting for it stop too
             answer.cancel()
             del self._being_asked[key]
         return result
@@ -193,7 +193,7 @@ class CallRun(AskingRun[T]):
         return self._model.find(call)
 
     async def _try(self, call: Asked) -> Answered:
-        """Ask until there is a usable answer, a final reason, or no time; what stands is on record.
+        """Ask until there is a usable answer, a final reason, or no time left; returns what was recorded.
 
         Raises LlmError when the run must end.
         """
@@ -269,11 +269,11 @@ class CallRun(AskingRun[T]):
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
         after: float | Answered | None = pause
         if after is None:
-            # What cost nothing and may pass is not settled: the next run asks it again.
+            # A temporary fault that cost nothing is not settled: the next run asks again.
             after = self._recorder.record(call, Malformed(fault.reason), fault, settled=fault.settled)
         if fault.refused:
             self._breaker.refused(str(fault))
-        # A busy endpoint is not down, as long as calls get through in the end.
+        # A busy endpoint is not down as long as calls eventually get through.
         elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))
         return after
@@ -293,7 +293,7 @@ class CallRun(AskingRun[T]):
         )
 
     def _pause_after(self, read: Read, tries: int, unusable: int, left: float) -> float | None:
-        """The pause before the call is asked again; None when its answer stands."""
+        """The pause before the call is asked again; None when its answer is final."""
         if not isinstance(read, Malformed) or read.reason in FINAL_REASONS:
             return None
         if unusable >= self._config.answers_per_call:
@@ -324,7 +324,7 @@ class CallRun(AskingRun[T]):
         return ", ".join(parts)
 
     async def _keep_showing(self) -> None:
-        """Show that something happens even where nothing is answered, as while an endpoint is down."""
+        """Update the display even while nothing is answered, as while an endpoint is down."""
         while True:
             await asyncio.sleep(SHOW_EVERY)
             self._show()

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from harness.llm.endpoint import Endpoint
-from harness.llm.faults import CallError, Said, classify_status, one_line, read_error
+from harness.llm.faults import CallError, ErrorBody, classify_status, one_line, read_error
 from harness.llm.secret import Secret
 
 T = TypeVar("T")
 Message = Mapping[str, str]
-# An id or a name of a model that is longer is none.
+# A longer id or model name is invalid.
 _LONGEST_NAME = 200
 _MOST_TOKENS = 10**9
-# How servers of the chat-completions protocol say why an answer has ended, in lower case. Some say nothing.
+# Finish reasons of chat-completions servers, in lower case. Some give none.
 ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
 _AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _FILTERED = {"content_filter", "sensitive", "safety"}
@@ -45,9 +45,9 @@ class Reply:
 
     @property
     def fault(self) -> str:
-        """Why it must not be read, as a short name; '' for text that ended by itself.
+        """Why it must not be used, as a short name; '' for text that ended normally.
 
-        What was cut off may have been the answer, and what stands before it a thought or a quotation.
+        What was cut off may have been the answer, and what is before it a thought or a quotation.
         """
         finish = self.finish.lower()
         if finish in _FILTERED:
@@ -110,7 +110,7 @@ class ChatClient:
         return self.read(completion, time.monotonic() - started)
 
     async def answer_to(self, request: Awaitable[T], timeout: float) -> T:
-        """What a request of the library brings within ``timeout`` seconds; raises CallError."""
+        """The result of a request of the library within ``timeout`` seconds; raises CallError."""
         import openai
 
         try:
@@ -124,7 +124,7 @@ class ChatClient:
             raise self.failure(error.status_code, error.body, headers) from None
         except openai.APIConnectionError as error:
             raise self._no_answer(error) from None
-        # Whatever a library makes of a body that it does not expect: it may quote what came, key and all.
+        # The library's error for an unexpected body may quote all of it, the key included.
         except Exception as error:
             raise CallError("broken_reply", self.clean(str(error)), again=True, billed=True) from None
 
@@ -165,7 +165,7 @@ class ChatClient:
         """What an HTTP status of failure means, in the provider's own words."""
         said = read_error(body)
         code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (said.code, said.parameter))
-        return classify_status(status, Said(self.clean(said.words), code, parameter), headers)
+        return classify_status(status, ErrorBody(self.clean(said.words), code, parameter), headers)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""
@@ -181,7 +181,7 @@ class ChatClient:
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
     def read(self, completion: Any, seconds: float) -> Reply:
-        """The reply in a completion, which took so long; raises CallError where it is none."""
+        """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
             return self._read(completion, seconds)
         except (AttributeError, IndexError, KeyError, TypeError):
@@ -234,7 +234,7 @@ def _logprobs(choice: Any) -> list[dict[str, Any]] | None:
 def _open(endpoint: Endpoint, key: str, headers: Mapping[str, str]) -> Any:
     import openai
 
-    # Our own retries know the budget and the ledger; the library's would pay behind their back.
+    # Our own retries respect the budget and the ledger; those of the library would pay without them.
     common: dict[str, Any] = {
         "api_key": key,
         "max_retries": 0,

@@ -78,7 +78,7 @@ class ModelConfig(StageConfig):
 
     @property
     def price(self) -> Price | None:
-        """The price of a call, in a batch where that is how they are made; None where no table has it."""
+        """The price of a call, in a batch where that is how they are made; None if no table has it."""
         found = self.prices.get(self.asked_model)
         return found.in_batches() if found and self.batch else found
 

@@ -1,4 +1,4 @@
-"""What an endpoint says when it does not answer, and what that means for the call and for the run."""
+"""Errors of an endpoint, and their meaning for the call and for the run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOO_LONG = (
 )
 _FILTERED = ("content management policy", "input was flagged")
 _NO_CREDIT = ("credit balance is too low", "insufficient balance", "余额不足")
-# The provider, or somebody on the way to it, gave up waiting for an answer that may have been made.
+# The provider, or a proxy in between, gave up waiting for an answer that may have been made.
 _GAVE_UP_WAITING = {408, 504, 524}
 # What a request holds, and the key of the configuration that decides it.
 _KEYS = {
@@ -73,21 +73,21 @@ class CallError(LlmError):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The body of an error: the words, the code, and the parameter that it is about, where it names one."""
+class ErrorBody:
+    """The body of an error: message, code, and the parameter it names, if any."""
 
     words: str
     code: str = ""
     parameter: str = ""
 
 
-def read_error(body: object) -> Said:
+def read_error(body: object) -> ErrorBody:
     """Find the words in the body of an error, JSON or text, as the servers of the protocol write it."""
     if isinstance(body, list):
         return _first_of(body)
     if not isinstance(body, Mapping):
         # A page may be long; its first words are enough.
-        return Said(one_line(_MARKUP.sub(" ", str(body or "")[:10_000])))
+        return ErrorBody(one_line(_MARKUP.sub(" ", str(body or "")[:10_000])))
     inner = body.get("error")
     if isinstance(inner, Mapping | str | list):
         return read_error(inner)
@@ -101,10 +101,10 @@ def read_error(body: object) -> Said:
     text = " ".join(_text(part) for part in (words, behind) if part) or _text(body)
     location = body.get("loc")
     parameter = location[-1] if isinstance(location, list) and location else body.get("param")
-    return Said(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
+    return ErrorBody(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
 
 
-def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallError:
+def classify_status(status: int, said: ErrorBody, headers: dict[str, str]) -> CallError:
     """Turn an HTTP error of the chat-completions protocol into what to do about it."""
     words, code = said.words or f"status {status} without a message", said.code
     if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
@@ -126,7 +126,7 @@ def classify_status(status: int, said: Said, headers: dict[str, str]) -> CallErr
     return _bad_parameter(said, words) or CallError(f"http_{status}", words, refused=True)
 
 
-def read_body(content: bytes) -> Said:
+def read_body(content: bytes) -> ErrorBody:
     """The words in the body of an error as it came, whether it is JSON or not."""
     try:
         return read_error(json.loads(content))
@@ -140,7 +140,7 @@ def one_line(text: str) -> str:
     return "".join(char for char in line if char.isprintable())[:LONGEST]
 
 
-def _bad_parameter(said: Said, words: str) -> CallError | None:
+def _bad_parameter(said: ErrorBody, words: str) -> CallError | None:
     """A parameter that every call sends, and that the endpoint does not take."""
     if _mentions(words, ("response_format", "json_schema")) or said.parameter == "response_format":
         return _fatal("no_structured_output", words, "Set endpoint.structured to json_object or none.")
@@ -171,8 +171,8 @@ def _mentions(words: str, phrases: tuple[str, ...]) -> bool:
     return any(phrase in words.lower() for phrase in phrases)
 
 
-def _first_of(parts: list[Any]) -> Said:
-    return read_error(parts[0]) if parts else Said("")
+def _first_of(parts: list[Any]) -> ErrorBody:
+    return read_error(parts[0]) if parts else ErrorBody("")
 
 
 def _text(part: object) -> str:

@@ -1,4 +1,4 @@
-"""How a call is worded and its answer read: what differs between a judge, a rewriter and an answer stage."""
+"""The wording of a call and the reading of its answer, which differ between judge, rewriter and answerer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ About = tuple[str, tuple[str, ...]]
 """What a call is about: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 Structured = Literal["json_schema", "json_object", "none"]
 
-# Asking again would bring the same: the endpoint has decided.
+# Asking again would give the same: the endpoint has decided.
 FINAL_REASONS = {"refusal", "content_filter"}
 
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
@@ -100,7 +100,7 @@ class TextForm:
         return said if isinstance(said, Malformed) else None if said else Malformed("empty_answer")
 
     def shortest(self, asked: Asked) -> str:
-        """As long as the query, for want of anything better."""
+        """As long as the query, since nothing better is known."""
         return asked.query or "word"
 
 

@@ -1,4 +1,4 @@
-"""What everything that is asked over HTTP has: headers, secrets by their variables, time-outs, limits."""
+"""Shared by everything called over HTTP: headers, secrets by their variables, time-outs, limits."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class HttpEndpoint(HttpConfig):
 
 
 def as_json(value: dict[str, Any], name: str = "") -> dict[str, Any]:
-    """The value; raises ValueError where it cannot be written as JSON."""
+    """The value; raises ValueError if it cannot be written as JSON."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:

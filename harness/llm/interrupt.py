@@ -1,4 +1,4 @@
-"""Asynchronous work by several at once, and how a signal or a failure ends it in order."""
+"""Asynchronous workers in parallel, and how a signal or a failure ends them cleanly."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ async def sleep_unless(stopping: asyncio.Event, seconds: float) -> None:
 
 
 class Workers:
-    """Several who do jobs of one stream side by side; ``stopping`` is set when they are to end.
+    """Workers that do the jobs of one stream in parallel; ``stopping`` is set when they must end.
 
-    The first failure ends all. Interrupted, they finish what they are at, for it has been paid for.
+    The first failure ends all. When interrupted, they finish their current job, since it has been paid for.
     """
 
     def __init__(self) -> None:

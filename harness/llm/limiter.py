@@ -11,7 +11,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Bucket:
-    """A token bucket that may run a debt: an amount is taken at once, with the wait until it is covered.
+    """A token bucket that may run a debt: an amount is taken immediately, with the wait until it is covered.
 
     Taking first keeps the callers in order and makes the long-run rate exact, however late a sleeper wakes.
     ``burst`` is the time, in seconds, whose worth of tokens may be saved up.

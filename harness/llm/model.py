@@ -1,4 +1,4 @@
-"""A language model behind the ledger: its calls, what is known of them, what they would cost."""
+"""A language model behind the ledger: its calls, their recorded answers, and what they would cost."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Model:
         return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
 
     def cost(self, calls: Iterable[Asked]) -> float | None:
-        """What all tries of calls have cost, under any limit of length; None where a price is unknown."""
+        """What all tries of calls have cost, under any limit of length; None if a price is unknown."""
         costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None

@@ -1,4 +1,4 @@
-"""What asking costs: prices, estimates before, limits during."""
+"""The cost of calls: prices, estimates before, limits during."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BudgetError(LlmError):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would do: calls still to be made, tokens and price (None: no price is known).
+    """The work of a run: calls still to be made, tokens and price (None: no price is known).
 
     ``items`` counts what is asked about and ``noun`` says what that is, such as pairs or prompts.
     ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.

@@ -1,4 +1,4 @@
-"""What a run that asks language models has spent."""
+"""The spending of a run that asks language models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Spending:
-    """What a run has asked and paid.
+    """The calls of a run and their cost.
 
     ``from_ledger`` counts the answers that were there already. ``faults`` counts the tries that brought no
     answer, by their reason; most of them were repeated. ``unseen_calls`` of them may be on the bill all the
@@ -51,5 +51,5 @@ class Spending:
 
 
 def add(one: float | None, other: float | None) -> float | None:
-    """The sum of two amounts; None where one is unknown."""
+    """The sum of two amounts; None if one is unknown."""
     return None if one is None or other is None else one + other

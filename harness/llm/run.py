@@ -1,4 +1,4 @@
-"""Many calls at once, one by one or in batches: what the ledger knows is not asked again."""
+"""Many calls, one by one or in batches; those with an answer in the ledger are not made again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from harness.llm.asking_run import Given, HandOn
+from harness.llm.asking_run import HandOn, RunInputs
 from harness.llm.batches.run import BatchRun, take_in_ended
 from harness.llm.calls import CallRun
 from harness.llm.model import Job, Model
@@ -39,7 +39,7 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        given = Given(model, iter(jobs), hand_on, reporter, spending, task)
+        given = RunInputs(model, iter(jobs), hand_on, reporter, spending, task)
         take_in = partial(take_in_ended, model, spending, reporter)
         run_to_end(BatchRun(given).go() if model.config.batch else CallRun(given, take_in).go())
     spending.seconds = time.monotonic() - started
@@ -51,7 +51,7 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     For several models that are asked the same, whose batches can then be answered side by side.
     """
     with reporter.task("sending", 0) as task:
-        given = Given(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
+        given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
         run_to_end(BatchRun(given, wait=False).go())
 
 

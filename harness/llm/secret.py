@@ -1,4 +1,4 @@
-"""The key of an endpoint, cut out of all that comes back from it."""
+"""The key of an endpoint, removed from everything that comes back from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIECE = 12
 
 
 class Secret:
-    """A key, and the values of secret headers, which show themselves to nobody."""
+    """A key, and the values of secret headers, which are never shown."""
 
     def __init__(self, *secrets: str) -> None:
         kept = [secret for secret in secrets if secret != NO_KEY and len(secret) >= SHORTEST]
@@ -31,7 +31,7 @@ class Secret:
         return "Secret()"
 
     def cut(self, text: Any, longest: int | None = None) -> str:
-        """Text, or whatever stands in its place, without the key; at most ``longest`` characters of it.
+        """Text, or whatever is in its place, without the key; at most ``longest`` characters of it.
 
         The key is found in any case, encoded for a URL, JSON, HTML, a representation in Python or in base64,
         and in part: of its letters no run of 12 is left.

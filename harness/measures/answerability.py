@@ -13,7 +13,7 @@ _BLOCK_DRAWS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """``auroc`` with its bootstrap interval, None where either side has a single query; queries per side."""
+    """``auroc`` with its bootstrap interval, None if either side has a single query; queries per side."""
 
     auroc: float
     low: float | None
@@ -38,7 +38,7 @@ class Thresholds:
 def separation(
     answerable: AnyArray, unanswerable: AnyArray, seed: int, resamples: int = 10_000, level: float = 0.95
 ) -> Separation | None:
-    """Area under the ROC curve of top scores with a bootstrap interval; None where a side is empty.
+    """Area under the ROC curve of top scores with a bootstrap interval; None if a side is empty.
 
     The chance that a random answerable query has a higher top score than a random unanswerable one, equal
     scores counting half (Mann-Whitney U; Hanley and McNeil, Radiology 1982): 1 is perfect, 0.5 is chance.

@@ -11,7 +11,7 @@ from harness.measures.ragged import Floats, running_count, segment_sum
 def average_precision(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
     """Sum of the precision at every rank that earns ``rel`` or better, over all relevant evidence.
 
-    What is relevant but not ranked counts in the denominator; 0 where nothing is relevant.
+    What is relevant but not ranked counts in the denominator; 0 if nothing is relevant.
     Its mean over queries is MAP (Buckley and Voorhees, SIGIR 2000).
     """
     earned, position, offsets = graded.top(k)

@@ -1,4 +1,4 @@
-"""The best NDCG that judging the unjudged items could bring to light."""
+"""The best NDCG that judging the unjudged items could reveal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BLOCK_CELLS = 4_000_000
 def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -> Floats:
     """The highest NDCG@k over all ways to grade what is unjudged 0..max_grade, each as evidence of its own.
 
-    An item that is judged in part counts for what is known of it and as unjudged besides; the ideal holds
-    what is judged whole. The bound is then not exact, but still never below the truth.
+    A partly judged item counts both with its known grade and as unjudged; the ideal holds what is judged
+    whole. The bound is then not exact, but still never below the truth.
 
     An unjudged item that turns out relevant adds to the ranking's gain *and* to the ideal, so grading all of
     them highest is not always the best case: a late one would cost more than it brings. This is the exact
@@ -83,7 +83,7 @@ def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -
 
 
 def _dinkelbach(found: Floats, above: Floats, brought: Floats, reach: Ints, steps: Floats, k: int) -> Floats:
-    """Maximise ``(found + brought) / ideal`` for every row; 0 where nothing is found or could be."""
+    """Maximise ``(found + brought) / ideal`` for every row; 0 if nothing is found or could be."""
     count = np.arange(k + 1)
     ideal = _cumulative_discount(k)[np.minimum(reach[:, :, None] + count, k)]
     ratio = np.zeros(len(found))

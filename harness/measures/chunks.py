@@ -15,9 +15,9 @@ from harness.types import Chunk
 class ChunkTable:
     """The chunks of one chunking, one row each: ``doc`` indexes ``doc_ids``.
 
-    What chunk c shows are the parts ``part_offsets[c]`` to ``part_offsets[c + 1]``, in the order of the text
-    and apart from each other: half-open character offsets ``part_start``, ``part_end`` [P]. ``length`` [C] is
-    what they hold together, in characters.
+    Chunk c shows the parts ``part_offsets[c]`` to ``part_offsets[c + 1]``, in the order of the text and apart
+    from each other: half-open character offsets ``part_start``, ``part_end`` [P]. ``length`` [C] is what they
+    hold together, in characters.
     """
 
     chunk_ids: tuple[str, ...]
@@ -38,7 +38,7 @@ class ChunkTable:
 
     @classmethod
     def of(cls, chunks: Iterable[Chunk]) -> ChunkTable:
-        """Read chunks in any order; raises ValueError for one that is empty or stands twice."""
+        """Read chunks in any order; raises ValueError for one that is empty or is twice."""
         rows = list(chunks)
         docs: dict[str, int] = {}
         doc = [docs.setdefault(row.doc_id, len(docs)) for row in rows]

@@ -13,7 +13,7 @@ class Convention:
 
     ``order``: by the rank column (equal ranks, and runs without any, by score; ties in the order given);
     by score, ties in the order given; by score, ties by document id descending; by score, ties averaged.
-    ``single_precision``: scores are rounded to 32 bits first, but for the measures ``in_double``.
+    ``single_precision``: scores are rounded to 32 bits first, except for the measures ``in_double``.
     ``missing``: a judged query without a ranking scores 0 or drops out. ``unanswerable``: a query with
     nothing relevant has no value or 0. ``ideal``: drawn from all judged documents, or from those retrieved
     only. ``skip_same_id``: a document with the id of the query is taken out of its ranking.

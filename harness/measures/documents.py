@@ -30,7 +30,7 @@ def grade_documents(
     rules: Convention,
     ties: Ints | None = None,
 ) -> Graded:
-    """Graded rankings from the grade of every ranked document [N], 0 where it is not ``judged``.
+    """Graded rankings from the grade of every ranked document [N], 0 if it is not ``judged``.
 
     ``ties`` are the groups within which gains are averaged, None for none.
     """

@@ -1,4 +1,4 @@
-"""Copies of one fact: which of them an ideal reading may want."""
+"""Copies of one fact: which of them an ideal reading may use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Choices:
     """Ways to choose one copy of each fact: row ``row[i]`` of the trail's spans belongs to ``choice[i]``.
 
     Query q has the choices c with ``query_of_choice[c] == q``, at least one. ``cap`` [C] is what a choice can
-    earn at most (infinite where it holds one copy of each fact, so that nothing needs to be capped).
+    earn at most (infinite if it holds one copy of each fact, so that nothing needs to be capped).
     """
 
     row: Ints
@@ -65,7 +65,7 @@ def choices(trail: Trail) -> Choices:
 
 
 def _undominated(trail: Trail) -> Bools:
-    """The copies an ideal reading may want; of copies alike in every way the first."""
+    """The copies an ideal reading may use; of identical copies the first."""
     spans = trail.spans
     kept = np.ones(len(spans), dtype=np.bool_)
     copies = np.bincount(spans.evidence, minlength=spans.n_evidence)
@@ -118,7 +118,7 @@ def _by_query(owner: Ints, settled: Bools, unsettled: Bools) -> Iterator[tuple[i
 
 
 def _combinations(rows: Ints, evidence: Ints) -> list[Ints] | None:
-    """One copy of each fact in every combination; None where there are too many."""
+    """One copy of each fact in every combination; None if there are too many."""
     by_fact = [rows[evidence == fact] for fact in np.unique(evidence)]
     if prod(len(copies) for copies in by_fact) > MOST_COMBINATIONS:
         return None

@@ -1,4 +1,4 @@
-"""NDCG over evidence found while reading: what an evidence is worth, at the place where it has been read."""
+"""NDCG over evidence found while reading: its gain, discounted at the place where it was read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, Ints, before, offsets_of, positions,
 from harness.measures.trail import Trail, of_answers
 
 _HALF = 0.5
-# Places in tokens are sums of fractions: what is short of a whole by less than this is whole.
+# Places in tokens are sums of fractions; a value within this of a whole number counts as whole.
 _ROUNDING = 1e-9
 
 
@@ -23,7 +23,7 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     what is found in stretch r (1, 2, …) is discounted by ``1 / log2(2 + (r - 1) * enough / L)``. A stretch
     pays for one evidence; what else is found in it waits for the next free one, the greatest gain first. The
     ideal has the evidence in order of gain, one a stretch, so it is the same under every chunking. In
-    [0, 1]; 0 where nothing is relevant.
+    [0, 1]; 0 if nothing is relevant.
 
     Bounded by 1: each stretch holds one gain at most, the j largest gains earned never exceed the j greatest
     evidences, and the discount falls.
@@ -40,7 +40,7 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
 
 
 def places(trail: Trail, needed: Floats) -> Floats:
-    """How much of the trail has been read when ``needed`` units of each span have; infinite where never.
+    """How much of the trail has been read when ``needed`` units of each span have; infinite if never.
 
     In whole units: half of three characters has been read with the second one.
     """
@@ -80,7 +80,7 @@ def _found(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints
     evidence, grade = trail.spans.evidence[spans], trail.spans.grade[spans]
     order = np.lexsort((-grade, place[spans], evidence))
     spans, evidence, grade = spans[order], evidence[order], grade[order]
-    # a running maximum within each evidence: those of later evidence stand above all of earlier ones
+    # a running maximum within each evidence: those of later evidence are above all of earlier ones
     step = int(grade.max(initial=0)) + 1
     highest = np.maximum.accumulate(evidence * step + grade)
     earlier = np.maximum(np.concatenate([[0], highest[:-1]]) - evidence * step, 0)

@@ -10,7 +10,7 @@ from harness.measures.ragged import Floats, Ints, head, owners, positions, sorte
 
 _DRAWS = 50
 _SEED = 7
-# The fewest judged items that a distribution is read off; where a rank has fewer, its neighbours join in.
+# The fewest judged items for a distribution; if a rank has fewer, its neighbours are included.
 _FEWEST = 30
 
 
@@ -20,10 +20,10 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
     **Assumption: within a rank, what is unjudged is like what is judged.** A pool that a judge grades to a
     depth comes close to it; labels that people wrote for the answers alone do not, and the value is then too
     high. ``ndcg`` takes every unjudged item for irrelevant, ``ndcg_upper`` for what would raise the value
-    most; this is the middle that rests on data. What is drawn adds to the ideal too, each item as evidence of
-    its own. Draws have a fixed seed, so the value is the same in every run. NaN where an item is unjudged
-    and nothing is judged anywhere. The idea of infNDCG (Yilmaz, Kanoulas and Aslam, SIGIR 2008), with the
-    rank as stratum.
+    most; this is an estimate in between, based on data. What is drawn adds to the ideal too, each item as
+    evidence of its own. Draws have a fixed seed, so the value is the same in every run. NaN if an item is
+    unjudged and nothing is judged anywhere. The idea of infNDCG (Yilmaz, Kanoulas and Aslam, SIGIR 2008),
+    with the rank as stratum.
     """
     index, offsets = head(graded.offsets, k)
     earned, unknown, rank = graded.earned[index], graded.open[index], positions(offsets)

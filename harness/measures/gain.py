@@ -1,4 +1,4 @@
-"""What a grade is worth, and what a rank costs."""
+"""The gain of a grade, and the discount of a rank."""
 
 from __future__ import annotations
 

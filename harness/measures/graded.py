@@ -1,4 +1,4 @@
-"""What every rank-based measure is computed from: grades earned along rankings, and what could be."""
+"""The input of rank-based measures: grades earned along rankings, and the ideal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Graded:
     """The rankings of Q queries with their grades, laid end to end (see ``ragged``).
 
     ``offsets`` [Q + 1] delimit the ranked items; ``judged`` and ``earned`` [N] say whether an item is judged
-    and the grade it earns: its own, or 0 where it is unjudged or repeats evidence ranked above it.
+    and the grade it earns: its own, or 0 if it is unjudged or repeats evidence ranked above it.
     ``ideal`` holds per query the grades of the best possible ranking, highest first (``ideal_offsets``);
     ``evidence`` the grade of everything there is to find (``evidence_offsets``), retrievable or not.
-    ``hits`` is None where every item is its own evidence, as with judged documents. ``ties`` [N], if given,
+    ``hits`` is None if every item is its own evidence, as with judged documents. ``ties`` [N], if given,
     numbers the groups of equally scored items, whose gains NDCG averages. ``condensed_from`` is the lowest
     grade that condensed rankings keep, None for any. ``partly`` [N], if given: the item earns the grade that
     is known of it, and a part of it has none, as a judgment failed; ``certain`` is then the ideal without

@@ -1,4 +1,4 @@
-"""Which measure settings are compared by, and what each may be trusted for."""
+"""The measure that settings are compared by, and what each measure is reliable for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def across_parsers(name: str) -> bool:
 
 
 def trusted_for(name: str) -> str:
-    """What the order of settings by a measure says; empty for unknown names and what is no quality."""
+    """What the order of settings by a measure shows; empty for unknown names and non-quality measures."""
     family = family_of(name)
     return "" if family is None else family.trusted_for
 

@@ -1,4 +1,4 @@
-"""How much of a ranking is judged at all."""
+"""The judged share of a ranking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, head, segment_sum
 
 
 def judged(graded: Graded, k: int | None) -> Floats:
-    """The share of the first k items returned that is judged as a whole; NaN where nothing was returned."""
+    """The share of the first k items returned that is judged as a whole; NaN if nothing was returned."""
     index, offsets = head(graded.offsets, k)
     returned = np.diff(offsets)
     count = segment_sum(~graded.open[index], offsets)

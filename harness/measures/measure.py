@@ -37,7 +37,7 @@ class Family:
     graded ranks (``Graded``), text read (``Trail``) in characters or in tokens, or the lengths of the ranked
     chunks (``RankedTokens``). ``params`` maps each parameter to its default. ``needs_relevant``: no value
     where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
-    above 0 where nothing is judged relevant. ``whole_ranking``: what stands below the cutoff counts too.
+    above 0 if nothing is judged relevant. ``whole_ranking``: what is below the cutoff counts too.
     ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
     chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     ``across_chunkings``: settings that cut documents differently can be compared by it.
@@ -89,7 +89,7 @@ class Measure:
 
 
 def parse(name: str, families: Mapping[str, Family]) -> Measure:
-    """Read a measure's name; raises ValueError that says what is wrong and what there is."""
+    """Read a measure's name; raises ValueError that names the fault and the known measures."""
     match = _NAME.fullmatch(name.strip())
     if match is None:
         raise ValueError(
@@ -112,7 +112,7 @@ def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
 
 
 def _elsewhere(name: str) -> str:
-    """A sentence on a name that is another tool's, whatever its cutoff; empty for others."""
+    """A sentence on a name of another tool, with any cutoff; empty for others."""
     family = re.split(r"[.@]|_\d", name.strip())[0].lower()
     return f" What other tools call so is {_ELSEWHERE[family]} here." if family in _ELSEWHERE else ""
 

@@ -1,4 +1,4 @@
-"""Normalised discounted cumulative gain, and what it could be if the unjudged were judged."""
+"""Normalised discounted cumulative gain, and its bounds if unjudged items were judged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def earned_dcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
 
 
 def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
-    """DCG@k of the earned grades over DCG@k of the ideal ranking; in [0, 1]; 0 where the ideal is 0.
+    """DCG@k of the earned grades over DCG@k of the ideal ranking; in [0, 1]; 0 if the ideal is 0.
 
     Each evidence is earned at most once and the ideal holds each at its best grade, so no ranking can
     exceed the ideal. Sources: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.

@@ -1,4 +1,4 @@
-"""Put ranked documents in order: all queries at once, as deep as the measures look."""
+"""Put ranked documents in order: all queries together, to the depth that the measures need."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def rank_rows(
 def rank_grouped(
     score: Floats, offsets: Ints, depth: int | None, tie_key: TieKey | None = None
 ) -> tuple[Ints, Ints]:
-    """The same where the rows stand query by query, query i's from ``offsets[i]`` on."""
+    """The same where the rows are query by query, query i's from ``offsets[i]`` on."""
     if _strictly_falling(score, offsets):
         return head(offsets, depth)
     return _sorted_rows(score, offsets, depth, tie_key)
 
 
 def group_rows(query: AnyArray, n_queries: int) -> tuple[Ints | None, Ints]:
-    """The rows query by query, in their order within each (None where they come so), and the offsets."""
+    """The rows query by query, in their order within each (None if they come so), and the offsets."""
     offsets = offsets_of(np.bincount(query, minlength=n_queries))
     if not (query[1:] < query[:-1]).any():
         return None, offsets

@@ -1,4 +1,4 @@
-"""From graded spans to graded chunks, under any chunking: which share characters, and what that earns."""
+"""From graded spans to graded chunks, under any chunking: which share characters, and which grade follows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class ChunkGrades:
     partly: Bools
 
     def rows_of(self, query: Ints, chunk: Ints) -> Ints:
-        """The row of each (query, chunk), -1 where it is unjudged."""
+        """The row of each (query, chunk), -1 if it is unjudged."""
         if not len(self.query):
             return np.full(len(query), -1, dtype=np.int64)
         keys = self.query * self.n_chunks + self.chunk

@@ -41,7 +41,7 @@ class SpanQrels:
     half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
     spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
     are the spans that have no grade, as a judgment failed: they may hold any. ``answer`` [S, 2] is the part
-    of each span that answers, start and end; both -1 where the span names none. None where no span does.
+    of each span that answers, start and end; both -1 if the span names none. None if no span does.
     """
 
     query_ids: tuple[str, ...]
@@ -68,7 +68,7 @@ class SpanQrels:
         """Read judgments; the same one given twice counts once.
 
         Raises ValueError for a span without extent or with a negative start or grade, and for a span that has
-        two grades as the same evidence: which judge to believe has to be decided before scoring.
+        two grades as the same evidence: the conflict has to be resolved before scoring.
         """
         rows = list(judgments)
         scored = [row for row in rows if row.grade is not None]
@@ -183,7 +183,7 @@ def _answers(ordered: Sequence[Judgment]) -> Ints | None:
 
 
 def _unscored(rows: Sequence[Judgment], scored: Sequence[Judgment]) -> list[Judgment]:
-    """The judgments without a grade, but for those of spans that another judgment grades."""
+    """The judgments without a grade, except for those of spans that another judgment grades."""
     known = {_place(row)[:4] for row in scored}
     places = {_place(row)[:4]: row for row in rows if row.grade is None}
     return [places[place] for place in sorted(places.keys() - known)]
@@ -197,7 +197,7 @@ def _encode(*columns: Sequence[str]) -> tuple[tuple[str, ...], list[Ints]]:
 
 
 def _number_evidence(ordered: Sequence[Judgment]) -> Ints:
-    """Number the facts in the order in which their first span stands."""
+    """Number the facts in the order in which their first span is."""
     numbers: dict[tuple[object, ...], int] = {}
     keys = ((row.query_id, row.evidence) if row.evidence else _place(row) for row in ordered)
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
@@ -205,10 +205,10 @@ def _number_evidence(ordered: Sequence[Judgment]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What redrawing spans has to know of a document.
+    """The facts of a document that redrawing spans needs.
 
     ``length`` is in characters; ``sentences`` [N, 2] are half-open ranges of characters in the order of the
-    text, empty where sentences are not looked at.
+    text, empty if sentences are not looked at.
     """
 
     length: int
@@ -268,7 +268,7 @@ def in_sentences(spans: SpanQrels, texts: Mapping[str, Text], more: int) -> Span
 
 
 def median_length(spans: SpanQrels) -> float:
-    """The median length of the relevant spans in characters; NaN where there are none."""
+    """The median length of the relevant spans in characters; NaN if there are none."""
     relevant: Bools = spans.grade > 0
     return float(np.median((spans.end - spans.start)[relevant])) if relevant.any() else float("nan")
 

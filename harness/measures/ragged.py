@@ -25,7 +25,7 @@ def offsets_of(counts: AnyArray) -> Ints:
 
 
 def owners(offsets: Ints) -> Ints:
-    """For every element the index of the list it stands in."""
+    """For every element the index of the list it is in."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
@@ -65,7 +65,7 @@ def before(values: Floats, offsets: Ints) -> Floats:
 
 
 def running_count(flags: Bools, offsets: Ints) -> Ints:
-    """For every element how many flags stand up to and including it within its list."""
+    """For every element how many flags are up to and including it within its list."""
     totals = offsets_of(flags)
     return totals[1:] - np.repeat(totals[offsets[:-1]], np.diff(offsets))
 

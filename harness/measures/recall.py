@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, segment_sum
 
 
 def recall(graded: Graded, k: int | None, rel: int = 1) -> Floats:
-    """The share of a query's relevant evidence that the first k items cover; 0 where nothing is relevant.
+    """The share of a query's relevant evidence that the first k items cover; 0 if nothing is relevant.
 
     Evidence is relevant when a copy of it has grade ``rel`` or better, and found when such a copy is covered.
     One item may cover several.

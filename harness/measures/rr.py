@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, running_count, segment_sum
 
 
 def reciprocal_rank(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
-    """One over the rank of the first item that earns ``rel`` or better; 0 where none does.
+    """One over the rank of the first item that earns ``rel`` or better; 0 if none does.
 
     Its mean over queries is MRR (Voorhees, TREC-8, 1999).
     """

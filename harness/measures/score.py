@@ -38,7 +38,7 @@ UNJUDGED = -1
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """The value of every measure for every query: ``values`` [Q, M], NaN where a measure is undefined.
+    """The value of every measure for every query: ``values`` [Q, M], NaN if a measure is undefined.
 
     ``has_relevant`` [Q] says whether a query is answerable and has relevant text (a span of grade 1 or more),
     ``ranked`` [Q] whether it got a ranking; ``items`` are all ranked chunks with their grades.
@@ -52,7 +52,7 @@ class ScoreTable:
     items: RankedItems
 
     def column(self, measure: Measure | str) -> Floats:
-        """The values of one measure, [Q]; raises KeyError where it was not asked for."""
+        """The values of one measure, [Q]; raises KeyError if it was not asked for."""
         wanted = parse_measure(measure) if isinstance(measure, str) else measure
         if wanted not in self.measures:
             raise KeyError(f"{wanted} was not scored; there are {', '.join(map(str, self.measures))}")
@@ -139,7 +139,7 @@ class Scorer:
         """Score every query under every measure.
 
         A query without a ranking scores 0; one that is not answerable or has no relevant text (for a measure
-        with ``rel``, no evidence of that grade) has no value: NaN, or 0 where ``unanswerable`` is ``zero``.
+        with ``rel``, no evidence of that grade) has no value: NaN, or 0 if ``unanswerable`` is ``zero``.
         Raises ValueError for an unknown measure, and for a ranking of an unknown query or chunk.
         """
         wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
@@ -212,8 +212,8 @@ class RankedItems:
     """Every ranked chunk of every query, in the order of queries and ranks.
 
     ``query`` [N] indexes the queries scored, ``rank`` is 1-based, ``chunk`` a row of the chunk table,
-    ``grade`` the chunk's grade or -1 where it is unjudged, ``earned`` what the item adds at its rank: its
-    grade, or 0 where it is unjudged or its evidence was earned above it.
+    ``grade`` the chunk's grade or -1 if it is unjudged, ``earned`` what the item adds at its rank: its
+    grade, or 0 if it is unjudged or its evidence was earned above it.
     """
 
     offsets: Ints

@@ -1,4 +1,4 @@
-"""A widely copied figure that is called NDCG and is not."""
+"""A widely copied figure that is called NDCG but is not NDCG."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def seed_ratio(seeds: AnyArray, judged: AnyArray, exponential: bool = True) -> f
     """DCG of the ranker's own seed grades over DCG of the judge's grades, sorted: *not* NDCG.
 
     The recipe gives the ranked passages the grades n - 1, …, 1, 0 by their rank and lets a judge grade the
-    same passages; the first list, as it stands, is the numerator, the second, sorted, the ideal. Which
+    same passages; the first list, as it is, is the numerator, the second, sorted, the ideal. Which
     passage the judge found good never enters, so any two rankings of the same passages score the same, and
-    the value exceeds 1 where the judge is sterner than the seeds. Given to reproduce published figures; use
+    the value exceeds 1 if the judge is sterner than the seeds. Given to reproduce published figures; use
     ``ndcg`` to measure.
 
-    ``seeds`` and ``judged`` [n] are grades of at least 0. Raises ValueError where their lengths differ, where
+    ``seeds`` and ``judged`` [n] are grades of at least 0. Raises ValueError if their lengths differ, where
     they are empty, or where the judge found nothing relevant.
     """
     if len(seeds) != len(judged) or not len(seeds):

@@ -9,7 +9,7 @@ from harness.measures.ragged import Floats, segment_sum
 
 
 def success(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
-    """1 where an item among the first k earns grade ``rel`` or better, else 0.
+    """1 if an item among the first k earns grade ``rel`` or better, else 0.
 
     ``success_k`` of trec_eval; others call its mean the hit rate.
     """

@@ -89,7 +89,7 @@ _RANKED: dict[str, Family] = {
 
 
 def _of_judged_alone(family: Family) -> Family:
-    # the cutoff counts judged items, and how far down these reach is not known before
+    # the cutoff counts judged items, whose lowest rank is not known beforehand
     compute = partial(condensed, of=family.compute)
     return replace(
         family,

@@ -18,7 +18,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     A span of grade g carries ``2^g - 1``, spread evenly over its length. What is read for the first time
     earns its share times ``1 / log2(2 + p / L)``, p being the length read before it; repeated text is paid
     for and earns nothing. Of several copies of one evidence the one that earned most counts. The ideal reads
-    the densest evidence first and nothing else, so it is the same under every chunking. In [0, 1]; 0 where
+    the densest evidence first and nothing else, so it is the same under every chunking. In [0, 1]; 0 if
     nothing is relevant. ``budget`` and ``L`` are in the trail's unit (characters or tokens). In the family of
     U-measure (Sakai and Dou, SIGIR 2013).
     """

@@ -31,7 +31,7 @@ def text_recall(trail: Trail, k: int | None) -> Floats:
 
 
 def text_precision(trail: Trail, k: int | None) -> Floats:
-    """The share of the text of the first k chunks that is wanted and new; 0 where nothing is ranked."""
+    """The share of the text of the first k chunks that is wanted and new; 0 if nothing is ranked."""
     amounts = _amounts(trail, k)
     return _share(amounts.found, amounts.read)
 

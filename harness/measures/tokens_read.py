@@ -1,4 +1,4 @@
-"""tokens@k: how much a reader, or a language model, has to read. A price, not a quality."""
+"""tokens@k: the amount of text that a reader or language model has to read. A cost, not a quality."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RankedTokens:
 def tokens_read(ranked: RankedTokens, cutoff: int | None) -> Floats:
     """The tokens of the first ``cutoff`` chunks (all where None); text in two chunks is read twice.
 
-    0 where nothing is ranked.
+    0 if nothing is ranked.
     """
     first, offsets = head(ranked.offsets, cutoff)
     return segment_sum(ranked.tokens[first], offsets)

@@ -18,7 +18,7 @@ from harness.measures.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What of ranked chunks was not read before, disjoint and sorted by group and start: one row each.
+    """The parts of ranked chunks that were not read before, disjoint and sorted by group and start.
 
     ``group`` is a (query, document) pair, ``start`` and ``end`` are character offsets, ``part`` is the part
     of a ranked chunk, all of them counted end to end.
@@ -151,7 +151,7 @@ def _docs_of(chunks: ChunkTable, spans: SpanQrels) -> Ints:
 
 
 def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
-    """The place of every key among the sorted ``groups``, -1 where it is not one of them."""
+    """The place of every key among the sorted ``groups``, -1 if it is not one of them."""
     if not len(groups):
         return np.full(len(keys), -1, dtype=np.int64)
     place = np.minimum(np.searchsorted(groups, keys), len(groups) - 1)
@@ -159,7 +159,7 @@ def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:
 
 
 def _first_read(group: Ints, start: Ints, end: Ints) -> Pieces:
-    """What each part of a ranked item (given in the order of reading) shows that none before it has shown."""
+    """The text of each part of a ranked item (in reading order) that no earlier part has shown."""
     parts = np.flatnonzero(group >= 0)
     interval, segment, of_group, starts, ends = elementary(group[parts], start[parts], end[parts])
     shown, first = np.unique(segment, return_index=True)

@@ -33,7 +33,7 @@ class Tokens:
     boundaries: TokenBoundaries
 
     def positions(self, doc_ids: Sequence[str], doc: Ints, offset: Ints) -> Floats:
-        """How many tokens, in fractions, stand before; raises ValueError for unsorted boundaries."""
+        """How many tokens, in fractions, are before; raises ValueError for unsorted boundaries."""
         found = np.empty(len(offset))
         for number in np.unique(doc).tolist():
             here = doc == number
@@ -44,7 +44,7 @@ class Tokens:
         edges = np.asarray(self.boundaries(doc_id), dtype=np.int64)
         if len(edges) < 2 or (np.diff(edges) < 0).any():
             raise ValueError(f"{doc_id}: token boundaries must be sorted and 2 or more, not {edges[:5]}…")
-        # several tokens that hold bytes of one character begin together: none of them stands before it
+        # several tokens that hold bytes of one character begin together: none of them is before it
         places, before = np.unique(edges, return_index=True)
         return np.interp(offset, places, before)
 

@@ -27,7 +27,7 @@ class ComputingConfig(StageConfig):
 def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) -> list[list[int]]:
     """Group item indices so that padded length × count stays within ``budget`` tokens.
 
-    Longest first, so that the first batch is the largest and running out of memory shows at once; equal
+    Longest first, so that the first batch is the largest and running out of memory shows immediately; equal
     lengths keep their order. An item longer than the budget forms a batch of its own.
     """
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])

@@ -1,4 +1,4 @@
-"""Whether the files of a model are whole, found out without loading it."""
+"""Check that the files of a model are whole, without loading it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_files(name: str, folder: Path) -> None:
 
 
 def check_hub_file(name: str, path: Path, sha256: str) -> None:
-    """Hold a file of the hub's cache against the hash that it is called by."""
+    """Compare a file of the hub's cache with the hash in its name."""
     blob = path.resolve()
     if _SHA256.fullmatch(blob.name):
         same = blob.name == sha256
@@ -45,7 +45,7 @@ def check_hub_file(name: str, path: Path, sha256: str) -> None:
 
 
 def read_object(name: str, path: Path) -> dict[str, object]:
-    """A JSON file of a model that holds an object; empty where it holds something else."""
+    """A JSON file of a model that holds an object; empty if it holds something else."""
     content = _check_json(name, path)
     return content if isinstance(content, dict) else {}
 

@@ -20,7 +20,7 @@ Value = NDArray[np.float32] | bytes
 
 
 class EncoderConfig(StageConfig, ABC):
-    """Base of what names an encoder: equal configurations are one encoder."""
+    """Base configuration of encoders: equal configurations are one encoder."""
 
     @property
     @abstractmethod
@@ -80,7 +80,7 @@ class LocalEncoder(Encoder):
         return cast("Iterable[NDArray[np.float32]]", self.encode(texts))
 
     def try_out(self) -> None:
-        """Load the model and encode a word; raises ModelError where it cannot be used."""
+        """Load the model and encode a word; raises ModelError if it cannot be used."""
         if not all(np.isfinite(one).all() for one in self.numbers(["word"])):
             raise not_finite(self.model)
 

@@ -1,4 +1,4 @@
-"""Load weights through sentence-transformers: safetensors only, no remote code, no network, no noise."""
+"""Load weights through sentence-transformers: safetensors only, no remote code, no network, no log output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def load_sparse_encoder(
 ) -> Any:
     """A SparseEncoder in evaluation mode; the last one is kept, as chunks and queries are both encoded by it.
 
-    Raises ModelError for a model that is none: the library would put an untrained one on top of it.
+    Raises ModelError for any other model: the library would add an untrained head to it.
     """
     loaded = _load("SparseEncoder", model, device, dtype, backend)
     from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder

@@ -77,13 +77,13 @@ def resolve(name: str) -> Model:
 
 
 def read_json(folder: Path, file: str) -> dict[str, object]:
-    """One of the model's JSON files as a dict, empty where the model has no such file."""
+    """One of the model's JSON files as a dict, empty if the model has no such file."""
     path = folder / file
     return read_object(folder.name, path) if path.is_file() else {}
 
 
 def read_json_list(folder: Path, file: str) -> list[dict[str, object]]:
-    """One of the model's JSON files as a list of dicts, empty where the model has no such file."""
+    """One of the model's JSON files as a list of dicts, empty if the model has no such file."""
     path = folder / file
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []

@@ -49,7 +49,7 @@ class ModelTokenizer:
 
 
 def _window(model: Model) -> int:
-    """The model's own word on its longest input: sentence-transformers first, then tokenizer, then config."""
+    """The longest input that the model states: sentence-transformers first, then tokenizer, then config."""
     stated = [
         read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"),
         read_json(model.folder, "tokenizer_config.json").get("model_max_length"),

@@ -1,4 +1,4 @@
-"""The record of the draws: which items were drawn, with which chances. Without it no estimate is honest."""
+"""The record of the draws: which items were drawn, with which chances. Without it no estimate is valid."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def draw_more(
 
     ``now`` is the estimate by the same labels, where it is known already. The random numbers depend on the
     pool, the number of the batch and ``seed`` alone. A design of which all is graded comes back as it is.
-    Raises LabelError where the design belongs to another pool.
+    Raises LabelError if the design belongs to another pool.
     """
     if design.pool != pool_name(pool):
         raise LabelError("The order was drawn for other passages or settings: begin a new one.")

@@ -31,7 +31,7 @@ class Drawn:
 class Batch:
     """Items in the order in which they are to be graded.
 
-    ``beyond`` is the place of the first item that was not drawn, None where all were. ``sizes`` are those of
+    ``beyond`` is the place of the first item that was not drawn, None if all were. ``sizes`` are those of
     all items of the pool in the order of their ids, as 32-bit numbers, little end first; items that could
     not be drawn have the size that they would have had. ``known`` are the items that had grades when it was
     drawn and could not be drawn.
@@ -76,7 +76,7 @@ def draw(
 ) -> Batch:
     """Draw ``count`` of the items ``ids`` [P] that are ``open_`` [P]; ``known`` is kept with the batch.
 
-    Raises ValueError where there is nothing to draw from or a size is not above 0.
+    Raises ValueError if there is nothing to draw from or a size is not above 0.
     """
     stored = np.asarray(size, dtype=STORED)
     if not open_.any() or count < 1 or not (stored > 0).all():

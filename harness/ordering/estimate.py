@@ -1,10 +1,10 @@
-"""What the grades so far say of every setting: estimates that do not rest on the model being right.
+"""Estimates for every setting from the grades so far, valid even if the model is wrong.
 
-The model says what to expect of everything, given all grades. Then every draw corrects it: an item that was
-drawn stands for those that might have been, so how far its grade was from what the model expected (without
-it) counts 1 / chance - 1 times besides. This is the model-assisted difference estimator (Särndal, Swensson
-and Wretman 1992), as prediction-powered and active inference use it (Angelopoulos et al., Science 2023;
-Zrnic and Candès, ICML 2024), applied to the slope of NDCG.
+The model predicts everything, given all grades. Then every draw corrects it: an item that was drawn stands
+for those that might have been, so how far its grade was from what the model expected (without it) counts 1 /
+chance - 1 times besides. This is the model-assisted difference estimator (Särndal, Swensson and Wretman
+1992), as prediction-powered and active inference use it (Angelopoulos et al., Science 2023; Zrnic and Candès,
+ICML 2024), applied to the slope of NDCG.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from harness.ordering.drawing import Batch
 from harness.ordering.expected import Expected, expect
-from harness.ordering.grades import Likely, fit
+from harness.ordering.grades import GradeModel, fit
 from harness.ordering.pool import UNKNOWN, Pool
 from harness.stats.arrays import Bools, Floats, Ints
 from harness.stats.bounds import student_quantile
@@ -27,12 +27,12 @@ _FEWEST_PARTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Scores [S, Q], 0 where nothing is relevant, and ``share`` [Q], the probability that something is.
+    """Scores [S, Q], 0 if nothing is relevant, and ``share`` [Q], the probability that something is.
 
     ``moves`` [S, D] are the parts that each of D draws has in the error of the sums of the scores; without
-    draws the scores are the model's word. ``open`` are the numbers of the items without a grade.
-    ``expected`` is what the model ``likely`` says. ``reached`` [P] is the chance of each item to be drawn by
-    now, 1 for those that were known from the first.
+    draws the scores are predictions of the model. ``open`` are the numbers of the items without a grade.
+    ``expected`` is the prediction of the model ``likely``. ``reached`` [P] is the chance of each item to be
+    drawn by now, 1 for those that were known from the first.
     """
 
     pool: Pool
@@ -41,7 +41,7 @@ class Estimate:
     moves: Floats
     open: Ints
     expected: Expected
-    likely: Likely
+    likely: GradeModel
     reached: Floats
 
     @property
@@ -72,7 +72,7 @@ class Estimate:
     def errors_from(self, setting: int) -> Floats:
         """The standard error of every mean's distance from that of ``setting`` [S], by labels alone.
 
-        Without draws nobody knows it: infinite, but 0 where all is graded.
+        Unknown without draws: infinite, but 0 if all is graded.
         """
         if self.left == 0:
             return np.zeros(len(self.labels))
@@ -101,9 +101,9 @@ class Estimate:
 def estimate(
     pool: Pool, labels: Mapping[str, int], batches: Sequence[Batch], skipped: Container[str] = ()
 ) -> Estimate:
-    """What the labels say, by the batches as far as they are graded in order.
+    """Estimate from the labels, by the batches as far as they are graded in order.
 
-    ``skipped`` items cannot be graded: they are passed over, and the model speaks for them.
+    ``skipped`` items cannot be graded: they are skipped, and the model's prediction is used.
     """
     grades = pool.grades(labels)
     likely = fit(pool, grades)

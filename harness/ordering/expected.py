@@ -1,4 +1,4 @@
-"""NDCG where grades are uncertain: what to expect, and what each grade would change.
+"""NDCG with uncertain grades: the expected value, and the effect of each grade.
 
 NDCG is a ratio, and the ideal below is as uncertain as the ranking's gain above. So the grades are completed
 many times as the model has them, and every setting is scored under each completion. The mean is what to
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.ordering.grades import Likely
+from harness.ordering.grades import GradeModel
 from harness.ordering.pool import UNKNOWN, Pool
 from harness.stats.arrays import Floats, Ints
 
@@ -24,7 +24,7 @@ _DRAWN = 0.02
 class Expected:
     """What to expect of S settings, Q queries and P items.
 
-    ``score`` [S, Q] is the expected NDCG, 0 where nothing is relevant; ``share`` [Q] the probability that
+    ``score`` [S, Q] is the expected NDCG, 0 if nothing is relevant; ``share`` [Q] the probability that
     something is. ``slope`` [S, P] is what a unit of an item's gain adds to a setting's score. ``chances``
     [P, G + 1] is the probability of each grade, of graded items without their own; ``news`` [P, G + 1]
     is the gain of each grade less the expected one.
@@ -39,7 +39,7 @@ class Expected:
 
 
 def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
-    """NDCG [R, S, Q] under each of R completions, 0 where nothing is relevant; the ideals [R, Q]."""
+    """NDCG [R, S, Q] under each of R completions, 0 if nothing is relevant; the ideals [R, Q]."""
     worth = np.concatenate([[0.0], np.cumsum(pool.steps)])[grades]
     rounds, queries = len(grades), len(pool.queries)
     padded = np.zeros((rounds, queries, pool.width), dtype=np.float32)
@@ -57,7 +57,7 @@ def mean_scores(pool: Pool, grades: Ints) -> Floats:
     return np.asarray(scores[0].sum(axis=1) / max(int((ideals[0] > 0).sum()), 1))
 
 
-def expect(pool: Pool, likely: Likely, seed: int = 0, completions: int = COMPLETIONS) -> Expected:
+def expect(pool: Pool, likely: GradeModel, seed: int = 0, completions: int = COMPLETIONS) -> Expected:
     """What to expect of every setting and query, by ``completions`` of the grades."""
     drawn = likely.draws(pool.query, completions, np.random.default_rng(seed))
     scores, ideals = score_all(pool, drawn)
@@ -69,8 +69,8 @@ def expect(pool: Pool, likely: Likely, seed: int = 0, completions: int = COMPLET
     return Expected(pool, scores.mean(axis=0), (ideals > 0).mean(axis=0), slope, blind, news)
 
 
-def unknowing(pool: Pool, likely: Likely, seed: int = 0) -> Expected:
-    """What the model expects of items as if none had a grade: what it has learned of the others remains.
+def unknowing(pool: Pool, likely: GradeModel, seed: int = 0) -> Expected:
+    """The model's prediction for items as if none had a grade, keeping what it has learned from others.
 
     Chances to be drawn come from here, so that an item's own grade does not move them.
     """

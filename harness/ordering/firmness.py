@@ -14,19 +14,19 @@ from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds, student_quantile
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
-# Differences below this are none in practice: the finest that verdicts are asked for.
+# Smaller differences do not matter in practice.
 ALIKE = 0.01
 FURTHER = (50, 100, 200)
 # Where labels make up less of the variance than this, further ones hardly shorten the interval.
 _MINOR = 0.1
 FEWEST_QUERIES = 5
-# With fewer draws nothing is called settled: a handful says too little about its own scatter.
+# With fewer draws nothing is called settled: their variance is not known well enough.
 FEWEST_DRAWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An estimate with bounds; None where the data give none."""
+    """An estimate with bounds; None if the data give none."""
 
     value: float
     low: float | None
@@ -47,7 +47,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A setting beside the leader; both spans are of the leader's mean less its own.
+    """A setting compared with the leader; both spans are of the leader's mean minus its own.
 
     ``labels`` says what all labels of these queries would give, ``queries`` what new queries like them would.
     """
@@ -59,7 +59,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Further:
-    """What ``labels`` more would do to the half-widths of the intervals to the nearest rival."""
+    """The half-widths of the intervals to the nearest rival after ``labels`` more labels."""
 
     labels: int
     half_by_labels: float
@@ -73,7 +73,7 @@ class Firmness:
     ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
     leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
     ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
-    are the labels that will probably settle the leader, None where that is unknown. ``level`` is that
+    are the labels that will probably settle the leader, None if that is unknown. ``level`` is that
     of the intervals; those of rivals hold for all of them together.
     """
 
@@ -96,7 +96,7 @@ class Firmness:
 
 
 def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
-    """What the estimate says of the verdict.
+    """How firm the verdict is by the estimate.
 
     ``settled``: by labels alone the leader is ahead of every rival, all intervals together. ``alike``: every
     rival that it is not ahead of is within 0.01 of it, either way. ``queries``: the labels make up less than
@@ -202,7 +202,7 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 def _ahead(
     now: Estimate, leader: int, others: list[int], half: float, level: float, families: int
 ) -> tuple[tuple[Further, ...], int | None]:
-    """What 50, 100 and 200 more labels would do to the nearest comparison, and how many would settle it."""
+    """The effect of 50, 100 and 200 more labels on the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:
         return (), None
     open_ = np.isin(np.arange(len(now.reached)), now.open)

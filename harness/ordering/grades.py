@@ -29,7 +29,7 @@ _SMALLEST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Likely:
+class GradeModel:
     """The model of P items and Q queries.
 
     ``logits`` [P, G] are those of reaching grade 1..G, ``doubt`` [Q] is the standard deviation of the level
@@ -70,7 +70,7 @@ class Likely:
         return np.where(self.grades != UNKNOWN, self.grades, found)
 
 
-def fit(pool: Pool, grades: Ints) -> Likely:
+def fit(pool: Pool, grades: Ints) -> GradeModel:
     """The model by the known grades [P], -1 for none: Newton's method on the penalised likelihood.
 
     Queries are eliminated in each step, so that a step takes time in proportion to the items.
@@ -104,7 +104,7 @@ def fit(pool: Pool, grades: Ints) -> Likely:
     whole = _WORTH_OF_A_LEVEL * (chance * (1 - chance)).sum(axis=1)
     blind[known] -= (miss / (stiff[pool.query[known]] - whole))[:, None]
     settled = float((1 - spread**-2.0 / stiff).sum()) + (levels + x.shape[1]) * min(1.0, known.mean() * 10)
-    return Likely(logits, np.sqrt(1 / stiff), grades, blind, settled if known.any() else 0.0)
+    return GradeModel(logits, np.sqrt(1 / stiff), grades, blind, settled if known.any() else 0.0)
 
 
 def _features(pool: Pool) -> tuple[Floats, Floats]:

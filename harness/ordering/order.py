@@ -1,4 +1,4 @@
-"""In which order to label, for callers that know no statistics, and how firm the verdict is by then."""
+"""The order of labelling, and how firm the verdict is, for callers that need no statistics."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ByVerdict:
         return make_pool(items, self.settings, k=self.k, gain=self.gain, max_grade=self.max_grade)
 
     def design(self, pool: Pool) -> Design:
-        """The draws on record; none where there is no record or it belongs to another pool."""
+        """The draws on record; none if there is no record or it belongs to another pool."""
         try:
             text = self.record.read_text(encoding="utf-8")
         except FileNotFoundError:

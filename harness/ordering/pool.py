@@ -1,4 +1,4 @@
-"""The pool: everything that some setting ranks high enough to count, and where each setting has it."""
+"""The pool: every item that some setting ranks high enough to count, and its rank in each setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Item:
     """One thing to grade: a passage of a query, with the first rank that each setting gives it.
 
     ``ranks`` maps settings to 1-based ranks; a setting that does not rank it is missing. ``judge`` is the
-    grade of a language model, None where there is none.
+    grade of a language model, None if there is none.
     """
 
     item_id: str
@@ -36,7 +36,7 @@ class Pool:
     """Items as arrays: S settings, Q queries, P items, query after query.
 
     ``query`` [P] is the number of an item's query, ``slot`` [P] its place among the items of that query.
-    ``discount`` [S, P] is what its rank is worth to each setting, 0 below ``k``. ``judge`` [P] is NaN where
+    ``discount`` [S, P] is what its rank is worth to each setting, 0 below ``k``. ``judge`` [P] is NaN if
     no model has graded. ``steps`` [G] is what each grade 1..G gains over the one below; ``top`` [k + 1] sums
     of the first discounts.
     """
@@ -58,7 +58,7 @@ class Pool:
         return int(self.slot.max(initial=-1)) + 1
 
     def grades(self, labels: Mapping[str, int]) -> Ints:
-        """The grade of every item [P], -1 where there is none; raises LabelError for one off the scale.
+        """The grade of every item [P], -1 if there is none; raises LabelError for one off the scale.
 
         Grades below 0, which TREC gives to spam, count as 0.
         """
@@ -80,7 +80,7 @@ def make_pool(
     gain: Gain = "exp",
     max_grade: int = MAX_GRADE,
 ) -> Pool:
-    """Arrays of the items that some setting has among its first ``k``; raises LabelError where none is.
+    """Arrays of the items that some setting has among its first ``k``; raises LabelError if none is.
 
     Items of one query keep their order. Items further down stay out: they move no ranking, and whether they
     belong to the ideal is beyond this pool.

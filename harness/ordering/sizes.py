@@ -1,4 +1,4 @@
-"""How much an item matters for the question which setting is best: its chance to be drawn."""
+"""How much an item matters for which setting is best, which decides its chance to be drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.ordering.estimate import Estimate
 from harness.ordering.expected import Expected, unknowing
 from harness.stats.arrays import Bools, Floats, Ints
 
-# The model of the grades may be too sure of itself: so much weight goes to the grades of an average item.
+# The model of the grades may be overconfident; this much weight goes to the grades of an average item.
 _DOUBT = 0.4
 # No item is drawn with less than this share of the average size: a rare surprise must not weigh too much.
 _LEAST = 0.3
@@ -28,10 +28,10 @@ def sizes(now: Estimate, open_: Bools, count: int) -> Floats:
 
     They are for telling the leader from every other setting. For one comparison an item should be drawn with
     a chance in proportion to the standard deviation of what its grade may change (Neyman, JRSS 1934). Of
-    several comparisons the one whose variance is largest beside what its distance can bear, distance² +
-    error², must come down: the weights of all are raised and lowered until that is as small as it can be.
-    With one setting it is what grades may change of its mean. The size is the part of that chance which
-    earlier draws have not given yet, so that what matters most is soon certain to be drawn.
+    several comparisons, the one with the largest variance relative to distance² + error² must be improved:
+    the weights of all are raised and lowered until that is as small as it can be. With one setting it is what
+    grades may change of its mean. The size is the part of that chance which earlier draws have not given yet,
+    so that what matters most is soon certain to be drawn.
     """
     leader = int(now.means.argmax())
     moves = moved(unknowing(now.pool, now.likely), np.arange(len(open_)))

@@ -6,7 +6,7 @@ from harness.ordering.firmness import Firmness, Span
 
 
 def sentences(firm: Firmness) -> tuple[str, ...]:
-    """What labels so far say, how sure that is, and what to do next."""
+    """The verdict by the labels so far, how certain it is, and what to do next."""
     part = f"{firm.graded:,} of {firm.items:,} passages of {firm.queries:,} queries are labelled"
     if not known(firm):
         return (

@@ -1,1 +1,1 @@
-"""What other pipelines were asked, read and answered: files of ragas, traces of production. In and out."""
+"""Questions, passages and answers of other pipelines: ragas files and production traces, read and written."""

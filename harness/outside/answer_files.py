@@ -15,7 +15,7 @@ from harness.outside.exchange import Exchange, Passage
 from harness.text.characters import encodable
 from harness.text.golden import golden_answers, golden_cell
 
-# What columns are called: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
+# Names of columns: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
 _NAMES: Mapping[str, tuple[str, ...]] = {
     "query_id": ("query_id", "id", "qid"),
     "question": ("user_input", "question", "query", "text"),
@@ -38,7 +38,7 @@ def read_answers(path: Path) -> list[Exchange]:
     of ragas 0.1 (``question``, ``contexts``, ``answer``, ``ground_truth``). Also read are ``query_id``,
     ``documents`` and ``retrieved_context_ids`` (lists, one entry a context), ``cited`` (a list of numbers of
     contexts, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
-    ``reference`` may be a list too). Only the question must be there. Lists stand in cells as
+    ``reference`` may be a list too). Only the question must be there. Lists are in cells as
     JSON or as Python writes them. Raises CorpusError that names all lines at fault.
     """
     table = read_table(path, (), CorpusError)
@@ -61,7 +61,7 @@ def read_answers(path: Path) -> list[Exchange]:
 
 
 def write_answers(exchanges: Iterable[Exchange], path: Path) -> int:
-    """Write JSON Lines with ragas' columns and ours; returns the number of rows. What is unknown is left out.
+    """Write JSON Lines with ragas' columns and ours; returns the number of rows. Unknown values are left out.
 
     The file must not be there yet, else CorpusError.
     """

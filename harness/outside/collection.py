@@ -97,7 +97,7 @@ def _write(
 def with_texts(exchanges: Iterable[Exchange], path: Path) -> list[Exchange]:
     """Passages of which only the id is known, with the text that a table has for it.
 
-    Columns: ``id``, ``text`` and perhaps ``document``. Raises CorpusError for an id that stands twice.
+    Columns: ``id``, ``text`` and perhaps ``document``. Raises CorpusError for an id that is twice.
     """
     table = read_table(path, ("id", "text"), CorpusError)
     rows: dict[str, Passage] = {}

@@ -22,7 +22,7 @@ class Exchange:
     """A question, what was read for it in the order read, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
-    ``references`` are the golden answers, of which each is right. ``where`` is where it stands in a file, for
+    ``references`` are the golden answers, of which each is right. ``where`` is where it is in a file, for
     messages.
     """
 
@@ -37,7 +37,7 @@ class Exchange:
     where: str = ""
 
     def as_case(self, judgments: tuple[Judgment, ...] = ()) -> Case:
-        """What measures of answers look at; a passage is its own document, as no place in one is known."""
+        """The case for measures of answers; each passage is its own document, since its place is unknown."""
         query = Query(self.query_id, self.question, "train", self.answerable)
         shown = tuple(
             Chunk(

@@ -1,1 +1,1 @@
-"""Steps of the user's own: functions found by name, and services asked over HTTP."""
+"""User-defined steps: functions found by name, and services called over HTTP."""

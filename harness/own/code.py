@@ -1,4 +1,4 @@
-"""Code of the user's own as a step: found by name, called with plain values, its answers checked."""
+"""the user's own code as a step: found by name, called with plain values, its answers checked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Arguments = Annotated[
 
 
 def find_call(name: str) -> Callable[..., Any]:
-    """What ``package.module:function`` names; raises ConfigError where there is none."""
+    """What ``package.module:function`` names; raises ConfigError if there is none."""
     module_name, _, path = name.partition(":")
     try:
         with _working_folder():
@@ -79,7 +79,7 @@ def ask(name: str, *values: Any, **arguments: Any) -> Any:
 
 @contextmanager
 def calling(name: str) -> Iterator[None]:
-    """Inside the block runs code of the user's: what it raises becomes a HarnessError that names the call."""
+    """Run the user's code in the with block: its exceptions become a HarnessError that names the call."""
     try:
         yield
     except HarnessError:

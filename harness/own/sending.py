@@ -1,4 +1,4 @@
-"""Requests to a service of the user's own: several on their way at once, tried again where that may help."""
+"""Requests to a user-defined service: several in parallel, retried if that may help."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def send(
 ) -> list[Any]:
     """The answers to all messages in their order, each what ``response`` finds in the JSON.
 
-    ``keep`` gets each at once, with its place. Raises ServiceError at the first message that has no
+    ``keep`` gets each as it arrives, with its index. Raises ServiceError at the first message that has no
     answer in time; those on their way are given up.
     """
     answers: dict[int, Any] = {}

@@ -1,4 +1,4 @@
-"""A service of the user's own: where it is asked, in which words, how hard, and how its answers are read."""
+"""A user-defined service: its address, its request template, its limits, and how its answers are read."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ class ServiceConfig(HttpConfig):
         return expression
 
     def service_facts(self) -> list[Any]:
-        """All that decides an answer besides what is filled in: what the user states, and the request."""
+        """Everything besides the filled-in values that decides an answer: user settings and request."""
         return [self.url, self.method, self.headers, self.request, self.response, self.version]
 
     def problem(self) -> str:
-        """What keeps the service from being asked, such as a secret that is not set; it is not asked."""
+        """Why the service cannot be called, such as a secret that is not set; nothing is sent."""
         problem = super().problem()
         return problem and f"{self.url}: {problem}"
 

@@ -1,4 +1,4 @@
-"""Scores → tables on disk. Knows nothing of how they came about."""
+"""Scores → tables on disk, independent of how they were computed."""
 
 from harness.report.by_labels import ByLabels, read_by_labels
 from harness.report.cells import to_csv

@@ -12,12 +12,12 @@ from harness.report.rows.answers import ANSWER_PARTS
 from harness.report.tables import Table
 from harness.text.numbers import counted, interval, number
 
-# What a user chooses by: a better ranking of the same question, then better settings, then questions.
+# In the order of use to a user: rankings of the same question, then settings, then questions.
 _CHOOSING = ("within queries", "settings", "queries")
 
 
 def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
-    """All tables about the answers of a result; none where nothing was answered.
+    """All tables about the answers of a result; none if nothing was answered.
 
     ``rows_of`` gives the rows of the table that a class declares.
     """
@@ -83,7 +83,7 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
 
 
 def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
-    """What each part costs on average, best setting first."""
+    """The mean loss of each part, best setting first."""
     losses: dict[str, dict[str, list[float]]] = {}
     for row in rows:
         losses.setdefault(row.setting, {}).setdefault(row.part, []).append(row.loss)
@@ -124,7 +124,7 @@ def best_predictors(rows: Sequence[AnswerPredictionRow]) -> Iterator[AnswerPredi
 
 
 def prediction_table(rows: Sequence[AnswerPredictionRow]) -> Table | None:
-    """The best predictor of every measure of answers, and its coefficients; None where none is known."""
+    """The best predictor of every measure of answers, and its coefficients; None if none is known."""
     values = {(r.answer_measure, r.ranking_measure, r.over, r.coefficient): r for r in rows}
     best = list(best_predictors(rows))
     if not best:

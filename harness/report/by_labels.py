@@ -1,4 +1,4 @@
-"""What the first labels of people say of a result: by_labels.json, as `harness labels next` writes it."""
+"""The verdict by the first human labels of a result: by_labels.json, written by `harness labels next`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from harness.report.tables import Table
 
 FILE = "by_labels.json"
-# What stands in a table where there is no figure.
+# Shown in a table in place of a missing figure.
 _NONE = "–"
 
 
 @dataclass(frozen=True, slots=True)
 class ByLabels:
-    """What labels say, in text: ``sentences`` to show with the verdict, and the rows of two tables.
+    """The verdict by labels, as text: ``sentences`` to show with the verdict, and the rows of two tables.
 
     ``means`` are setting, mean, interval, and mean by the judge alone; ``further`` are a number of labels and
     the half-widths of the nearest interval with them, on these queries and for new ones.
@@ -31,7 +31,7 @@ class ByLabels:
     def headline(self) -> str:
         """The corrected means in a sentence; '' where no model is corrected or no interval is known.
 
-        It comes before a verdict by the model's grades alone, since it is free of the model's mistakes.
+        It is shown before a verdict by the model's grades alone, since it is corrected for their errors.
         """
         if not self.judge or not self.means or any(row[2] == _NONE for row in self.means):
             return ""
@@ -45,7 +45,7 @@ class ByLabels:
         return f"By the grades of {self.judge}, corrected by people's: {text}."
 
     def tables(self) -> tuple[Table, ...]:
-        """The means with their intervals, and what more labels would do."""
+        """The means with their intervals, and the effect of more labels."""
         source = f"grades of {self.judge}, corrected by people's" if self.judge else "people's labels so far"
         names = ("setting", "mean", "95 % interval", "by the judge alone")
         shown = len(names) if self.judge else len(names) - 1
@@ -70,7 +70,7 @@ def to_text(found: ByLabels) -> str:
 
 
 def read_by_labels(folder: Path) -> ByLabels | None:
-    """What the folder holds, None where nothing does; raises HarnessError for a damaged file."""
+    """The verdict by labels in a folder, None if there is none; raises HarnessError for a damaged file."""
     from pydantic import TypeAdapter
 
     from harness.report.stored import damaged

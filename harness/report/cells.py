@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# What may stand behind the apostrophe: a carriage return was made a line feed.
+# Characters that may follow the apostrophe: a carriage return was made a line feed.
 _STARTS = (*_FORMULA, "\n")
-# What is written as \x1b or \ud800, with the backslashes before it; and what would be taken for that.
+# Escapes such as \x1b or \ud800 with the backslashes before them, and text that looks like one.
 _CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")
 _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
@@ -47,7 +47,7 @@ def cell(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-@lru_cache(maxsize=8192)  # names of settings, stages and queries come again in every row
+@lru_cache(maxsize=8192)  # names of settings, stages and queries repeat in every row
 def _text_cell(value: str) -> str:
     # a bare carriage return ends a row for some readers, and csv does not quote it
     text = _escaped(value.replace("\r\n", "\n").replace("\r", "\n"))

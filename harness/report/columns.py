@@ -30,7 +30,7 @@ def _is_number(cell: str) -> bool:
 
 
 Check = tuple[str, Callable[[str], Any]]
-# What a cell of a type holds, in words, and whether a cell holds it.
+# For each type its description, and the check of a cell.
 _COUNT: Check = "a whole number", re.compile(r"[0-9]{1,15}").fullmatch
 _FIGURE: Check = "a finite number", _is_number
 _YES_NO: Check = "yes or no", ("yes", "no").__contains__
@@ -45,7 +45,7 @@ _BY_TYPE = {int: _COUNT, float: _FIGURE, bool: _YES_NO}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a field means as a column: stands in its type, as ``Annotated[int, Column("how many")]``.
+    """What a field means as a column: is in its type, as ``Annotated[int, Column("how many")]``.
 
     ``unit`` of a number; ``header`` where the column is not called as the field; ``filled``: text that is
     never empty; ``chunk``: the id of a chunk; ``ranges``: none or more ranges of offsets; ``among``: all it
@@ -76,7 +76,7 @@ class Declared:
 
     @property
     def check(self) -> Check | None:
-        """What a cell holds, in words, and whether a cell is so; None where it may hold anything."""
+        """What a cell holds, in words, and whether a cell is so; None if it may hold anything."""
         column = self.column
         if column.among:
             return f"one of {', '.join(column.among)}", column.among.__contains__
@@ -171,7 +171,7 @@ def table(
     own: bool = False,
     earlier: Earlier | None = None,
 ) -> Callable[[type[R]], type[R]]:
-    """Declare the dataclass below as the rows of a table; see `TableSpec`. Its docstring tells of the table.
+    """Declare the dataclass below as the rows of a table; see `TableSpec`. Its docstring describes the table.
 
     ``needs`` are by default the columns whose fields have no default.
     """

@@ -1,4 +1,4 @@
-"""What each query should have found, and where it stands in the last ranking of a setting."""
+"""The evidence that each query should have found, and its rank in the last ranking of a setting."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
         if row["setting"] != setting:
             continue
         if row["stage"] != stage:
-            # rows stand in the order of the stages
+            # rows are in the order of the stages
             stage, ranked = row["stage"], {}
         ranked.setdefault(row["query_id"], []).append(row["chunk_id"])
     return ranked

@@ -17,8 +17,7 @@ from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table
 from harness.text.numbers import counted, number
 
-# What tells of one run, not of its outcome: the record itself, how fast the machine was, and the page that is
-# made of all the rest.
+# Files about one run, not its outcome: the record, the timings of the machine, and the page made of the rest.
 _OF_THE_RUN = (RECORD, "latency.csv", REPORT)
 
 
@@ -26,7 +25,8 @@ _OF_THE_RUN = (RECORD, "latency.csv", REPORT)
 class PastRun:
     """One folder of results: when it began (UTC), how many settings, the best one and its mean.
 
-    The best one is that whose last stage is best. A damaged result has no settings and says so as ``best``.
+    The best one is that whose last stage is best. For a damaged result there are no settings, and ``best``
+    says that it is damaged.
     """
 
     folder: Path

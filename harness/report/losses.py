@@ -10,7 +10,7 @@ from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSE
 from harness.report.tables import Table
 from harness.text.numbers import counted, number
 
-# What rounds to nothing is no loss.
+# A loss that rounds to zero is none.
 _ROUNDING = 1e-9
 
 
@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 class QueryLosses:
     """What one query of a setting loses by name of the part (`name_of`), in the order of the way.
 
-    ``route`` '' is the way to the final score; else that of a route of a fusion, had it stood alone.
+    ``route`` '' is the way to the final score; else that of a route of a fusion, as if it were used alone.
     """
 
     setting: str
@@ -37,7 +37,7 @@ class QueryLosses:
 
 
 def name_of(step: str, part: str) -> str:
-    """What a part of the way is called: a change as the step that makes it, any other as itself.
+    """The name of a part of the pipeline: a change as the step that makes it, any other as itself.
 
     Only one step of a setting has candidates and an order, whatever it is called.
     """
@@ -45,7 +45,7 @@ def name_of(step: str, part: str) -> str:
 
 
 def is_route(step: str) -> bool:
-    """Whether a step is a route of a fusion, which stands beside the sum of the losses."""
+    """Whether a step is a route of a fusion, which is not part of the sum of the losses."""
     return "." in step
 
 
@@ -76,9 +76,9 @@ def mean_losses(rows: Iterable[LossRow]) -> dict[tuple[str, str], tuple[dict[str
 
 
 def loss_table(rows: Sequence[LossRow]) -> Table:
-    """What each part costs on average, in units of the measure, best setting first, its routes below it.
+    """The mean loss of each part, in units of the measure, best setting first, its routes below it.
 
-    A route that loses what a setting or an earlier route does is not said again.
+    A route with the same losses as a setting or an earlier route is left out.
     """
     means = _said_once(mean_losses(rows))
     left = {setting: final for (setting, route), (_, final) in means.items() if not route}

@@ -1,10 +1,10 @@
-"""Read back what a benchmark has left behind: results to compare, rows, and tables for pandas."""
+"""Read the results of a benchmark: results to compare, rows, and tables for pandas."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -46,9 +46,7 @@ class StoredResult:
 
 
 def read_result(folder: Path) -> StoredResult:
-    """Read a folder of results; raises HarnessError where it is none, or damaged."""
-    import pandas as pd
-
+    """Read a folder of results; raises HarnessError if it is none, or damaged."""
     try:
         scores = read_rows(folder, "per_query")
         record = read_record(folder)
@@ -65,11 +63,22 @@ def read_result(folder: Path) -> StoredResult:
     )
     return StoredResult(
         name=folder.name,
-        per_query=pd.DataFrame(scores, dtype=str),
+        per_query=frame_of(scores),
         record=record,
         texts=texts,
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )
+
+
+def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
+    """Rows of text as a pandas table."""
+    import pandas as pd
+
+    try:
+        return pd.DataFrame(rows, dtype=str)
+    except UnicodeEncodeError:
+        # half a character, as damaged names hold, has no place in Arrow
+        return pd.DataFrame(rows, dtype=object)
 
 
 def documents_and_texts(names: Iterable[str]) -> frozenset[str]:
@@ -110,7 +119,7 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
 
 
 def read_any(folder: Path, row: type[R]) -> list[R]:
-    """The rows of the table that ``row`` declares; none where the result has no such file."""
+    """The rows of the table that ``row`` declares; none if the result has no such file."""
     try:
         return read_as(folder, row)
     except FileNotFoundError:
@@ -118,7 +127,7 @@ def read_any(folder: Path, row: type[R]) -> list[R]:
 
 
 def cells_of(folder: Path, table: str) -> list[Row]:
-    """The rows of a table as text; none where the result has no such file."""
+    """The rows of a table as text; none if the result has no such file."""
     try:
         return read_rows(folder, table)
     except FileNotFoundError:
@@ -129,7 +138,7 @@ def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     """For every query of a setting the beginning of the passage that its last stage ranked first."""
     first: dict[str, str] = {}
     for row in cells_of(folder, "rankings"):
-        # rows stand in the order of the stages, so that the last one stays
+        # rows are in the order of the stages, so that the last one stays
         if row["rank"] == "1" and row["setting"] == setting:
             first[row["query_id"]] = row["snippet"]
     return first

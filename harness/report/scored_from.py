@@ -26,7 +26,7 @@ class ScoredFrom:
 
 
 def read_scored_from(folder: Path) -> ScoredFrom:
-    """Read it; raises HarnessError where a file is missing or damaged."""
+    """Read it; raises HarnessError if a file is missing or damaged."""
     missing = [name for name in SCORED_FROM if not (folder / name).exists()]
     if missing:
         raise HarnessError(
@@ -95,7 +95,7 @@ def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[Chun
 def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
     """The chunks of every setting, without their text.
 
-    Raises FileNotFoundError where the result has no such file, HarnessError where it is damaged.
+    Raises FileNotFoundError if the result has no such file, HarnessError where it is damaged.
     """
     chunks: dict[str, list[Chunk]] = {}
     try:

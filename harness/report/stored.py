@@ -1,4 +1,4 @@
-"""Read the files of a result back, and find out whether they are as a benchmark has left them."""
+"""Read the files of a result, and check that they are as a benchmark wrote them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ REPORT = "report.html"
 Row = Cells
 
 _ANY = "*"
-# A key that is there holds what stands here: a type, a mapping of keys, or a list of one kind; null only
-# where it stands in a tuple. `*` stands for all other keys.
+# A key that is there holds what is here: a type, a mapping of keys, or a list of one kind; null only
+# where it is in a tuple. `*` stands for all other keys.
 _RECORD: dict[str, Any] = {
     "config": {
         "name": str,
@@ -55,7 +55,7 @@ def damaged(path: Path, why: str = "") -> HarnessError:
 def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = None) -> list[Row]:
     """The rows of a table, as text without the apostrophes of spreadsheets; checked by its declaration.
 
-    ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError where there is no
+    ``keep`` chooses rows of a table too long to hold as a whole. Raises FileNotFoundError if there is no
     such file, HarnessError that names file, row and column for a damaged one.
     """
     spec = TABLES[table]
@@ -84,7 +84,7 @@ def read_as(folder: Path, row: type[R]) -> list[R]:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """The run record; raises FileNotFoundError where there is none, HarnessError for a damaged one."""
+    """The run record; raises FileNotFoundError if there is none, HarnessError for a damaged one."""
     path = folder / RECORD
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What a result comes to, as tables: means by setting, how its chunks look, how long its labels are."""
+"""The summary of a result as tables: means by setting, health of chunks, length of labels."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _said_once(lines: Mapping[tuple[str, str], _Cells]) -> dict[tuple[str, str],
 
 def last_stages(rows: Sequence[SummaryRow], measure: str) -> list[SummaryRow]:
     """The row of every setting's last stage for one measure over all queries."""
-    # rows stand in the order of the stages, so that the last one stays
+    # rows are in the order of the stages, so that the last one stays
     heads = {row.setting: row for row in rows if row.split == "all" and row.measure == measure}
     return list(heads.values())
 
@@ -147,7 +147,7 @@ def _interval(row: SummaryRow) -> str:
 def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:
     """One sentence on the median label, from the configuration and the counts of a run record.
 
-    None where all settings cut documents alike, or the record does not say.
+    None if all settings cut documents alike, or the record does not say.
     """
     chunkers = {
         json.dumps([setting.get("chunk"), setting.get("read")], sort_keys=True, default=str)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Table:
     """Cells as text, one row a tuple as long as ``columns``; the first ``names`` columns say what a row is.
 
-    Columns whose index is in ``left`` stand on the left, all others (numbers) on the right. ``notes`` are
+    Columns whose index is in ``left`` are on the left, all others (numbers) on the right. ``notes`` are
     sentences that belong below. ``prose``: how many of the last columns hold text that may run over
     lines.
     """

@@ -19,7 +19,7 @@ def to_text(table: Table, width: int | None = None) -> str:
 
     Of two lines the first holds what the row is called, the second its figures: names of settings grow long,
     and a figure that is broken in two cannot be read. Prose, notes and long names are wrapped; figures that
-    do not fit beside each other go on in a further line.
+    do not fit next to each other continue on another line.
     """
     plain, prose = _apart(_plain(table))
     gaps = [gap for gap in (_GAP, _NARROW) if width is None or one_line_width(plain, gap) <= width]
@@ -35,7 +35,7 @@ def one_line_width(table: Table, gap: str = _NARROW) -> int:
 
 
 def two_line_width(table: Table) -> int:
-    """How many cells wide the figures are where names stand on lines of their own."""
+    """How many cells wide the figures are where names are on lines of their own."""
     widths = _widths(_plain(table))[table.names :]
     return sum(widths) + len(_GAP) * len(widths)
 
@@ -105,7 +105,7 @@ def _two_lines(table: Table, prose: list[list[str]], width: int | None) -> list[
 
 
 def _fitting(table: Table, width: int | None) -> tuple[str, list[tuple[int, int]]]:
-    """The gap between figures, and the columns that stand on one line together, as (first, end)."""
+    """The gap between figures, and the columns that are on one line together, as (first, end)."""
     widths, count = _widths(table), len(table.columns)
     for gap in (_GAP, _NARROW):
         whole = sum(widths[table.names :]) + len(gap) * (count - table.names - 1) + len(_GAP)

@@ -37,7 +37,7 @@ def _query(query_id: str) -> str:
 def strictly_falling(scores: Sequence[float]) -> list[float]:
     """Scores lowered by as little as single precision allows, where one is not below its predecessor.
 
-    What was not scored stands as little below what was. n, n - 1, …, 1 where that leads to minus infinity,
+    What was not scored is as little below what was. n, n - 1, …, 1 if that leads to minus infinity,
     below which there is nothing.
     """
     out: list[float] = []

@@ -35,7 +35,7 @@ class ChunkQrels:
     """The grades of one chunking's chunks, as (query, chunk, grade) rows.
 
     Of ``queries`` with a relevant chunk, ``repeating`` have several that stand for one evidence. TREC qrels
-    cannot say so: other tools count each of them, we count the evidence once.
+    cannot express that: other tools count each of them, we count the evidence once.
     """
 
     rows: list[tuple[str, str, int]]
@@ -45,7 +45,7 @@ class ChunkQrels:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What is written to ``results/<name>/``.
+    """The content of ``results/<name>/``.
 
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades. ``rows`` are
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
@@ -156,7 +156,7 @@ def _passages(ranked: Iterable[RankedRow], read: Collection[str]) -> list[Passag
 
 
 def _about_qrels(results: Results, file_name: Callable[[str], str]) -> str:
-    """What other tools make of these files, and for how many queries it differs from our figures."""
+    """How other tools read these files, and for how many queries their figures differ from ours."""
     lines = [
         "Grades of chunks, projected from the graded spans of the documents.",
         "",

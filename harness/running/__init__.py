@@ -1,1 +1,1 @@
-"""What one run does once and keeps in the cache: corpus, chunks, indexes, vectors, rankings of settings."""
+"""The parts of a run that are computed once and cached: corpus, chunks, indexes, vectors, rankings."""

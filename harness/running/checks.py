@@ -1,4 +1,4 @@
-"""What is checked before a run: languages that a model does not read, services that cannot be asked."""
+"""Checks before a run: languages that a model does not read, services that cannot be called."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENGLISH = re.compile(
 
 # A few names and quotes in another script do not make a text another language.
 _WORTH_A_WARNING = 0.1
-# Enough of a document to know its script by.
+# Characters of a document that are enough to recognise its script.
 _LOOKED_AT = 20_000
 
 
@@ -62,7 +62,7 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
 
 
 def warn_of_services(settings: Sequence[Setting], reporter: Reporter) -> None:
-    """Say, before anything takes time, what will keep a service from being asked."""
+    """Warn, before anything takes time, of services that cannot be called."""
     problems = [service.problem() for setting in settings for service in setting.services]
     for problem in dict.fromkeys(filter(None, problems)):
         reporter.warn(problem)

@@ -40,7 +40,7 @@ class Chunking:
     """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
-    holds the columns of ``ChunkHealth``, none where there are no chunks. ``indexed`` is what is indexed where
+    holds the columns of ``ChunkHealth``, none if there are no chunks. ``indexed`` is what is indexed where
     that is more than the chunks, ``reading`` how they are read where that is something else.
     ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
     """
@@ -114,7 +114,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking
 def _warn_of_capped(
     chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: ChunkerConfig, warn: Warn
 ) -> None:
-    """Warn where the window of a chunker with a size in characters ends many chunks before that size.
+    """Warn if the window of a chunker with a size in characters ends many chunks before that size.
 
     A chunk counts where it fills nine tenths of the window in tokens, and less than that of the size.
     """
@@ -200,7 +200,7 @@ def with_context(
     sources: RunSources,
     warn: Warn,
 ) -> Indexed | None:
-    """The texts that are indexed, None where that is the chunks alone; ``contexts``: the outermost first.
+    """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
     ``key`` is that of the chunking. Warns of a context that no chunk has. None too in a plan, where a
     language model would have to be asked for a context.
@@ -233,7 +233,7 @@ def with_context(
 
 
 def _digest(around: Sequence[Around]) -> str:
-    """The contexts are cheap to make, so what was made identifies them, not how."""
+    """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:
         for text in (one.before, one.after):

@@ -1,4 +1,4 @@
-"""Run a model over many items so that what is done is kept, and a run cut short ends with the same numbers.
+"""Run a model over many items, keep each result, and give the same numbers after an interrupted run.
 
 A float that a model computes depends, in its last digits, on what else is in the batch. So the batches are
 planned once over the items that are new, the plan is kept, and a run that was killed goes on with the
@@ -84,10 +84,10 @@ def _bytes(value: Floats | bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredValues:
     """The values of keys that have been computed, in their order; read again from the file at each iteration.
 
-    Raises StoreError where the file does not have them, as in a cache that cannot be written to.
+    Raises StoreError if the file does not have them, as in a cache that cannot be written to.
     """
 
     name: str

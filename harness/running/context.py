@@ -1,4 +1,4 @@
-"""What every step of a run shares: the cache, the reporter, the clock, the counters, the loaded models."""
+"""The state shared by all steps of a run: cache, reporter, clock, counters, loaded models."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Context:
 
     ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what steps have asked of
     them, by prompt and model, ``purposes`` what for; ``within_limits`` is what counts towards one
-    ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, whoever
-    paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their numbers
-    were needed. ``rewritten`` keeps what rewriters made of queries, ``narrowed`` what filters made of them.
-    ``unwritten`` are the contexts of chunks that have not been asked for.
+    ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, no matter
+    which run paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their
+    numbers were needed. ``rewritten`` keeps what rewriters made of queries, ``narrowed`` what filters made of
+    them. ``unwritten`` are the contexts of chunks that have not been asked for.
 
     As a context manager it warns at the end of what was wrong with the cache.
     """
@@ -123,7 +123,7 @@ class Context:
         A model that has passed is not loaded again while its files, its settings, the libraries and the
         machine are the same.
         """
-        # an endpoint is sent nothing before there is something to pay for
+        # an endpoint is sent nothing before there is a real request
         encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
         models: list[LocalEncoder | PairScorer] = [*encoders, *self._rerankers.values()]
         for model in models:

@@ -153,7 +153,7 @@ def _renamed(one: Searched, parser: str) -> Searched:
 
 def _of_texts(chunking: Chunking, parser: str) -> Chunking:
     chunks = tuple(_chunk(chunk, parser) for chunk in chunking.chunks)
-    # how chunks are read is by their own ids, and was done with before
+    # reading uses the ids of the parser's own texts, and is already done
     return replace(chunking, chunks=chunks, key=f"{chunking.key}@{parser}", reading=None)
 
 

@@ -48,7 +48,7 @@ class Corpus:
 
     ``labels`` are the graded spans by people, whoever judges; ``hashes`` the sha256 of the files read.
     ``label_rows`` are the rows of the label file, anchored or not. ``strange`` holds text that was returned
-    by another pipeline and is in no document, None where there is none.
+    by another pipeline and is in no document, None if there is none.
 
     Where several parsers have read the documents (``running.corpora``), each text is a document of its own,
     and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.
@@ -283,7 +283,7 @@ def _parse(
         with context.reporter.task("parse documents", len(new)) as task:
 
             def keep(file: DocumentFile, item: ParsedDocument | None) -> None:
-                # at once, so that a run that is killed does not read it again
+                # immediately, so that a run that is killed does not read it again
                 if item is not None:
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()

@@ -1,4 +1,4 @@
-"""What language models, endpoints and services were paid for queries, by setting and stage."""
+"""The cost of queries at language models, endpoints and services, by setting and stage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Paid = dict[int, float | None]
 class QueryCost:
     """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
 
-    Whoever paid, in this run or before. None where a price is unknown, as that of a service of one's own is,
+    Whoever paid, in this run or before. None if a price is unknown, as that of a service of one's own is,
     and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
     ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
     """
@@ -40,7 +40,7 @@ class QueryCost:
 def query_costs(
     searched: Sequence[Searched], queries: Sequence[Query], context: Context
 ) -> dict[tuple[str, str], QueryCost]:
-    """What all queries cost, by setting and by stage: up to and with it."""
+    """The cost of all queries, by setting and stage, up to and including it."""
     found: dict[tuple[str, str], QueryCost] = {}
     for one in searched:
         rewriting = _rewriting_costs(one, queries, context)
@@ -49,7 +49,7 @@ def query_costs(
             isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
         )
         for stage in one.rankings:
-            # what comes after retrieval rests on all that was asked for it
+            # later steps depend on all calls made for retrieval
             rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
             own = bought.get(stage)
             other = 0.0 if not bought else own.queries if own is not None else None
@@ -61,9 +61,9 @@ def query_costs(
 
 
 def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, float | None]:
-    """What rewriting all queries has cost, by ``retrieve`` and its routes, whoever paid for the answers.
+    """The cost of rewriting all queries, by ``retrieve`` and its routes, no matter which run paid.
 
-    A rewriting that several routes share is paid once. None where a price is unknown; 0 without a model.
+    A rewriting that several routes share is paid once. None if a price is unknown; 0 without a model.
     """
     found: dict[str, float | None] = {}
     tools = RunTools(context)
@@ -90,7 +90,7 @@ def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) 
 
 @dataclass(frozen=True, slots=True)
 class _Bought:
-    """What vectors and scores of endpoints cost: for the index, and for the queries; None: no price."""
+    """The cost of vectors and scores of endpoints: for the index, and for the queries; None: no price."""
 
     index: float | None
     queries: float | None
@@ -99,7 +99,8 @@ class _Bought:
 def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, _Bought]:
     """What the vectors and scores of endpoints cost a setting alone, up to each of its steps and routes.
 
-    By what is kept, so that a run that buys nothing says the same; empty where no endpoint is asked.
+    Computed from stored values, so that a run that buys nothing gives the same; empty if no endpoint is
+    asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
     endpoints = [reranker for reranker in setting.rerank if isinstance(reranker, EndpointRerankerConfig)]

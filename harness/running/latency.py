@@ -15,13 +15,13 @@ from harness.progress import Silent
 from harness.report import LatencyRow
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
-from harness.running.timed import Asked, Taken, TimedSearch, TimedTools
+from harness.running.timed import Asked, StepTimes, TimedSearch, TimedTools
 from harness.running.tools import RunTools
 from harness.search import REWRITERS
 from harness.store import key_of
 from harness.types import Query
 
-# Raised when the same would be measured otherwise than before.
+# Raised when the measurement changes.
 _VERSION = 3
 _SEED = 7
 REWRITE = "rewrite"
@@ -32,9 +32,9 @@ READ = "read"
 def latency_rows(
     searched: Sequence[Searched], queries: Sequence[Query], config: LatencyConfig, context: Context
 ) -> list[LatencyRow]:
-    """What every step of every setting takes for one query; nothing without queries.
+    """The time of every step of every setting for one query; nothing without queries.
 
-    What was measured before, on this machine, is not measured again.
+    Earlier measurements on this machine are not repeated.
     """
     if not queries:
         return []
@@ -99,7 +99,7 @@ def _rows(
         yield _row(name, READ, taken, before + taken)
 
 
-def _row(setting: str, stage: str, own: Taken, total: Taken) -> LatencyRow:
+def _row(setting: str, stage: str, own: StepTimes, total: StepTimes) -> LatencyRow:
     return LatencyRow(
         setting,
         stage,
@@ -110,7 +110,7 @@ def _row(setting: str, stage: str, own: Taken, total: Taken) -> LatencyRow:
     )
 
 
-def _percentiles(taken: Taken) -> tuple[float | None, float | None, float | None]:
+def _percentiles(taken: StepTimes) -> tuple[float | None, float | None, float | None]:
     if not taken.seconds:
         return None, None, None
     low, high, highest = (round(1000 * float(q), 3) for q in np.percentile(taken.seconds, [50, 95, 99]))

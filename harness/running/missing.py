@@ -1,4 +1,4 @@
-"""What a run would ask of language models, endpoints and services, as far as that is known; asks nothing."""
+"""The calls a run would make to language models, endpoints and services, as far as known; makes none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from harness.types import Query
 def missing_answers(
     settings: Sequence[Setting], documents: Sequence[str], queries: Sequence[Query], context: Context
 ) -> tuple[NotAsked, ...]:
-    """What language models would be asked before anything is retrieved.
+    """The calls to language models before anything is retrieved.
 
     These are contexts of chunks, as far as these have been cut, filters and rewritings. Filters that ask no
     model are run, so that their tables are checked. Where one rewriting is of another that is missing, it is
@@ -36,7 +36,7 @@ def missing_answers(
         missing |= tools.narrow_all(setting.finder, documents, queries)
     rewritings: dict[str, NotAsked] = {}
     for setting in settings:
-        # a plan runs no rewriter that it need not run, such as code of the user's
+        # a plan runs no rewriter that it does not need, such as the user's code
         rewriters = [setting.rewrite, *(one.rewrite for one in setting.retrieve.every())]
         if any(isinstance(one, ModelConfig) for one in rewriters):
             known = _rewritten(setting.rewrite, _Known(queries), tools, rewritings)
@@ -46,7 +46,7 @@ def missing_answers(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of queries as they are asked: their texts before the rewritings ``missing``."""
+    """The known texts of queries: those before the rewritings ``missing``."""
 
     queries: Sequence[Query]
     missing: str = ""
@@ -77,7 +77,7 @@ def _rewritten(
 
 
 def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[NotAsked, ...]:
-    """The vectors that endpoints would be asked for, by model; queries are taken as they stand."""
+    """The vectors that endpoints would be asked for, by model; queries are taken as they are."""
     wanted: dict[str, tuple[ServedEncoder, dict[bytes, str]]] = {}
     for point in points:
         for retriever in point.setting.retrieve.every():
@@ -135,7 +135,7 @@ def _pairs(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: 
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class UnaskedService:
     """A service that would be asked, by so many ``settings``; ``problem`` is what keeps it from that."""
 
     url: str
@@ -143,14 +143,16 @@ class Unasked:
     problem: str
 
 
-def unasked(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[Unasked, ...]:
-    """The services that searching would ask, because not all of their answers are kept."""
-    found: dict[str, Unasked] = {}
+def unasked(
+    points: Sequence[Point], queries: Sequence[Query], context: Context
+) -> tuple[UnaskedService, ...]:
+    """The services that a search would call, because not all of their answers are stored."""
+    found: dict[str, UnaskedService] = {}
     for point in points:
         services = point.setting.services
         if not services or is_searched(point, queries, context):
             continue
         for service in services:
-            before = found.get(service.url, Unasked(service.url, 0, service.problem()))
+            before = found.get(service.url, UnaskedService(service.url, 0, service.problem()))
             found[service.url] = replace(before, settings=before.settings + 1)
     return tuple(found.values())

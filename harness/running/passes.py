@@ -1,4 +1,4 @@
-"""What models compute, vectors and scores, in one pass of each over the distinct items of all settings."""
+"""Vectors and scores of models, in one pass of each over the distinct items of all settings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def embed_for_all(
 ) -> list[Effort]:
     """Embed every distinct text of all requests, one pass a model; returns what each request took.
 
-    A request is what one setting needs. Values that several need are the first one's to compute.
+    A request is what one setting needs. A value that several need is computed for the first one.
     """
     wanted: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []

@@ -1,4 +1,4 @@
-"""Which program computes: a hash of the harness' own files and of the installed libraries."""
+"""The identity of the program: a hash of the harness' own files and of the installed libraries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METADATA = (".dist-info", ".egg-info")
 def program_key() -> str:
     """A hash of everything in the package, of Python and of the libraries: names and versions of all.
 
-    The content of libraries is not read; whoever edits an installed one runs with ``--again``.
+    The content of libraries is not read; after editing an installed one, run with ``--again``.
     """
     return key_of(_own_files(), sys.version, platform.machine(), sorted(_libraries()))
 

@@ -1,4 +1,4 @@
-"""Small to search, large to read: what is read for every chunk of a setting that is found."""
+"""Small to search, large to read: the text that is read for each chunk found."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Reading:
 
     ``read`` gives the spans of the chunks that are found, of which those of a ranking's first ``top_n`` are
     merged. ``headings`` are what the larger chunks that may be read show before them. ``always`` are the
-    spans that stand whether they are found or not: what each chunk is read in or, where it matters what else
-    is found, the chunks themselves.
+    spans that are read in any case: what each chunk is read in or, where it matters what else is found, the
+    chunks themselves.
     """
 
     chunks: tuple[Chunk, ...]
@@ -64,7 +64,7 @@ class Reading:
             both = list(map(read, its))
             ranked[step] = [ranking for _, ranking in both]
             for chunk_id, span in (item for own, _ in both for item in own.items()):
-                # a span that several rankings have stays as it was read first
+                # a span in several rankings is kept as it was first read
                 spans.setdefault(chunk_id, span)
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
@@ -108,17 +108,16 @@ class Reading:
 def reading_of(
     chunks: Sequence[Chunk], key: str, config: ReadConfig, sources: RunSources, warn: Warn
 ) -> Reading | None:
-    """How chunks are read, None where there are none. ``key`` is that of the chunking.
+    """How chunks are read, None if there are none. ``key`` is that of the chunking.
 
     Warns of chunks that are not whole in what is read for them.
     """
     if not chunks:
         return None
     reader = READERS.make(config)
-    larger = getattr(config, "chunk", None)
     headings = {
         (one.doc_id, one.start, one.end): one.before
-        for one in (sources.chunks(larger) if larger is not None else ())
+        for one in (sources.chunks(config.larger) if config.larger is not None else ())
         if one.before
     }
     if isinstance(reader, Merger):

@@ -1,4 +1,4 @@
-"""What a run offers all of its steps: vectors, language models, tables, indexes and what steps keep."""
+"""The resources of a run for its steps: vectors, language models, tables, indexes and stored values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.llm import Model, Spending, answers, jobs_of
 from harness.llm.asking import Purpose, Request
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
-from harness.running.compute import Kept, digest
+from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
 from harness.search import NotAsked, NotAskedError, NotMeasuredError
@@ -26,7 +26,7 @@ from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import Answered, Slot
 
-# What the calls of an estimate are about.
+# The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
 
 
@@ -76,14 +76,14 @@ class Resources:
         found = embedded(keys, texts, encoder, self.context)
         if not self.context.encoder(encoder).bulky:
             return [found.values[key] for key in keys]
-        return Kept("vectors", keys, vectors_file(encoder, self.context), self.context)
+        return StoredValues("vectors", keys, vectors_file(encoder, self.context), self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""
         return self.context.collections.slot(key)
 
     def kept(self, kind: str, key: str) -> Any | None:
-        """What a step has kept under a key, None where there is nothing."""
+        """What a step has kept under a key, None if there is nothing."""
         return self.context.artifacts.get(kind, key)
 
     def keep(self, kind: str, key: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Search every setting: one pass of each model over what all settings need, then step by step."""
+"""Search every setting: one pass of each model over the needs of all settings, then step by step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Searched:
     """The rankings of one setting by step, and what was noted on the way.
 
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
-    their order. ``asked`` are the queries as a rewriter put them, by step; none where nothing was rewritten.
+    their order. ``asked`` are the queries as a rewriter put them, by step; none if nothing was rewritten.
     ``filtered`` is what filters made of the queries, by step. ``efforts``: what it took up to and with each
     step. ``exact_shares`` is the share of the true nearest chunks among what a retriever or a route has
     found, by its name; it is left out where that has no meaning, as for words.
@@ -58,7 +58,7 @@ class Searched:
 
 
 def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
-    """Every query as each step of each setting asked it, where that is not as it stands."""
+    """Every query as each step of each setting asked it, where that is not as it is."""
     for one in searched:
         for step, queries in one.asked.items():
             phrasings: Counter[str] = Counter()
@@ -105,7 +105,7 @@ def search_points(
 ) -> list[Searched]:
     """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings.
 
-    What comes back, and what is found, is as it is read.
+    The results are given as they are read.
     """
 
     def ranked(one: Searched) -> None:
@@ -126,7 +126,7 @@ def _search_chunks(
         raise NotAskedError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
-        # a table with gaps ends the run here, and not after everything is embedded
+        # a table with gaps ends the run here, not after everything is embedded
         missing = tools.narrow_all(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise NotAskedError(*missing.values())
@@ -151,7 +151,7 @@ def _search_chunks(
 
 
 def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
-    """What embedding took each point. Where all rankings are known, no vector is looked up.
+    """The effort of embedding for each point. If all rankings are known, no vector is looked up.
 
     Where one is missing, the texts of all points are named, so that the batches of a model, and with them
     the last digits of its vectors, are the same whatever else is known.
@@ -240,7 +240,7 @@ def pairs_left(
 ) -> list[set[tuple[str, bytes]]] | None:
     """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
 
-    None where what is retrieved is not in the cache. The list ends with the first reranker that has any
+    None if what is retrieved is not in the cache. The list ends with the first reranker that has any
     left: what the next one reads depends on it.
     """
     tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting

@@ -1,4 +1,4 @@
-"""What endpoints give: bought once, kept with what it took, and never asked for by a plan."""
+"""Values of endpoints: bought once, stored with their cost, and never requested by a plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compute_served(
     """The numbers of every item by its key: those that are kept, and the others from the endpoint.
 
     Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
-    none buys what another is buying. Raises NotAskedError where the run may not ask.
+    no run buys what another is buying. Raises NotAskedError if the run may not ask.
     """
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
     with _opened(name, model, context) as store:
@@ -56,7 +56,7 @@ def compute_served(
 
 
 def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
-    """What the items that are missing would take; nothing is sent."""
+    """The cost of the missing items; nothing is sent."""
     calls = tokens = 0
     for asked in model.requests(missing):
         calls += 1
@@ -91,7 +91,7 @@ def _bought(
     store: KeyValue,
     context: Context,
 ) -> dict[bytes, bytes]:
-    """Ask for all items; what comes is kept at once."""
+    """Request all items; each reply is stored immediately."""
     found: dict[bytes, bytes] = {}
     weights = [max(1, model.tokens(item)) for item in items]
     before = store.any()

@@ -1,4 +1,4 @@
-"""What a run offers the steps that look at documents: text, sentences, headings, chunks."""
+"""Document data for the steps of a run: text, sentences, headings, chunks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 @dataclass(frozen=True, slots=True)
 class RunSources(Resources):
-    """``harness.search.sources.Sources`` over a corpus; what was computed once is kept."""
+    """``harness.search.sources.Sources`` over a corpus; computed values are kept."""
 
     corpus: Corpus
     tokenizer: ModelTokenizer

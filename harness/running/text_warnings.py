@@ -1,4 +1,4 @@
-"""How much of the extracted text is suspect: one line for all documents, and which ones lost what."""
+"""How much of the extracted text is suspect: one line for all documents, and the losses of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One setting's steps, asked one query at a time with everything open, and what each takes."""
+"""The steps of one setting, timed one query at a time with models and indexes open."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ Asked = list[tuple[Query, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """The seconds of each query of the sample, or of its first ones; none, and why, where not measured."""
+class StepTimes:
+    """The seconds of each query of the sample, or of its first ones; none, and why, if not measured."""
 
     seconds: tuple[float, ...] = ()
     why: str = ""
 
-    def __add__(self, other: Taken) -> Taken:
+    def __add__(self, other: StepTimes) -> StepTimes:
         """One after the other, for the queries that both were measured on."""
         if self.why or other.why:
-            return Taken(why=self.why or other.why)
-        return Taken(tuple(a + b for a, b in zip(self.seconds, other.seconds, strict=False)))
+            return StepTimes(why=self.why or other.why)
+        return StepTimes(tuple(a + b for a, b in zip(self.seconds, other.seconds, strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
-    """What each query of the sample is searched in: ``passages`` by its place, the same object for the same.
+class SearchScope:
+    """Where each query is searched: ``passages`` by its place, the same object for the same.
 
     With a ``weight``, the chunks of its ``documents`` are raised by it; None: it names none.
     """
@@ -103,19 +103,19 @@ class TimedSearch:
     tools: TimedTools
 
     @property
-    def everything(self) -> Among:
+    def everything(self) -> SearchScope:
         """Every query is searched in all chunks."""
-        return Among((self.one.chunking.passages,) * len(self.sample))
+        return SearchScope((self.one.chunking.passages,) * len(self.sample))
 
-    def rewritten(self, rewrite: RewriterConfig | None, asked: Asked) -> tuple[Taken, Asked]:
-        """What rewriting takes, and what it makes of all that is asked."""
+    def rewritten(self, rewrite: RewriterConfig | None, asked: Asked) -> tuple[StepTimes, Asked]:
+        """The time of rewriting, and the rewritten queries."""
         if rewrite is None:
-            return Taken((0.0,) * len(asked)), asked
+            return StepTimes((0.0,) * len(asked)), asked
         rewriter = REWRITERS.make(rewrite)
         if why := self._not_called(rewriter.own_code):
-            return Taken(why=why), asked
+            return StepTimes(why=why), asked
         if not rewriter.repeatable and not rewriter.own_code:
-            return Taken(why=f"{rewrite.kind} may cost money"), asked
+            return StepTimes(why=f"{rewrite.kind} may cost money"), asked
 
         def again(texts: tuple[Query, ...]) -> tuple[Query, ...]:
             return tuple(query for group in rewriter.again(texts, self.tools) for query in group)
@@ -123,10 +123,10 @@ class TimedSearch:
         taken = self._timed(lambda place: again(asked[place]))
         return taken, asked if taken.why else [again(texts) for texts in asked]
 
-    def filtered(self, config: FilterConfig, among: Among) -> tuple[Taken, Among]:
-        """What it takes to find the documents of each question, and what is left to be searched.
+    def filtered(self, config: FilterConfig, among: SearchScope) -> tuple[StepTimes, SearchScope]:
+        """The time to find the documents of each question, and the passages left to search.
 
-        A filter reads the question as the user asked it. Where it cannot be measured, all stays as it was.
+        A filter reads the question as the user asked it. If it cannot be measured, nothing changes.
         """
         opened = FILTERS.make(config).opened
         firsts = among.first_places().items()
@@ -143,12 +143,12 @@ class TimedSearch:
         pairs = list(zip(among.passages, documents, strict=True))
         distinct = {(passages.key, own): (passages, own) for passages, own in pairs}
         cut = {key: only(*one) for key, one in distinct.items()}
-        return taken, Among(tuple(cut[passages.key, own] for passages, own in pairs))
+        return taken, SearchScope(tuple(cut[passages.key, own] for passages, own in pairs))
 
     def retrieved(
-        self, retriever: RetrieverConfig, name: str, asked: Asked, among: Among
-    ) -> dict[str, Taken]:
-        """What a retriever and its routes take, by stage, the routes first.
+        self, retriever: RetrieverConfig, name: str, asked: Asked, among: SearchScope
+    ) -> dict[str, StepTimes]:
+        """The time of a retriever and its routes, by stage, the routes first.
 
         Rewriting and filters of their own are part of it; a route is reached after those of its fusion.
         """
@@ -158,22 +158,22 @@ class TimedSearch:
             before = before + filtering
         if not retriever.parts:
             return {name: before + self._searched(retriever, asked, among)}
-        found: dict[str, Taken] = {}
+        found: dict[str, StepTimes] = {}
         total = before
         names = [f"{name}.{route}" for route in route_names(retriever.parts)]
         for part, route in zip(retriever.parts, names, strict=True):
             # a preference for documents counts for what is fused
-            below = self.retrieved(part, route, asked, Among(among.passages))
+            below = self.retrieved(part, route, asked, SearchScope(among.passages))
             total = total + below[route]
             found |= {stage: before + taken for stage, taken in below.items()}
         return found | {name: total + self._fused(retriever, names, among)}
 
-    def _searched(self, retriever: RetrieverConfig, asked: Asked, among: Among) -> Taken:
+    def _searched(self, retriever: RetrieverConfig, asked: Asked, among: SearchScope) -> StepTimes:
         if not any(passages.ids for passages in among.passages):
-            return Taken(why="there are no chunks")
+            return StepTimes(why="there are no chunks")
         made = RETRIEVERS.make(retriever)
         if why := self._not_called(made.own_code):
-            return Taken(why=why)
+            return StepTimes(why=why)
         firsts = among.first_places()
         try:
             with ExitStack() as stack:
@@ -190,10 +190,10 @@ class TimedSearch:
                 # so that each index has been searched once
                 return self._timed(find, tuple(firsts.values()))
         except NotMeasuredError as error:
-            return Taken(why=str(error))
+            return StepTimes(why=str(error))
 
     def _opened(
-        self, retriever: RetrieverConfig, among: Among, passages: Passages, stack: ExitStack
+        self, retriever: RetrieverConfig, among: SearchScope, passages: Passages, stack: ExitStack
     ) -> Callable[[Query, frozenset[str] | None], Ranking]:
         """The search in some passages for one query and the documents that are raised for it."""
         if not passages.ids:
@@ -206,11 +206,11 @@ class TimedSearch:
         boost = Boost.of(retriever, passages, among.weight)
         return lambda query, documents: boost(search(query), documents)
 
-    def _fused(self, retriever: RetrieverConfig, routes: Sequence[str], among: Among) -> Taken:
-        """What it takes to fuse what the routes have found."""
+    def _fused(self, retriever: RetrieverConfig, routes: Sequence[str], among: SearchScope) -> StepTimes:
+        """The time to fuse the results of the routes."""
         fusion: Any = RETRIEVERS.make(retriever)
         if not isinstance(fusion, Fusion):
-            return Taken(why=f"{retriever.kind} cannot be searched one query at a time")
+            return StepTimes(why=f"{retriever.kind} cannot be searched one query at a time")
         weights = fusion.config.weights or (1.0,) * len(routes)
         passages = self.one.chunking.passages
         length = passages.length_of
@@ -227,14 +227,14 @@ class TimedSearch:
 
         return self._timed(fuse)
 
-    def reranked(self, place: int) -> Taken:
-        """What it takes to score the pairs of one query and to sort them."""
+    def reranked(self, place: int) -> StepTimes:
+        """The time to score the pairs of one query and to sort them."""
         config = self.one.setting.rerank[place]
         scorer = self.tools.context.reranker(config)
         if why := self._not_called(scorer.own_code):
-            return Taken(why=why)
+            return StepTimes(why=why)
         if not isinstance(scorer, LocalModelScorer) and not scorer.own_code:
-            return Taken(why=f"{config.kind} is not a model on this machine")
+            return StepTimes(why=f"{config.kind} is not a model on this machine")
         before = self._rankings(self.one.steps[place])
         chosen = {stage: self._rankings(stage) for stage in self.one.rankings}
         texts = iter(rerank_pairs(replace(self.one, rankings=chosen), place, self.sample))
@@ -249,8 +249,8 @@ class TimedSearch:
 
         return self._timed(score)
 
-    def read(self, reading: Reading) -> Taken:
-        """What it takes to put what is read in the place of the chunks that were found."""
+    def read(self, reading: Reading) -> StepTimes:
+        """The time to replace the chunks found by the text that is read."""
         read = reading.opened()
         found = self._rankings(self.one.steps[-1])
         return self._timed(lambda place: read(found[place]))
@@ -266,7 +266,7 @@ class TimedSearch:
         by_id = {ranking.query_id: ranking for ranking in self.one.rankings[stage]}
         return [by_id[query.query_id] for query in self.sample]
 
-    def _timed(self, ask: Callable[[int], object], first: Sequence[int] = ()) -> Taken:
+    def _timed(self, ask: Callable[[int], object], first: Sequence[int] = ()) -> StepTimes:
         """The seconds of each query, by its place in the sample; fewer where they would be too many.
 
         Those at the places ``first``, and the first few, are asked beforehand.
@@ -283,7 +283,7 @@ class TimedSearch:
                 ask(len(seconds))
                 seconds.append(perf_counter() - begun + sum(self.tools.waited))
         except NotAskedError:
-            return Taken(why="the ledger does not have the answers of the language model")
+            return StepTimes(why="the ledger does not have the answers of the language model")
         except NotMeasuredError as error:
-            return Taken(why=str(error))
-        return Taken(tuple(seconds))
+            return StepTimes(why=str(error))
+        return StepTimes(tuple(seconds))

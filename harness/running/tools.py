@@ -50,13 +50,13 @@ class RunTools(Resources):
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
-        """All that a rewriter asks for the queries, one after the other; they themselves without one."""
+        """The texts that a rewriter makes of the queries, one after the other; the queries without one."""
         return queries if rewrite is None else self.phrased(rewrite, queries).queries
 
     def phrased(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrased:
         """What a rewriter asks, and how much of it for each query; made once a run."""
         done = self.context.rewritten
-        # its fields, for a query of another split is another one
+        # its fields, since a query of another split is a different one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
             before = len(self.context.answer_costs)

@@ -1,4 +1,4 @@
-"""Retrieval by the vectors of a bi-encoder: what all stores of vectors share."""
+"""Retrieval by the vectors of a bi-encoder: shared by all vector stores."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
 
     @abstractmethod
     def store_facts(self) -> Identity:
-        """What of the store decides which vectors are found."""
+        """The properties of the store that decide which vectors are found."""
 
     @abstractmethod
     def opened(

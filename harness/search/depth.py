@@ -1,4 +1,4 @@
-"""How deep a ranking goes: so many chunks, or as many as hold so much text."""
+"""The depth of a ranking: a number of chunks, or as many as hold a given length of text."""
 
 from __future__ import annotations
 

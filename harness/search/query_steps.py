@@ -1,4 +1,4 @@
-"""What happens to queries before a search: rewriters reword them, filters narrow the documents."""
+"""Steps over queries before a search: rewriters reword them, filters narrow the documents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class QueryStep(Step[Config]):
     """Base of the steps over queries."""
 
     def identity(self) -> Identity:
-        """All that decides what comes out, besides the queries and the tables that are read."""
+        """Everything that decides the output, besides the queries and the tables that are read."""
         return [self.config.model_dump(mode="json")]
 
 
@@ -40,7 +40,7 @@ class Rewriter(QueryStep[Rewriting]):
     """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
 
     ``repeatable``: to run it again costs nothing, so that what it takes can be measured. ``own_code``: it
-    runs code of the user's own, which may cost something.
+    runs the user's own code, which may cost something.
     """
 
     repeatable: ClassVar[bool] = False
@@ -55,7 +55,7 @@ class Rewriter(QueryStep[Rewriting]):
         return [(query,) for query in self.run(queries, tools)]
 
     def again(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """The same phrasings, computed even where they are kept, to measure what that takes."""
+        """The same phrasings, computed even if they are cached, to measure the time."""
         return self.phrasings(queries, tools)
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
@@ -73,7 +73,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
 
     @abstractmethod
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
-        """What is asked for each query; nothing at all leaves it without a ranking."""
+        """What is asked for each query; without any text it gets no ranking."""
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """All that is asked, one after the other."""
@@ -85,7 +85,7 @@ class Phrased:
     """What a rewriter asks: all texts one after the other, and how many of them belong to each query.
 
     ``cost`` is what the answers of language models behind it have cost, whoever paid for them: 0 without
-    any, None where a price is unknown.
+    any, None if a price is unknown.
     """
 
     queries: tuple[Query, ...]
@@ -116,7 +116,7 @@ class TableConfig(StageConfig):
 
 
 class FilterConfig(TableConfig):
-    """Base of the configurations of filters: a table of documents, and what becomes of those not named."""
+    """Base of the configurations of filters: a table of documents, and what happens to those not named."""
 
     fields: tuple[str, ...] = Field(
         (),
@@ -161,7 +161,7 @@ class FilterConfig(TableConfig):
 
     @property
     def mode(self) -> Literal["restrict", "boost"]:
-        """What becomes of the documents that are not named: they are left out, or come after the others."""
+        """What happens to documents that are not named: they are left out, or ranked after the others."""
         return "restrict" if self.boost is None else "boost"
 
     @property
@@ -172,7 +172,7 @@ class FilterConfig(TableConfig):
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What a filter made of one query: the values it ``named`` by column, and the ``documents`` left.
+    """The result of a filter for one query: the values it ``named`` by column, and the ``documents`` left.
 
     ``documents`` None: all ``total`` of them, as it names nothing. ``dropped`` are columns whose values no
     document has together with those of the others. ``failed``: why nothing is known of what it names.

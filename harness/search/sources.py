@@ -1,4 +1,4 @@
-"""What a run offers the steps that look at documents: their text, and what stands next to a chunk."""
+"""The document data that a run offers its steps: text, and the neighbourhood of a chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retrievers and rerankers: the values that go in and come out, and what their configurations say."""
+"""Retrievers and rerankers: input and output values, and the base configurations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SearchOne = Callable[[Query], Ranking]
 
 
 class NotMeasuredError(Exception):
-    """What a step takes for a single query cannot be measured, and why."""
+    """The time of a step for a single query cannot be measured; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a retriever found: one ranking a query, in the order of the queries.
+    """The result of a retriever: one ranking per query, in the order of the queries.
 
-    ``exact_share`` is the share of the true nearest chunks among them, None where that has no meaning.
+    ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
     ``routes`` are what a fusion was made of. ``asked`` are the queries as it has put them in the end; a
-    retriever gives none where that is as they came. ``filtered`` is what a filter found in each query, none
-    where there was no filter. ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
+    retriever gives none if that is as they came. ``filtered`` is what a filter found in each query, none
+    if there was no filter. ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
     """
 
     rankings: list[Ranking]
@@ -160,7 +160,7 @@ Configured = TypeVar("Configured", bound=RetrieverConfig)
 class Retriever(Step[Configured]):
     """(Passages, queries) → rankings. Pure except for its use of ``tools``.
 
-    ``own_code``: it runs code of the user's own, which may cost something.
+    ``own_code``: it runs the user's own code, which may cost something.
     """
 
     own_code: ClassVar[bool] = False
@@ -176,7 +176,7 @@ class Retriever(Step[Configured]):
     def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
         """Searches one query at a time with the index open, as a service would, to measure what that takes.
 
-        Raises NotMeasuredError where the kind does not offer it, or a search would cost money.
+        Raises NotMeasuredError if the kind does not offer it, or a search would cost money.
         """
         raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 

@@ -1,4 +1,4 @@
-"""What a run offers its search steps: models, language models, tables, caches, a clock."""
+"""The tools of a run for its search steps: models, language models, tables, caches, a clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.types import Answered, Query, Slot
 
 @dataclass(frozen=True, slots=True)
 class NotAsked:
-    """What a language model or an endpoint would be asked.
+    """A request to a language model or an endpoint that was not made.
 
     ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
     """
@@ -36,7 +36,7 @@ class NotAsked:
 
 
 class NotAskedError(LlmError):
-    """What comes next depends on answers that cost money, which a plan or dry run does not ask for."""
+    """The next step depends on answers that cost money, which a plan or dry run does not request."""
 
     def __init__(self, *missing: NotAsked) -> None:
         self.missing = missing
@@ -47,7 +47,7 @@ class NotAskedError(LlmError):
 
 
 class ServiceNotAskedError(NotAskedError):
-    """What comes next depends on a service of the user's own, which a plan or dry run does not ask."""
+    """What comes next depends on a user-defined service, which a plan or dry run does not ask."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class ServiceNotAskedError(NotAskedError):
 
 
 class Shared(Protocol):
-    """What all steps may use: those over queries, those that look at documents, and answers."""
+    """Tools for all steps: those over queries, those over documents, and answers."""
 
     @property
     def reporter(self) -> Reporter:
@@ -64,7 +64,7 @@ class Shared(Protocol):
     def answers(self, request: Request) -> list[Answered]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
-        Raises NotAskedError where the run may not ask, and LlmError where the model cannot be asked.
+        Raises NotAskedError if the run may not ask, and LlmError where the model cannot be asked.
         """
 
     def facts(
@@ -97,13 +97,13 @@ class Tools(Shared, Protocol):
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
-        """What an encoder makes of one text, computed now, whatever is known; to measure what it takes.
+        """The encoding of one text, computed now even if it is cached, to measure the time.
 
-        Raises NotMeasuredError where that would cost money.
+        Raises NotMeasuredError if that would cost money.
         """
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
-        """What an encoder makes of each text, in their order; bulky values are read again at each iteration.
+        """The encoding of each text, in order; bulky values are read again at each iteration.
 
         All are computed before it returns.
         """
@@ -115,7 +115,7 @@ class Tools(Shared, Protocol):
         """All that decides the rankings of a retriever besides passages and queries."""
 
     def kept(self, kind: str, key: str) -> Any | None:
-        """What a step has kept under a key, None where there is nothing."""
+        """The value that a step has stored under a key, None if there is none."""
 
     def keep(self, kind: str, key: str, value: Any) -> None:
         """Keep a JSON-able value, whole or not at all."""

@@ -1,4 +1,4 @@
-"""Where an embedding model or a reranker is served, what asking it costs, and how hard it may be asked."""
+"""Address, price and limits of an embedding model or a reranker behind an endpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to an endpoint: several on their way at once, within limits, each reply handed on as it comes."""
+"""Requests to an endpoint: several in parallel, within limits, each reply passed on as it arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.faults import CallError, Said, classify_status, one_line, read_body
+from harness.llm.faults import CallError, ErrorBody, classify_status, one_line, read_body
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -56,10 +56,10 @@ Keep = Callable[[Request, list[Any], int], None]
 
 
 def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spending: Spending) -> None:
-    """Send all requests; ``keep`` gets each reply at once: its rows, and the tokens it used.
+    """Send all requests; ``keep`` gets each reply as it arrives: its rows, and the tokens it used.
 
-    Raises ServedError at the first request that comes to nothing, BudgetError at a limit, ConfigError without
-    a key. Requests that are on their way are waited for and kept in any case, for they are paid for.
+    Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
+    Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
     run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
 
@@ -199,7 +199,7 @@ class _Fetching:
         said = read_body(content)
         code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
         lower = {name.lower(): value for name, value in headers.items()}
-        return classify_status(status, Said(self._clean(said.words), code, parameter), lower)
+        return classify_status(status, ErrorBody(self._clean(said.words), code, parameter), lower)
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""

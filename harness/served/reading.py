@@ -1,4 +1,4 @@
-"""What every reply is held to: as many items as were asked for, each once, each a finite number."""
+"""Checks of every reply: as many items as requested, each once, each a finite number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.finite import SINGLE, finite
+from harness.finite_number import SINGLE, finite
 from harness.served.fetching import UnusableError
 
 _MOST_TOKENS = 10**9
@@ -44,7 +44,7 @@ def number(value: Any, noun: str) -> float:
 
 
 def tokens_used(data: Any) -> int | None:
-    """The tokens that a reply says it used; None where it says nothing."""
+    """The tokens that a reply says it used; None if it says nothing."""
     usage = data.get("usage") if isinstance(data, dict) else None
     if not isinstance(usage, dict):
         return None

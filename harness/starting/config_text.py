@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.starting.looking import TextFacts
+from harness.starting.folder_summary import TextFacts
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
@@ -19,7 +19,7 @@ _MANY_TABLES = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where the files of a benchmark stand, as a configuration names them."""
+    """The paths of the files of a benchmark, as a configuration names them."""
 
     name: str
     documents: tuple[str, ...]
@@ -142,7 +142,7 @@ def _settings(facts: TextFacts, dense: bool) -> str:
             f"{{kind: chroma, model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}, top_k: 20}}\n"
             "  # - retrieve: {kind: minmax, top_k: 20, routes: [*dense, *words]}\n"
         )
-        # two that differ, so that there is something to compare
+        # two different ones, so that there is something to compare
         lines.append("  - retrieve: {kind: bm25, top_k: 20, method: bm25+}   # by words, another formula\n")
         return "".join(lines)
     model, why = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.errors import ConfigError
 from harness.starting.config_text import Paths, bench_text, name_of, steps_text
-from harness.starting.looking import Look
+from harness.starting.folder_summary import FolderSummary
 from harness.store import write_text
 
 QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
@@ -25,8 +25,8 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
         )
 
 
-def write_start(look: Look, folder: Path, download: bool = True) -> list[Path]:
-    """Write all files into ``folder``; raises ConfigError where one of them is there already."""
+def write_start(look: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
+    """Write all files into ``folder``; raises ConfigError if one of them is there already."""
     refuse_existing(folder)
     paths = Paths(name_of(look.folder), look.patterns, folder)
     content = {

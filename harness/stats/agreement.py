@@ -25,7 +25,7 @@ def confusion_matrix(human: np.ndarray, judge: np.ndarray, grades: int) -> np.nd
 def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, weights: Weights = "none") -> float:
     """Cohen's kappa (Cohen 1960), or weighted by the distance of the grades (Cohen 1968).
 
-    NaN where it is undefined: no pairs, or both say one and the same grade throughout.
+    NaN if it is undefined: no pairs, or both say one and the same grade throughout.
     """
     matrix = confusion_matrix(human, judge, grades).astype(float)
     total = matrix.sum()
@@ -38,9 +38,9 @@ def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, weights: Weig
 
 
 def krippendorff_alpha(ratings: np.ndarray, level: Level = "ordinal") -> float:
-    """Krippendorff's alpha of ratings of shape (raters, units), NaN where a rater has not rated a unit.
+    """Krippendorff's alpha of ratings of shape (raters, units), NaN if a rater has not rated a unit.
 
-    Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). NaN where it is undefined:
+    Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). NaN if it is undefined:
     fewer than two ratings that share a unit, or all of them equal.
     """
     kept = ratings[:, (~np.isnan(ratings)).sum(axis=0) > 1]

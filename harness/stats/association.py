@@ -13,7 +13,7 @@ from harness.stats.units import Units
 
 
 def kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Tau-b of ``x`` and ``y`` [Q] under every row of ``weights`` [B, Q]; NaN where one is constant.
+    """Tau-b of ``x`` and ``y`` [Q] under every row of ``weights`` [B, Q]; NaN if one is constant.
 
     Kendall, The treatment of ties in ranking problems, Biometrika 1945: pairs in one order minus pairs in
     the other, over the geometric mean of the pairs that are not tied on either side.
@@ -24,7 +24,7 @@ def kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Rho of ``x`` and ``y`` [Q] under every row of ``weights`` [B, Q]; NaN where one is constant.
+    """Rho of ``x`` and ``y`` [Q] under every row of ``weights`` [B, Q]; NaN if one is constant.
 
     Pearson's coefficient of the ranks within the resample, ties having their middle rank.
     """
@@ -36,14 +36,14 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Tau-b of every row of ``x`` with that of ``y``, both [B, S]; NaN where one is constant."""
+    """Tau-b of every row of ``x`` with that of ``y``, both [B, S]; NaN if one is constant."""
     upper = np.triu_indices(x.shape[1], 1)
     one, other = (np.sign(values[:, upper[0]] - values[:, upper[1]]) for values in (x, y))
     return _ratio((one * other).sum(axis=1), (one**2).sum(axis=1) * (other**2).sum(axis=1))
 
 
 def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Rho of every row of ``x`` with that of ``y``, both [B, S]; NaN where one is constant."""
+    """Rho of every row of ``x`` with that of ``y``, both [B, S]; NaN if one is constant."""
     from scipy.stats import rankdata
 
     one, other = (rankdata(values, axis=1) for values in (x, y))
@@ -60,7 +60,7 @@ def resampled(units: Units, resamples: int, seed: int) -> Floats:
 
 
 def bounds(values: Floats, level: float) -> tuple[float | None, float | None]:
-    """The percentiles of resampled coefficients; None where more than a tenth is not defined."""
+    """The percentiles of resampled coefficients; None if more than a tenth is not defined."""
     known = values[~np.isnan(values)]
     if len(known) < 0.9 * len(values) or not len(known):
         return None, None

@@ -37,7 +37,7 @@ def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tu
 
 
 def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
-    """Bounds cut to ``lowest`` and 1 where all ``values`` they rest on are in [0, 1], as measures mostly are.
+    """Bounds cut to ``lowest`` and 1 if all ``values`` they rest on are in [0, 1], as measures mostly are.
 
     What no mean can reach is nothing to be unsure about; with few queries t-intervals go there.
     """

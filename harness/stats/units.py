@@ -26,7 +26,7 @@ class Units:
 
     ``kind``: ``clusters`` are the units; there are too ``few clusters``, so queries are the units; every
     query is a cluster of its own (``queries``); nobody knows the clusters (``unknown``), so queries are the
-    units. ``clusters`` is how many there are, 0 where unknown; ``effective`` how many units of equal size
+    units. ``clusters`` is how many there are, 0 if unknown; ``effective`` how many units of equal size
     would be worth as much, n² / Σ size² (Kish 1965).
     """
 
@@ -62,7 +62,7 @@ class Units:
 
 
 def units_of(clusters: Sequence[str], n: int) -> Units:
-    """The units of n queries; ``clusters`` names each query's, '' for none; empty where nobody knows."""
+    """The units of n queries; ``clusters`` names each query's, '' for none; empty if nobody knows."""
     alone = np.arange(n, dtype=np.int64)
     if not any(clusters):
         return Units("unknown", alone, np.ones(n), 0, float(n))
@@ -80,8 +80,8 @@ def icc(values: Floats, clusters: Sequence[str]) -> float | None:
     """How alike the values [Q] of one cluster are: the intraclass correlation by analysis of variance.
 
     The share of the variance that lies between clusters (Donner, International Statistical Review 1986), with
-    the size of unequal clusters averaged as there; not above 1, and 0 where clusters differ by no more than
-    chance would have them. None where no cluster has two queries, or there is only one cluster.
+    the size of unequal clusters averaged as there; not above 1, and 0 if clusters differ by no more than
+    chance would have them. None if no cluster has two queries, or there is only one cluster.
     """
     of, counts = _numbered(clusters)
     n, groups = len(values), len(counts)

@@ -59,7 +59,7 @@ class Artifacts:
         return json.loads(content)
 
     def put(self, kind: str, key: str, value: Any) -> None:
-        """Store a value whole or not at all; raises StoreError where the disk is full."""
+        """Store a value whole or not at all; raises StoreError if the disk is full."""
         text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
         path = self.path(kind, key)
         packed = gzip.compress(seal(_name(kind, key), text.encode("ascii")), compresslevel=3, mtime=0)

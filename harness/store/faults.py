@@ -65,5 +65,5 @@ def no_room(path: Path, reason: object) -> StoreError:
 
 
 def sqlite_kind(error: sqlite3.Error) -> int:
-    """The primary result code of SQLite, such as ``sqlite3.SQLITE_FULL``; 0 where there is none."""
+    """The primary result code of SQLite, such as ``sqlite3.SQLITE_FULL``; 0 if there is none."""
     return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

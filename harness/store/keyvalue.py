@@ -68,7 +68,7 @@ class KeyValue:
         return {key for part in parts for key in self.get(part)}
 
     def any(self) -> bytes | None:
-        """Some value that is whole; None where there is none."""
+        """Some value that is whole; None if there is none."""
         rows = self._guarded(lambda: self._db.execute("SELECT key FROM item LIMIT 10").fetchall())
         return next(iter(self.get([key for (key,) in rows]).values()), None)
 
@@ -83,7 +83,7 @@ class KeyValue:
         return frozenset(self._damaged)
 
     def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
-        """Write all items or, when killed, none of them; raises StoreError where the disk is full."""
+        """Write all items or, when killed, none of them; raises StoreError if the disk is full."""
         rows = dict(items)
         try:
             self._guarded(lambda: self._write(rows))
@@ -102,7 +102,7 @@ class KeyValue:
             part = keys[start : start + _ASK_AT_ONCE]
             marks = ",".join("?" * len(part))
             rows = self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", part)
-            # in a damaged page anything may stand, a number for example
+            # in a damaged page anything may be, a number for example
             found.update((key, value if isinstance(value, bytes) else b"") for key, value in rows)
         return found
 
@@ -176,7 +176,7 @@ class KeyValue:
         return db
 
     def _condemn(self, path: Path) -> bool:
-        """Note that a file is damaged; False where that cannot be written down."""
+        """Note that a file is damaged; False if that cannot be written down."""
         self._faults.damaged(self._what, path)
         try:
             _mark(path).touch()
@@ -220,7 +220,7 @@ def _prepared(db: sqlite3.Connection, durable: bool = False) -> sqlite3.Connecti
 
 
 def _generations(path: Path) -> Iterator[Path]:
-    """The file asked for, and those that may stand in its place should it be damaged."""
+    """The file asked for, and those that may be in its place should it be damaged."""
     yield path
     for number in range(1, 1000):
         yield path.with_name(f"{path.stem}.{number}{path.suffix}")

@@ -71,7 +71,7 @@ class CacheLayout:
     def use(self) -> Lock | None:
         """Mark the folder as ours and keep `harness cache` from emptying it until the lock is released.
 
-        None where the folder is neither there nor can be made: whoever writes to it will find out.
+        None if the folder is neither there nor can be made: whoever writes to it will find out.
         """
         while True:
             try:

@@ -267,7 +267,7 @@ class Ledger:
 
 
 def _from_row(row: Sequence[Any]) -> LedgerEntry:
-    """The entry of a row, whose values stand in the order of ``_COLUMNS``."""
+    """The entry of a row, whose values are in the order of ``_COLUMNS``."""
     values = dict(zip(_COLUMNS, row, strict=True))
     for name in _IN_JSON:
         values[name] = None if values[name] is None else json.loads(values[name])
@@ -277,7 +277,7 @@ def _from_row(row: Sequence[Any]) -> LedgerEntry:
 def _from_json(row: Mapping[str, Any]) -> LedgerEntry:
     """The entry of a line of an export, which may be of an earlier version.
 
-    Raises KeyError where a field is missing, ValueError where grades and passages do not agree.
+    Raises KeyError if a field is missing, ValueError where grades and passages do not agree.
     """
     values = {name: row[name] for name in _COLUMNS if name in row or name not in _OPTIONAL}
     values["settled"] = bool(values["settled"])

@@ -22,7 +22,7 @@ _CANNOT = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, err
 class Lock:
     """A lock that is held until ``release``, or until the process ends.
 
-    ``sure`` is False where the file system has no locks: then nobody is kept out.
+    ``sure`` is False if the file system has no locks: then nobody is kept out.
     """
 
     def __init__(self, handle: int, sure: bool) -> None:
@@ -46,9 +46,9 @@ class Lock:
 
 
 def lock(path: Path, *, shared: bool = False, wait: bool = False, create: bool = True) -> Lock | None:
-    """Lock the file at ``path``, which ``create`` makes if needed; None where somebody else holds it.
+    """Lock the file at ``path``, which ``create`` makes if needed; None if somebody else holds it.
 
-    ``shared``: together with others that share it. ``wait``: until it is free. Raises OSError where the file
+    ``shared``: together with others that share it. ``wait``: until it is free. Raises OSError if the file
     cannot be opened.
     """
     while True:

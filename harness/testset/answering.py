@@ -49,7 +49,7 @@ def answer_by_model(
     """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
 
     The model sees the passages of grade 2 and above, the best eight. A question without such a passage is
-    left out and named. Raises LlmError where the model cannot be asked; its answers are in the ledger.
+    left out and named. Raises LlmError if the model cannot be asked; its answers are in the ledger.
     """
     if state.config.answering is None:
         raise ConfigError(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from harness import __version__
 from harness.testset.grades import agreements, said_of
 from harness.testset.kinds import KINDS
-from harness.testset.made import Made
+from harness.testset.made import FinishedTestset
 from harness.testset.rows import (
     Candidate,
     DisagreementRow,
@@ -22,7 +22,7 @@ from harness.testset.rows import (
 from harness.testset.state import State
 
 
-def datasheet(state: State, made: Made) -> str:
+def datasheet(state: State, made: FinishedTestset) -> str:
     """The datasheet as Markdown; counts only what the tables hold."""
     parts = [
         "# How this test set came about\n",
@@ -40,7 +40,7 @@ def datasheet(state: State, made: Made) -> str:
     return "\n".join(parts)
 
 
-def _counts(made: Made) -> str:
+def _counts(made: FinishedTestset) -> str:
     answerable = sum(one.answerable for one in made.questions)
     grades = Counter(one.grade for one in made.labels)
     rows = [
@@ -53,7 +53,7 @@ def _counts(made: Made) -> str:
     return _table(("what", "how many"), rows)
 
 
-def _questions(state: State, made: Made) -> str:
+def _questions(state: State, made: FinishedTestset) -> str:
     proposed, candidates = state.rows(Question), state.rows(Candidate)
     by_id = {one.query_id: one for one in proposed}
     kept = [one for one in candidates if one.keep == "yes"]
@@ -97,7 +97,7 @@ def _passages(state: State) -> str:
     return "\n".join(lines)
 
 
-def _grades(state: State, made: Made) -> str:
+def _grades(state: State, made: FinishedTestset) -> str:
     rows = state.rows(GradeRow)
     by = Counter(
         (row.grader, "model" if row.by_model == "yes" else "person") for row in rows if row.grade is not None
@@ -125,14 +125,14 @@ def _grades(state: State, made: Made) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _answers(made: Made) -> str:
+def _answers(made: FinishedTestset) -> str:
     by = Counter(one.answer_by for one in made.questions if one.answer)
     if not by:
         return "## Answers\n\nThere are no golden answers.\n"
     return "## Answers\n\n" + _table(("written by", "answers"), by.most_common())
 
 
-def _to_know(state: State, made: Made) -> str:
+def _to_know(state: State, made: FinishedTestset) -> str:
     lines = ["## To look at\n", *(f"- {one}." for one in made.contradictions)]
     if not made.contradictions:
         lines.append("Nothing contradicts itself: every answerable question has a relevant passage.")

@@ -10,7 +10,7 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.looking import TextFacts
+from harness.starting.folder_summary import TextFacts
 from harness.testset.datasheet import datasheet
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
@@ -29,7 +29,7 @@ def export(state: State, context: Context) -> Outcome:
     """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
 
     What people have done to labels.csv since the last export stays: rows that were added, edited or taken
-    out. Raises ConfigError where the test set has changed the same rows.
+    out. Raises ConfigError if the test set has changed the same rows.
     """
     documents = documents_of(state, context)
     made = make(state, documents)

@@ -15,7 +15,7 @@ from harness.types import MAX_GRADE, Document
 
 @dataclass(frozen=True, slots=True)
 class FinalGrade:
-    """The grade that holds for a passage and who gave it; None where people disagree, unresolved."""
+    """The grade that holds for a passage and who gave it; None if people disagree, unresolved."""
 
     key: Key
     grade: int | None
@@ -27,7 +27,7 @@ class FinalGrade:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two graders on the passages that both have graded; a coefficient is NaN where it is undefined."""
+    """Two graders on the passages that both have graded; a coefficient is NaN if it is undefined."""
 
     first: str
     second: str

@@ -174,7 +174,7 @@ def save_grades(
 
 
 def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
-    """The gathered passages of the questions that are kept; raises ConfigError where some have none."""
+    """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
     pool, searched = gathered(state, chosen)
     missing = len({one.query_id for one in chosen} - searched)
     if missing:

@@ -30,7 +30,7 @@ class TestQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A graded span. ``text`` is what stands there, ``by`` who graded, ``answer`` the part that answers."""
+    """A graded span. ``text`` is what is there, ``by`` who graded, ``answer`` the part that answers."""
 
     query_id: str
     doc_id: str
@@ -45,7 +45,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FinishedTestset:
     """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
@@ -54,8 +54,8 @@ class Made:
     contradictions: tuple[str, ...]
 
 
-def make(state: State, documents: Mapping[str, Document]) -> Made:
-    """Put the tables together; raises ConfigError where nothing has been graded."""
+def make(state: State, documents: Mapping[str, Document]) -> FinishedTestset:
+    """Put the tables together; raises ConfigError if nothing has been graded."""
     chosen = chosen_of(state)
     found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
     ids = {one.query_id for one in chosen}
@@ -75,7 +75,7 @@ def make(state: State, documents: Mapping[str, Document]) -> Made:
     ]
     labels.sort(key=lambda one: (place[one.query_id], one.doc_id, one.start))
     questions = tuple(_question(one, answers.get(one.query_id)) for one in chosen)
-    return Made(
+    return FinishedTestset(
         questions,
         tuple(labels),
         sum(one.grade is None for one in own),

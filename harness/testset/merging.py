@@ -39,7 +39,7 @@ class Merged:
 def merge(path: Path, written: Path, exported: str, questions: Collection[str]) -> Merged:
     """Put what has changed in ``path`` since ``written``, the last export, into ``exported``, the next one.
 
-    Where ``path`` is not there the export is taken as it is. Raises ConfigError where the file and the test
+    Where ``path`` is not there the export is taken as it is. Raises ConfigError if the file and the test
     set say different things of one passage that neither the last export said.
     """
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The prompts of a test set: files in English and Chinese, or a file of the user's own."""
+"""The prompts of a test set: files in English and Chinese, or a user-defined file."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def propose_by_model(
 
 
 def _documents(state: State, context: Context, replace: bool) -> dict[str, Document]:
-    """The documents; raises ConfigError where there are proposals already and ``replace`` is false."""
+    """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
     if state.has(Question) and not replace:
         raise ConfigError(
             f"{state.path(Question)} is there already, perhaps with your edits. Repeat the step with --again "

@@ -50,7 +50,7 @@ def export_review(state: State, context: Context, path: Path, share: float, grad
 def import_review(state: State, context: Context, path: Path, grader: str) -> Outcome:
     """Take a second person's grades, say how far they agree with the first, and list what they differ in.
 
-    Raises ConfigError where that person gave the first grades of all of it.
+    Raises ConfigError if that person gave the first grades of all of it.
     """
     before = state.rows(GradeRow)
     first = [row for row in before if row.grader != grader]

@@ -46,7 +46,7 @@ class Candidate(Question):
 
     ``like`` names the earlier question it resembles most, ``likeness`` says how much (0 to 1).
     ``copied_words`` is the longest run of words it shares with its passage, ``copied_share`` the share of its
-    content words that stand there; ``look`` says what to look at.
+    content words that are there; ``look`` says what to look at.
     """
 
     keep: str = field(kw_only=True)

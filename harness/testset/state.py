@@ -53,7 +53,7 @@ Tables = Mapping[type[Any], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepRecord:
     """A step that was done: when (UTC, ISO 8601), how, and which files it wrote."""
 
     folder: Path
@@ -78,7 +78,7 @@ class State:
     def alone(self) -> Lock:
         """Keep other commands from writing this test set while the lock is held.
 
-        Raises ConfigError where another one does.
+        Raises ConfigError if another one does.
         """
         try:
             held = lock(self.folder / _LOCK)
@@ -100,7 +100,7 @@ class State:
         return self.path(kind).exists()
 
     def rows(self, kind: type[T]) -> list[T]:
-        """The rows of a table; none where it is not there yet. Raises CorpusError for a damaged file."""
+        """The rows of a table; none if it is not there yet. Raises CorpusError for a damaged file."""
         return from_csv(kind, self.path(kind))
 
     def write(
@@ -143,14 +143,14 @@ class State:
                 shutil.copy2(self.folder / name, partial / name)
         return partial
 
-    def done(self) -> list[Done]:
+    def done(self) -> list[StepRecord]:
         """The steps that were done and not undone, the latest last."""
         undone = self.folder / HISTORY / "undone"
         gone = {one.name[:4] for one in undone.glob("*-*")} if undone.is_dir() else set()
         return [one for one in self._all() if one.folder.name[:4] not in gone]
 
-    def undo(self) -> Done:
-        """Put back what the latest step has changed; raises ConfigError where there is none."""
+    def undo(self) -> StepRecord:
+        """Put back what the latest step has changed; raises ConfigError if there is none."""
         done = self.done()
         if not done:
             raise ConfigError(f"{self.folder}: no step has been done, so there is nothing to undo.")
@@ -166,13 +166,13 @@ class State:
         partial.rename(aside)
         return last
 
-    def _all(self) -> list[Done]:
+    def _all(self) -> list[StepRecord]:
         found = []
         for folder in sorted((self.folder / HISTORY).glob("[0-9]*-*")):
             try:
                 record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
                 own = (record[name] for name in ("step", "when", "how", "files", "facts"))
-                found.append(Done(folder, *own))
+                found.append(StepRecord(folder, *own))
             except (OSError, ValueError, KeyError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."

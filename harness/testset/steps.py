@@ -37,7 +37,7 @@ def calls_made(spent: Spending) -> str:
 
 
 def chosen_of(state: State) -> list[Candidate]:
-    """The questions that are kept; raises ConfigError where there is none."""
+    """The questions that are kept; raises ConfigError if there is none."""
     if not state.has(Candidate):
         raise ConfigError(
             f"{state.path(Candidate)} is not there yet. Choose the questions first: "
@@ -87,7 +87,7 @@ def gathered(state: State, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], 
 
 
 def documents_of(state: State, context: Context) -> dict[str, Document]:
-    """The documents by id; raises CorpusError where one is not what it was when the test set was begun.
+    """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
 
     Offsets of questions, passages and grades hold for the text they were made of, and for no other.
     """
@@ -104,7 +104,7 @@ def documents_of(state: State, context: Context) -> dict[str, Document]:
 
 
 def document_rows(state: State, documents: Iterable[Document]) -> dict[type[Any], list[DocumentRow]]:
-    """The table that later steps compare the documents with; none where it has been written."""
+    """The table that later steps compare the documents with; none if it has been written."""
     rows = [
         DocumentRow(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
         for one in sorted(documents, key=lambda one: one.doc_id)

@@ -8,10 +8,10 @@ from harness.errors import CorpusError
 
 
 def golden_answers(cell: str) -> tuple[str, ...]:
-    """The golden answers in a cell, the first one first; none where it is blank.
+    """The golden answers in a cell, the first one first; none if it is blank.
 
     A cell that is a JSON list of texts, such as ``["14.50 crowns", "14 crowns 50"]``, holds several, of which
-    each is right by itself; any other text is one golden answer as it stands, ``[1, 2]`` too. Raises
+    each is right by itself; any other text is one golden answer as it is, ``[1, 2]`` too. Raises
     ValueError for a list that is empty or has a blank entry.
     """
     text = cell.strip()

@@ -31,7 +31,7 @@ def delimited_text(rows: Iterable[Iterable[object]], delimiter: str = ",") -> st
 
 
 def records_of(text: str, delimiter: str, start: int, end: int) -> Records | None:
-    """The records in ``text[start:end]``, blank lines left out; None where a quote is never closed.
+    """The records in ``text[start:end]``, blank lines left out; None if a quote is never closed.
 
     A field that begins with a double quote ends at the next one that is not doubled (RFC 4180), so it may
     hold delimiters and line ends.
@@ -70,7 +70,7 @@ def records_of(text: str, delimiter: str, start: int, end: int) -> Records | Non
 
 
 def delimited(text: str, start: int, end: int) -> Records | None:
-    """The records in ``text[start:end]`` where it is a table; None where it is not.
+    """The records in ``text[start:end]`` where it is a table; None if it is not.
 
     It is one where, under one of ``DELIMITERS``, it has at least three records, two fields and as many fields
     in each; of several the one with most fields.

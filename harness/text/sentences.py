@@ -94,7 +94,7 @@ def _stop_ends_sentence(text: str, stop: re.Match[str]) -> bool:
 
 
 def _full_stop_ends_sentence(before: str, following: str, line: str) -> bool:
-    """Whether the word ``before`` and its full stop end a sentence; ``line`` stands before both."""
+    """Whether the word ``before`` and its full stop end a sentence; ``line`` is before both."""
     if not before:
         return False  # leader dots: ". . . . 12"
     name = before.lower()

@@ -1,4 +1,4 @@
-"""Tokenizers: where in a text each token stands, and how many there are."""
+"""Tokenizers: where in a text each token is, and how many there are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tokenizer(Protocol):
 
     @property
     def window(self) -> int:
-        """The longest input in tokens, special tokens included; 0 where unknown."""
+        """The longest input in tokens, special tokens included; 0 if unknown."""
 
     @property
     def special(self) -> int:
@@ -74,7 +74,7 @@ class Tiktoken:
 
 @lru_cache(maxsize=4)
 def load_tiktoken(name: str) -> Tiktoken:
-    """Load a tiktoken encoding by name; raises ModelError where the package or the vocabulary is missing."""
+    """Load a tiktoken encoding by name; raises ModelError if the package or the vocabulary is missing."""
     try:
         import tiktoken
     except ImportError as error:

@@ -12,7 +12,7 @@ from harness.text.spans import Span
 class TokenWindows:
     """Cuts a text into windows of at most ``size`` tokens, neighbours sharing at most ``overlap`` of them.
 
-    - What stands between two tokens (whitespace, characters that the tokenizer drops) belongs to the window
+    - What is between two tokens (whitespace, characters that the tokenizer drops) belongs to the window
       of the token before it, so that the windows cover the whole text.
     - A byte-level tokenizer may cut inside a character: the window then ends before that character. A
       character of more than ``size`` tokens is kept whole.

@@ -18,7 +18,7 @@ _UNIT = re.compile(
 def wrapped(text: str, cells: int, indent: str = "", break_words: bool = True) -> list[str]:
     """Lines of at most ``cells`` cells, a full-width character being two; broken at blanks or between those.
 
-    With ``break_words`` a word that is wider is broken; else it stands on a line of its own.
+    With ``break_words`` a word that is wider is broken; else it is on a line of its own.
     """
     if text.isascii() or not re.search(f"[{WIDE}]", text):
         return textwrap.wrap(

@@ -142,7 +142,7 @@ def _first_rows(block: _Block, depth: int, rules: Convention) -> tuple[Ints, Int
 
 
 def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
-    """The grade of the document in every row, 0 where it is unjudged, and which are judged."""
+    """The grade of the document in every row, 0 if it is unjudged, and which are judged."""
     within = (rows - np.repeat(block.offsets[:-1], np.diff(offsets))).tolist()
     found: list[int] = []
     # a loop over queries, so that no document is left and come back to: that would fetch it twice
@@ -162,7 +162,7 @@ def _looked_up(block: _Block, rows: Ints, offsets: Ints) -> tuple[Ints, Bools]:
 
 
 def _rows_to_read(rows: Ints, offsets: Ints, starts: Ints) -> list[int | None]:
-    """How many of the first rows of every query hold all of its chosen ``rows``; None where most have to."""
+    """How many of the first rows of every query hold all of its chosen ``rows``; None if most have to."""
     read, filled = np.zeros(len(offsets) - 1, np.int64), np.flatnonzero(np.diff(offsets))
     if len(filled):
         read[filled] = np.maximum.reduceat(rows, offsets[filled]) + 1 - starts[filled]
@@ -172,7 +172,7 @@ def _rows_to_read(rows: Ints, offsets: Ints, starts: Ints) -> list[int | None]:
 
 
 def _ranks_of_judged(block: _Block, rules: Convention) -> Ints:
-    """The 0-based rank of every judged document, -1 where it is not ranked."""
+    """The 0-based rank of every judged document, -1 if it is not ranked."""
     scores = np.frombuffer(b"".join(map(_scores_of_judged, block.runs, block.judged)), np.float64)
     rank = _ranks(block, single_precision(scores) if rules.single_precision else scores)
     for query in np.unique(owners(block.judged_offsets)[rank == _TIED]).tolist():
@@ -182,13 +182,13 @@ def _ranks_of_judged(block: _Block, rules: Convention) -> Ints:
 
 
 def _scores_of_judged(documents: Mapping[str, float], graded: Mapping[str, int]) -> bytes:
-    """The packed score of every judged document of a query, NaN where it is not ranked."""
+    """The packed score of every judged document of a query, NaN if it is not ranked."""
     list(documents)  # fetches all ids at once, which lookups would do one by one
     return struct.pack(f"{len(graded)}d", *map(documents.get, graded, repeat(nan)))
 
 
 def _ranks(block: _Block, judged: AnyArray) -> Ints:
-    """For every judged document its 0-based rank, -1 where it is not ranked, -2 where others tie with it."""
+    """For every judged document its 0-based rank, -1 if it is not ranked, -2 where others tie with it."""
     ranks = np.full(len(judged), _UNRANKED, dtype=np.int64)
     ranked_counts, judged_counts = np.diff(block.offsets), np.diff(block.judged_offsets)
     for queries in length_blocks(ranked_counts):

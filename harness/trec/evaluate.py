@@ -28,7 +28,7 @@ Numbers = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class DocScores:
-    """Values [Q, M] of every measure for every query, NaN where it is undefined."""
+    """Values [Q, M] of every measure for every query, NaN if it is undefined."""
 
     query_ids: tuple[str, ...]
     measures: tuple[Measure, ...]
@@ -36,7 +36,7 @@ class DocScores:
     convention: Convention
 
     def means(self) -> dict[str, float | None]:
-        """The mean over the queries that have a value, None where none has."""
+        """The mean over the queries that have a value, None if none has."""
         return {
             measure.name: float(np.nanmean(column)) if (~np.isnan(column)).any() else None
             for measure, column in zip(self.measures, self.values.T, strict=True)
@@ -124,7 +124,7 @@ def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
 
 
 def _scored_rows(run: Run, query: Numbers, rules: Convention) -> Ints | None:
-    """The rows of judged queries; None where these are all."""
+    """The rows of judged queries; None if these are all."""
     kept = query >= 0
     if rules.skip_same_id:
         same = np.flatnonzero(fingerprints(run.query.names)[run.query.code] == run.doc.prints())
@@ -162,12 +162,12 @@ def _rank(
 
 
 def _score_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
-    """Where the scores of some rows stand among them, lowest first; equal scores stand in one place."""
+    """Where the scores of some rows are among them, lowest first; equal scores are in one place."""
     return np.unique(run.score[rows], return_inverse=True)[1]
 
 
 def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
-    """Where the document ids of some rows stand in the order of their bytes."""
+    """Where the document ids of some rows are in the order of their bytes."""
     ids = Ids.of(run.doc.take(rows), run.source)
     order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
     return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]

@@ -66,7 +66,7 @@ class DocIds:
         return str(value.cast(pa.large_binary()).as_py().decode("utf-8", "replace"))
 
     def empty_row(self) -> int | None:
-        """The first row with an id of no characters; None where there is none."""
+        """The first row with an id of no characters; None if there is none."""
         return _first_empty(self.values, self.code)
 
     def take(self, rows: Ints) -> Any:
@@ -109,11 +109,11 @@ class Ids:
         return len(self.code)
 
     def empty_row(self) -> int | None:
-        """The first row with an id of no characters; None where there is none."""
+        """The first row with an id of no characters; None if there is none."""
         return _first_empty(self.names, self.code)
 
     def codes_in(self, others: Any) -> npt.NDArray[np.int32]:
-        """For every distinct name its place in another array of names, -1 where it is not there: [names]."""
+        """For every distinct name its place in another array of names, -1 if it is not there: [names]."""
         found = pc.fill_null(pc.index_in(self.names, value_set=others), -1)
         return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
 
@@ -229,7 +229,7 @@ def _same_memory(one: Any, other: Any) -> bool:
 
 
 def _checked(column: Any, source: str) -> Any:
-    """The column as large strings, or still coded; raises TrecError where a row has no id."""
+    """The column as large strings, or still coded; raises TrecError if a row has no id."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if pa.types.is_nested(chunked.type):
         raise TrecError(f"{source}: an id is text or a number; the column holds {chunked.type}")
@@ -256,7 +256,7 @@ def _why_no_text(kind: Any) -> str:
 
 
 def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
-    """The first row whose string has no character, None where there is none."""
+    """The first row whose string has no character, None if there is none."""
     chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
     ends = [_ends(chunk) for chunk in chunks]
     empty = [np.flatnonzero(of[1:] == of[:-1]) for of in ends]
@@ -281,7 +281,7 @@ def _ends(strings: Any) -> Ints:
 
 
 def _text(names: Any, source: str) -> Any:
-    """The names as they are; raises TrecError where one is not UTF-8, as a damaged file may have it."""
+    """The names as they are; raises TrecError if one is not UTF-8, as a damaged file may have it."""
     try:
         names.validate(full=True)
     except pa.ArrowInvalid as error:

@@ -1,4 +1,4 @@
-"""Find pairs of a query and a document: ranked ones among the judged, and those that stand twice."""
+"""Find pairs of a query and a document: ranked ones among the judged, and those that are twice."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Pairs:
 
 
 def judged_rows(ranked: Pairs, judged: Pairs) -> Ints:
-    """For every ranked pair the place of the same judged pair, -1 where it is not judged.
+    """For every ranked pair the place of the same judged pair, -1 if it is not judged.
 
-    Both number the queries alike. No pair may stand twice on either side.
+    Both number the queries alike. No pair may be twice on either side.
     """
     row = _places(ranked.prints, judged.prints)
     if row is None:
@@ -56,7 +56,7 @@ def judged_rows(ranked: Pairs, judged: Pairs) -> Ints:
 
 
 def repeated_row(pairs: Pairs) -> int | None:
-    """The first place where a pair stands that stood before; None where all differ."""
+    """The first place of a pair that occurred before; None if all differ."""
     ordered = np.sort(pairs.prints)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
@@ -70,7 +70,7 @@ def repeated_row(pairs: Pairs) -> int | None:
 
 
 def _places(wanted: Prints, among: Prints) -> Ints | None:
-    """Where each of ``wanted`` stands in ``among``, -1 for nowhere; None where two of ``among`` are one.
+    """Where each of ``wanted`` is in ``among``, -1 for nowhere; None if two of ``among`` are one.
 
     The smaller side becomes a hash table. Where that is ``among``, its first of several equals is found, so
     that a pair that belongs to another of them does not match on the ids.

@@ -134,7 +134,7 @@ def _located(path: Path, error: pa.ArrowInvalid) -> str:
 def _read_parquet(path: Path) -> pa.Table:
     """The columns that count, query ids as dictionary codes where they are text.
 
-    Document ids are read as they stand: with many of them, a file holds no dictionary to profit from.
+    Document ids are read as they are: with many of them, a file holds no dictionary to profit from.
     """
     about = parquet.read_metadata(path)
     if about.num_rows > _LARGEST_ROWS_PER_BYTE * path.stat().st_size + _FREE_ROWS:
@@ -150,7 +150,7 @@ def _read_parquet(path: Path) -> pa.Table:
 
 
 def _kept(names: Sequence[str]) -> list[str] | None:
-    """The columns of a run or of judgments; None where one is missing, as the error then lists them all."""
+    """The columns of a run or of judgments; None if one is missing, as the error then lists them all."""
     query, doc = find_column(names, QUERY_NAMES), find_column(names, DOC_NAMES)
     numbers = [find_column(names, accepted) for accepted in (SCORE_NAMES, GRADE_NAMES, RANK_NAMES)]
     if query is None or doc is None or numbers[:2] == [None, None]:

@@ -36,7 +36,7 @@ AnyIds = TypeVar("AnyIds", Ids, DocIds)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Ranked documents, one row each, in the order of the source; ``rank`` is None where it has no ranks."""
+    """Ranked documents, one row each, in the order of the source; ``rank`` is None if it has no ranks."""
 
     query: Ids
     doc: DocIds

@@ -34,7 +34,7 @@ def filter_table(rows: Iterable[FilterRow]) -> Table:
 def filter_notes(
     rows: Mapping[str, Iterable[FilterRow]], names: Mapping[tuple[str, str], str]
 ) -> tuple[str, ...]:
-    """The caveat about filters that are wrong, most often wrong first; none where all are right.
+    """The caveat about filters that are wrong, most often wrong first; none if all are right.
 
     ``rows`` are those of each result, ``names`` what a (result, setting) is called.
     """
@@ -60,7 +60,7 @@ def filter_notes(
 
 
 def same_ranking_notes(settings: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
-    """The caveat that settings tie because they differ only in how they answer; none where none do.
+    """The caveat that settings tie because they differ only in how they answer; none if none do.
 
     ``settings`` are configured settings as plain values, by what they are called.
     """

@@ -11,7 +11,7 @@ from harness.verdict.compared import difference_cells
 
 
 def reranked_table(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> Table | None:
-    """Every reranked setting against its own retrieval; None where nothing was reranked."""
+    """Every reranked setting against its own retrieval; None if nothing was reranked."""
     title = f"what the reranker does to {after.measure}"
     return _changes(before, after, title, ("retrieved", "reranked"), options)
 
@@ -24,7 +24,7 @@ def reranked(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = 
 def changed_table(
     before: ScoreMatrix, after: ScoreMatrix, names: tuple[str, str], options: Options | None = None
 ) -> Part | None:
-    """The settings that two results have in common, each against itself; None where there are none."""
+    """The settings that two results have in common, each against itself; None if there are none."""
     common = [name for name in after.settings if name in before.settings]
     before = before.in_order_of(after.query_ids)
     if common and all(np.array_equal(before.row(one), after.row(one), equal_nan=True) for one in common):

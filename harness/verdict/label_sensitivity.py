@@ -88,7 +88,7 @@ def sensitivity_of(
     names: Mapping[tuple[str, str], str],
     stage: str = "final",
 ) -> dict[str, LabelSensitivity]:
-    """Every measure's, where all settings stand in the rows of ``label_sensitivity.csv``.
+    """Every measure's, where all settings are in the rows of ``label_sensitivity.csv``.
 
     ``rows`` are those of each result by its name, ``names`` maps a (result, setting) to what the setting is
     called here; ``stage`` ``final`` is the last one of each setting.
@@ -115,7 +115,7 @@ def _of_measure(
             if name is None or stage not in ("final", row.stage):
                 continue
             if row.mean is not None:
-                # rows stand in the order of the stages, so that the last one stays
+                # rows are in the order of the stages, so that the last one stays
                 means.setdefault(name, {})[row.labels] = row.mean
                 lengths.setdefault(row.labels, row.label_p50)
     ways = tuple(lengths)
@@ -130,7 +130,7 @@ def _of_measure(
 
 
 def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison]) -> tuple[Part, ...]:
-    """What `harness compare` prints of it; nothing where it is not known or there is one setting."""
+    """What `harness compare` prints of it; nothing if it is not known or there is one setting."""
     if sensitivity is None or len(sensitivity.means) < 2:
         return ()
     return (sensitivity.table(), sensitivity.sentences(tuple(found)))

@@ -112,7 +112,7 @@ def common_measures(results: list[Stored]) -> tuple[str, ...]:
 def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     """Several results side by side, by every measure they share.
 
-    Raises HarnessError where they were not scored on the same queries and judged text.
+    Raises HarnessError if they were not scored on the same queries and judged text.
     """
     stored = {name: one for name, (_, one) in results.items()}
     # one result is scored on what it was scored on, whatever its record says

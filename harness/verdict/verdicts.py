@@ -22,7 +22,7 @@ class Scores:
     """All that a verdict is made of.
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
-    ``chunkings`` says how each setting cuts documents, or is empty where nobody knows; ``documents`` are the
+    ``chunkings`` says how each setting cuts documents, or is empty if nobody knows; ``documents`` are the
     names of the documents, which say whether clusters are documents; ``costs`` are of these settings;
     ``sensitivity`` says by measure what longer and shorter labels do, where that was computed; ``notes`` are
     further caveats, ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it
@@ -78,7 +78,7 @@ def turning_of(scores: Scores) -> dict[str, Turning]:
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
     """What is unjudged among the first ranks, and the upper bound of ``measure`` where it was scored.
 
-    Of several depths the one of ``measure``, else the first; None where no share of judged ranks was scored.
+    Of several depths the one of ``measure``, else the first; None if no share of judged ranks was scored.
     """
     family, _, depth = measure.partition("@")
     shares = [name for name in matrices if name.partition("@")[0] == "judged" and "@" in name]
@@ -114,7 +114,7 @@ def costs_of(
     tokens: dict[tuple[str, str], float] = {}
     depths = set()
     for result, rows in prices.items():
-        # rows stand in the order of the stages, so that the last one stays
+        # rows are in the order of the stages, so that the last one stays
         for row in rows:
             if stage in ("final", row["stage"]):
                 tokens[result, row["setting"]] = float(row["tokens_at_k"] or math.nan)

@@ -150,15 +150,15 @@ def test_trials_without_an_answer_end_the_run_where_they_are_too_many(tmp_path, 
             section = {"kind": "llm", "prompt": "abilities", "endpoint": endpoint, "max_failed": most}
             (tmp_path / "c.yaml").write_text(json.dumps({"answer": section, "cache": "c"}))
             assert run("abilities", "try", "t.jsonl", "--config", "c.yaml", "--quiet") == code
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     assert "The trials: 1 of 3 questions have no answer by abilities v1 by fake (refusal x1)" in " ".join(
-        told.err.split()
+        output.err.split()
     )
-    assert "Trials without an answer are left out: refusal (1)." in " ".join(told.out.split())
+    assert "Trials without an answer are left out: refusal (1)." in " ".join(output.out.split())
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["rgb", "x.jsonl", "--output", "t", "--rates", "a"], "write shares such as"),
         (["rgb", "x.jsonl", "--output", "t", "--rates", "1"], "from 0 to below 1"),
@@ -167,11 +167,11 @@ def test_trials_without_an_answer_end_the_run_where_they_are_too_many(tmp_path, 
         (["try", "t.jsonl", "--config", "list.yaml"], "cache: must be the path of a folder"),
     ],
 )
-def test_wrong_usage(words, told, tmp_path, monkeypatch, capsys):
+def test_wrong_usage(words, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "list.yaml").write_text("answer: {kind: extractive}\ncache: [a]\n")
     assert run("abilities", *words) == 1
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_answer_that_stands_within_another_figure_cannot_be_marked():

@@ -159,7 +159,7 @@ TRIAL = '{"trial_id": "t", "ability": "noise", "rate": 0, "question": "q", "pass
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "line 1: is not a trial"),
         ((TRIAL % ('["a"]', '[["b"]]')).replace("noise", "x"), "ability: Input should be 'noise'"),
@@ -172,15 +172,15 @@ TRIAL = '{"trial_id": "t", "ability": "noise", "rate": 0, "question": "q", "pass
         (TRIAL % ('["35 minutes."]', "[[35]]"), r"golden: 0: 0: .*valid string"),
     ],
 )
-def test_faults_of_trials_are_named(tmp_path, text, told):
+def test_faults_of_trials_are_named(tmp_path, text, message):
     path = tmp_path / "t.jsonl"
     path.write_text(text)
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         read_trials(path)
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "message"),
     [
         ({"id": 1}, "no 'positive'"),
         ({**PLAIN, "answer": []}, "answer is empty"),
@@ -188,8 +188,8 @@ def test_faults_of_trials_are_named(tmp_path, text, told):
         ({**PLAIN, "negative": [3]}, "3 is not text"),
     ],
 )
-def test_faults_of_rgb_are_named(tmp_path, record, told):
-    with pytest.raises(CorpusError, match=f"line 1: is no instance of RGB.*{told}"):
+def test_faults_of_rgb_are_named(tmp_path, record, message):
+    with pytest.raises(CorpusError, match=f"line 1: is no instance of RGB.*{message}"):
         rgb(tmp_path / "t.jsonl", record)
 
 

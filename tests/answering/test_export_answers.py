@@ -77,13 +77,13 @@ def read_csv(path):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "has 2 settings; name one"),
         (["--setting", "top_n=9"], "has no setting 'top_n=9' with answers"),
     ],
 )
-def test_whose_answers_must_be_clear(results, tmp_path, capsys, words, told):
+def test_whose_answers_must_be_clear(results, tmp_path, capsys, words, message):
     assert run("export-answers", str(results), *words, "--output", str(tmp_path / "a.jsonl")) == 1
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "a.jsonl").exists()

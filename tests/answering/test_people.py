@@ -40,7 +40,7 @@ def test_few_values_give_no_corrected_mean_and_failures_do_not_count():
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("q9,m,1", "no question 'q9'"),
         ("q1,x,1", "'x' is not among the measures"),
@@ -49,10 +49,10 @@ def test_few_values_give_no_corrected_mean_and_failures_do_not_count():
         ("q1,m,1\nq1,m,0", "line 3: q1 has a value of m already"),
     ],
 )
-def test_faults_are_named(tmp_path, line, told):
+def test_faults_are_named(tmp_path, line, message):
     path = tmp_path / "h.csv"
     path.write_text(f"query_id,measure,value\n{line}\n")
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         read_values(path, ["m"], ["q0", "q1"])
 
 

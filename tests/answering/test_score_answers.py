@@ -112,10 +112,10 @@ def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answer
         assert run("score-answers", str(answers), "--config", str(config), "--quiet") == 1
         # two statements calls, two tries each
         assert server.count == 4
-        told = " ".join(capsys.readouterr().err.split())
+        output = " ".join(capsys.readouterr().err.split())
         assert (
             "faithfulness: 2 of 2 answers could not be scored (no usable answer to statements (no_json) x2)"
-            in told
+            in output
         )
         config_at(server.url, config, answer_max_unscored=1.0)
         assert (
@@ -173,7 +173,7 @@ def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--measures", "faithfulness"], "faithfulness needs a language model: configure it in"),
         (["--measures", "exact"], "there is no kind 'exact'"),
@@ -182,9 +182,9 @@ def test_an_endpoint_that_refuses_ends_the_run_and_writes_nothing(answers, tmp_p
         (["--output", "x.json"], "name a .csv file"),
     ],
 )
-def test_wrong_usage(answers, capsys, words, told):
+def test_wrong_usage(answers, capsys, words, message):
     assert run("score-answers", str(answers), *words) == 1
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 def test_passages_without_their_text_cannot_be_judged(answers, tmp_path, capsys):

@@ -56,6 +56,6 @@ def test_a_document_that_holds_the_questions_is_warned_of(tmp_path, monkeypatch)
     config, questions = write_corpus(tmp_path, monkeypatch)
     assert not [w for w in run(config)[2].warnings if "word for word" in w]
     (tmp_path / "docs" / "faq.txt").write_text("\n".join(questions[:4]).replace(" ", "  ").upper())
-    told = [w for w in run(config)[2].warnings if "word for word" in w]
-    assert told == [w for w in told if w.startswith("faq holds 4 of the 6 questions")]
-    assert told
+    messages = [w for w in run(config)[2].warnings if "word for word" in w]
+    assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 questions")]
+    assert messages

@@ -92,10 +92,10 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
         assert capsys.readouterr().out.count("to rewrite") == 2
         command("bench", path, "--dry-run")
         assert server.count == 0, "a plan and a dry run ask nothing"
-        told = " ".join(capsys.readouterr().out.split())
+        output = " ".join(capsys.readouterr().out.split())
         # the route's on the queries as they are, which is also the setting's; and the route's on that
-        assert told.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
-        assert "depend on a rewriting that has not been made yet. Nothing was spent." in told
+        assert output.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
+        assert "depend on a rewriting that has not been made yet. Nothing was spent." in output
         results, folder = run_bench(load_config(path), Silent())
         # the route rewrites the setting's rewriting, so it asks five more
         assert server.count == 10
@@ -155,8 +155,8 @@ def test_what_a_run_says_and_what_keeps_it_from_asking(write_config, monkeypatch
         assert "the environment variable FAKE_KEY is not set" in " ".join(capsys.readouterr().err.split())
         monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
         command("bench", path)
-    told = " ".join(capsys.readouterr().out.split())
-    assert "declarative v1 by fake-1 rewrote queries: 5 calls now for 0.0100, 0 answers from" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "declarative v1 by fake-1 rewrote queries: 5 calls now for 0.0100, 0 answers from" in output
 
 
 def test_a_dry_run_of_an_agreement_asks_nothing(write_config, capsys):

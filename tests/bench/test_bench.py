@@ -200,8 +200,8 @@ def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus)
     with pytest.raises(CorpusError, match=r"bad\.txt"):
         run(write_config())
     _, folder, reporter = run(write_config(more="on_bad_document: skip"))
-    (told,) = [text for text in reporter.warnings if text.startswith("skipped ")]
-    assert told.count("bad.txt") == 1
+    (message,) = [text for text in reporter.warnings if text.startswith("skipped ")]
+    assert message.count("bad.txt") == 1
     listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
     assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
     for name in ("engines", "people", "harbour"):
@@ -305,9 +305,9 @@ def test_flipped_bits_in_the_cache_change_no_figure_and_are_told_once(corpus, wr
             file.write_bytes(bytes(content))
     _, folder, reporter = run(path)
     assert unchanging(folder) == expected
-    (told,) = [text for text in reporter.warnings if "damaged" in text]
+    (message,) = [text for text in reporter.warnings if "damaged" in text]
     for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
-        assert f" of {what} (" in told
+        assert f" of {what} (" in message
     _, folder, reporter = run(path)
     assert unchanging(folder) == expected
     assert not [text for text in reporter.warnings if "damaged" in text]
@@ -321,11 +321,11 @@ def test_lost_text_is_told_in_one_line_and_above_a_share_an_error(write_config, 
     path = write_config()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     results, folder, reporter = run(path)
-    told = " ".join(reporter.warnings)
+    message = " ".join(reporter.warnings)
     characters = results.record.counts["characters"]
-    assert "text of 5 documents: 2 of 4 (50.00%) pages and 1 of " in told
-    assert "1 document has pages without text although something is drawn on them" in told
-    assert "scan (pages 2-3)" in told
+    assert "text of 5 documents: 2 of 4 (50.00%) pages and 1 of " in message
+    assert "1 document has pages without text although something is drawn on them" in message
+    assert "scan (pages 2-3)" in message
     assert results.record.counts["pages_suspect"] == 2
     assert results.record.counts["characters_suspect"] == 1
     (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "scan"]
@@ -352,10 +352,10 @@ def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus
     path = write_config()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
     _, folder, reporter = run(path)
-    (told,) = [text for text in reporter.warnings if "after repairing errors" in text]
+    (message,) = [text for text in reporter.warnings if "after repairing errors" in text]
     (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
     reason = row["reason"].split("; ")[0]
-    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in told
+    assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
 
 
 def test_a_plan_counts_what_the_cache_does_not_have(write_config):

@@ -87,10 +87,10 @@ def test_rankings_that_end_before_the_budget_are_warned_of(write_config):
         write_config(chunk="{kind: recursive, chunk_size: [60, 250]}", more=MEASURES), "{top_k: 4}"
     )
     _, _, warned = run(path)
-    (told,) = [text for text in warned if "ndcg_text@600" in text]
-    assert "chunk=60/0 (5 of 5 queries" in told
-    assert "chunk=250/0" not in told
-    assert "retrieve.top_chars to 600" in told
+    (message,) = [text for text in warned if "ndcg_text@600" in text]
+    assert "chunk=60/0 (5 of 5 queries" in message
+    assert "chunk=250/0" not in message
+    assert "retrieve.top_chars to 600" in message
 
 
 def test_a_search_that_finds_no_more_is_not_told_to_go_deeper(write_config):
@@ -101,8 +101,8 @@ def test_a_search_that_finds_no_more_is_not_told_to_go_deeper(write_config):
     found = [len(ranking.chunk_ids) for ranking in results.runs["base", "retrieve"]]
     assert min(found) < 9
     reached = sum(ranks == 9 for ranks in found)
-    told = [text for text in warned if "ndcg_text@600" in text]
-    assert [f"({reached} of {len(found)} queries" in text for text in told] == [True] * bool(reached)
+    messages = [text for text in warned if "ndcg_text@600" in text]
+    assert [f"({reached} of {len(found)} queries" in text for text in messages] == [True] * bool(reached)
 
 
 def test_documents_shorter_than_the_budget_are_no_fault_of_the_search(write_config):
@@ -115,9 +115,9 @@ def test_documents_shorter_than_the_budget_are_no_fault_of_the_search(write_conf
 
 def test_a_reranker_as_shallow_as_a_cutoff_is_warned_of(write_config):
     shallow = write_config(rerank="{kind: late_interaction, top_n: 3}", more=MEASURES)
-    (told,) = [text for text in run(shallow)[2] if "rerank.top_n" in text]
-    assert "first 3 chunks" in told
-    assert "above 3" in told
+    (message,) = [text for text in run(shallow)[2] if "rerank.top_n" in text]
+    assert "first 3 chunks" in message
+    assert "above 3" in message
     deep = write_config(rerank="{kind: late_interaction, top_n: 4}", more=MEASURES)
     assert not [text for text in run(deep)[2] if "rerank.top_n" in text]
 

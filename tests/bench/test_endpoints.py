@@ -1,4 +1,4 @@
-"""A benchmark with models behind endpoints: planned without a request, paid once, its costs told."""
+"""A benchmark with models behind endpoints: planned without a request, paid once, its costs reported."""
 
 import csv
 import json
@@ -58,13 +58,13 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     with FakeServer(script) as server:
         path = config(server.url)
         command("validate", path)
-        told = " ".join(capsys.readouterr().out.split())
-        assert "e-1: 29 texts: 1 requests to make" in told
-        assert "r-1: about 30 pairs: 10 requests to make" in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "e-1: 29 texts: 1 requests to make" in output
+        assert "r-1: about 30 pairs: 10 requests to make" in output
         command("bench", path, "--dry-run")
-        told = " ".join(capsys.readouterr().out.split())
-        assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in told
-        assert "depend on an endpoint that has not been called yet. Nothing was spent." in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in output
+        assert "depend on an endpoint that has not been called yet. Nothing was spent." in output
         assert server.count == 0, "a plan and a dry run send nothing"
         command("bench", path, "--quiet")
         said = " ".join(capsys.readouterr().out.split())
@@ -122,9 +122,9 @@ def test_the_example_is_planned_without_keys_and_says_what_is_missing(monkeypatc
     path.write_text(f"{text}cache: {tmp_path}/cache\nresults: {tmp_path}/results\n", encoding="utf-8")
     command("validate", path)
     shown = capsys.readouterr()
-    told = " ".join(shown.out.split())
-    assert "text-embedding-3-small: " in told
-    assert "price about" in told
+    output = " ".join(shown.out.split())
+    assert "text-embedding-3-small: " in output
+    assert "price about" in output
     missing = " ".join(shown.err.split())
     assert "OPENAI_API_KEY is not set" in missing
     assert "COHERE_API_KEY is not set" in missing

@@ -89,8 +89,8 @@ def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough,
     reporter = Silent()
     path = write_config(rerank="null", more=f"measures: [ndcg_evidence(enough={enough})@300]")
     run_bench(load_config(path), reporter)
-    told = [text for text in reporter.warnings if text.startswith("the median label has")]
-    assert [f"counts any {enough} of them as found evidence" in text for text in told] == [True] * warned
+    messages = [text for text in reporter.warnings if text.startswith("the median label has")]
+    assert [f"counts any {enough} of them as found evidence" in text for text in messages] == [True] * warned
 
 
 def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
@@ -165,14 +165,14 @@ def test_pairs_that_turn_are_those_of_different_chunkings():
 
 def test_compare_says_which_real_differences_turn():
     found = [comparison("small", "large", "turns"), comparison("large", "page", "real")]
-    table, told = label_parts(WAYS, found)
+    table, shown = label_parts(WAYS, found)
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")
     assert table.rows[-1] == ("median label, characters", "83", "583", "1,483")
-    assert told == (
+    assert shown == (
         "The median label has 83 characters.",
         "small against large: do not rely on it. The difference changes sign with labels padded by 700.",
     )
     found = [comparison("small", "large", "open"), comparison("large", "page", "real")]
-    _, told = label_parts(WAYS, found)
-    assert told[1:] == ("The real difference keeps its sign however the labels are drawn.",)
+    _, shown = label_parts(WAYS, found)
+    assert shown[1:] == ("The real difference keeps its sign however the labels are drawn.",)
     assert label_parts(None, []) == ()

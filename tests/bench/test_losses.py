@@ -72,11 +72,11 @@ def test_the_routes_of_a_fusion_stand_beside_the_sum_with_their_own_scores(write
     for row in orders.itertuples():
         assert math.isclose(row.left, scored[row.setting, row.query_id, row.step], abs_tol=1e-9)
     assert set(orders.step) == {*routes, "retrieve", "rerank"}
-    # a route that loses what was told already is not told again
-    told = [row[1:] for row in loss_table(rows).rows]
+    # a route that loses the same as an earlier way is not listed again
+    ways = [row[1:] for row in loss_table(rows).rows]
     alone = [row[1:] for row in loss_table(rows).rows if " alone" in row[0]]
     assert alone
-    assert len(set(told)) == len(told)
+    assert len(set(ways)) == len(ways)
 
 
 def test_a_waterfall_of_one_row_a_query_is_still_read(write_config):

@@ -71,15 +71,15 @@ def test_they_stay_within_their_size(folder):
 
 
 def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):
-    told = Told()
+    shown_text = Told()
     Path("docs/doc.pdf").write_bytes(b"%PDF other")
     with pytest.raises(HarnessError, match="no pages to show"):
-        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, told)
-    assert told.warned == ["docs/doc.pdf has changed since the run, so its pages are not shown."]
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, shown_text)
+    assert shown_text.warned == ["docs/doc.pdf has changed since the run, so its pages are not shown."]
     Path("docs/doc.pdf").unlink()
     with pytest.raises(HarnessError):
-        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, told)
-    assert "Run the command in the folder where the benchmark ran." in told.warned[1]
+        page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, shown_text)
+    assert "Run the command in the folder where the benchmark ran." in shown_text.warned[1]
 
 
 def test_the_page_grows_by_the_pictures_alone(folder):

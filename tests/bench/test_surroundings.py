@@ -8,7 +8,7 @@ from harness.report.rows import SurroundingRow
 from harness.report.write import write_table
 from harness.types import Document
 
-TEXT = "".join(f"{i:04d} " for i in range(400))  # 2,000 characters, each place told by its number
+TEXT = "".join(f"{i:04d} " for i in range(400))  # 2,000 characters, each place identified by its number
 DOCUMENT = Document("d", TEXT, (), "")
 
 

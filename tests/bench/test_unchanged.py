@@ -11,7 +11,7 @@ import pytest
 
 import harness.bench.flow
 import harness.bench.unchanged as unchanged
-from harness.bench.ending import STORED, Ending
+from harness.bench.final_output import STORED, FinalOutput
 from harness.bench.inputs import input_hashes
 from harness.cli import main
 from harness.config import load_config
@@ -68,11 +68,13 @@ def test_a_repeated_run_says_the_same_and_writes_nothing(words, corpus, runs, ca
     assert len(runs) == 1
     assert contents(corpus / "results", corpus / "own") == before
     # each is wrapped to the terminal, so paragraphs are compared
-    told, said = ([" ".join(part.split()) for part in out.split("\n\n")] for out in (first.out, second.out))
-    ((ran, stands),) = [pair for pair in zip(told, said, strict=True) if pair[0] != pair[1]]
+    before_text, after_text = (
+        [" ".join(part.split()) for part in out.split("\n\n")] for out in (first.out, second.out)
+    )
+    ((ran, stands),) = [pair for pair in zip(before_text, after_text, strict=True) if pair[0] != pair[1]]
     assert " computed, " in ran
     assert stands.startswith("Nothing has changed since the run of ")
-    assert f"Results: {corpus}/results/tiny/" in said[-1]
+    assert f"Results: {corpus}/results/tiny/" in after_text[-1]
     # warned of is the same too, not what was read and done on the way
     warned = [line for line in first.err.splitlines() if line.startswith("warning: ")]
     assert [line for line in second.err.splitlines() if line.startswith("warning: ")] == warned
@@ -288,5 +290,5 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
 def test_an_ending_is_kept_whole():
     row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
     table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
-    ending = Ending("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
+    ending = FinalOutput("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
     assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(ending, mode="json")))) == ending

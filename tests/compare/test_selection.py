@@ -108,10 +108,10 @@ def test_folds_that_cannot_be_are_refused():
 
 def test_cross_validation_says_what_was_chosen_how_often_and_what_choosing_adds():
     found = cross_validate(noisy(40, (0.5, 0.7)), count=4, repeats=3, options=QUICK)
-    told = " ".join(found.sentences())
-    assert "(4 folds, 3 times over)" in told
-    assert "Chosen of 12 times: b in 12." in told
-    assert f"Best on all queries is b, with a mean {found.optimism:+.3f}" in told
+    message = " ".join(found.sentences())
+    assert "(4 folds, 3 times over)" in message
+    assert "Chosen of 12 times: b in 12." in message
+    assert f"Best on all queries is b, with a mean {found.optimism:+.3f}" in message
 
 
 def test_a_single_fold_is_refused():
@@ -122,6 +122,6 @@ def test_a_single_fold_is_refused():
 def test_few_validation_queries_give_no_optimism():
     splits = ("train",) * 60 + ("validation",) * 2
     scores = noisy(62, (0.5, 0.7))
-    (told,) = select(matrix(dict(zip("ab", scores.values, strict=True)), splits=splits), QUICK).sentences()
-    assert told.startswith("2 validation queries are too few")
+    (message,) = select(matrix(dict(zip("ab", scores.values, strict=True)), splits=splits), QUICK).sentences()
+    assert message.startswith("2 validation queries are too few")
     assert "looks better than on validation by" in " ".join(select(noisy(62, (0.5, 0.7)), QUICK).sentences())

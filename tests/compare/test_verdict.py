@@ -23,7 +23,7 @@ from .build import matrix, noisy
 QUICK = Options(resamples=2_000)
 
 
-def told(verdict, role):
+def lines_in(verdict, role):
     return [line.text for line in lines_of(verdict) if line.role == role]
 
 
@@ -31,7 +31,7 @@ def test_one_setting_is_best_where_every_other_is_really_behind():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
     assert (found.decision, found.leader) == ("best", "b")
     assert [one.place for one in found.standings] == ["best", "ruled out", "ruled out"]
-    assert told(found, "decision") == [
+    assert lines_in(found, "decision") == [
         "Use b. Its ndcg_exp@10, 0.714, is really better than that of every other setting."
     ]
     assert found.needed is None
@@ -43,11 +43,11 @@ def test_nothing_is_best_while_another_may_be():
     assert found.decision == "open"
     assert found.named("leads", "may be best") == ("c", "a")
     assert found.named("ruled out") == ("b",)
-    assert told(found, "decision")[0].endswith(
+    assert lines_in(found, "decision")[0].endswith(
         "a may be best too. Ruled out because another setting is really better: b."
     )
     assert not found.margin.real
-    assert "may be chance" in told(found, "margin")[0]
+    assert "may be chance" in lines_in(found, "margin")[0]
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -79,9 +79,9 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     assert [one.place for one in found.standings] == ["leads", "may be best", "ruled out"]
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
-    assert "not a finding, because its sign changes with the label length" in told(found, "margin")[0]
-    assert "and its sign is the same with longer and shorter labels" in told(found, "test")[0]
-    assert told(found, "caveat") == [
+    assert "not a finding, because its sign changes with the label length" in lines_in(found, "margin")[0]
+    assert "and its sign is the same with longer and shorter labels" in lines_in(found, "test")[0]
+    assert lines_in(found, "caveat") == [
         "The difference of b against c depends on the length of the labels: it is beyond chance with the "
         "labels as given, but changes sign with labels padded by 250 and padded by 700. Do not rely on it."
     ]
@@ -95,13 +95,13 @@ def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_an
     plain = conclude(scores, options=QUICK)
     found = conclude(scores, turning={"ndcg_exp@10": {("a", "c"): ("trimmed to 25 %",)}}, options=QUICK)
     assert found.comparisons == plain.comparisons
-    assert told(found, "caveat") == []
+    assert lines_in(found, "caveat") == []
 
 
 def test_the_test_says_nothing_of_labels_that_nobody_has_drawn_otherwise():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), turning={"ndcg_text@5000": PADDED}, options=QUICK)
     assert found.decision == "best"
-    assert "longer and shorter" not in told(found, "test")[0]
+    assert "longer and shorter" not in lines_in(found, "test")[0]
 
 
 def test_a_setting_that_only_the_labels_rule_out_stays_beside_the_baseline_open():
@@ -115,7 +115,7 @@ def test_another_measure_whose_difference_turns_contradicts_without_being_real()
     trust = {name: Trust("for reading") for name in ("ndcg_exp@10", "ndcg_text@5000")}
     turning = {"ndcg_text@5000": {("a", "b"): ("trimmed to 50 %",)}}
     found = conclude(text, others=[exp], trust=trust, turning=turning, options=QUICK)
-    (caveat,) = told(found, "caveat")
+    (caveat,) = lines_in(found, "caveat")
     assert "in ndcg_text@5000, its sign changes with the label length)" in caveat
 
 
@@ -129,16 +129,16 @@ def holes(shares, upper=None):
 def test_few_judged_ranks_are_said():
     scores = noisy(80, (0.3, 0.7, 0.5))
     found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
-    assert told(found, "caveat") == [
+    assert lines_in(found, "caveat") == [
         "Of the first 10 ranks, 25% to 90% are judged (judged@10); the rest counts as irrelevant, "
         "although its relevance "
         "is unknown."
     ]
     alike = conclude(scores, holes=holes((0.25, 0.25, 0.25)), options=QUICK)
-    assert "Of the first 10 ranks, 25% are judged" in told(alike, "caveat")[0]
-    assert told(conclude(scores, holes=holes((0.8, 0.9, 1.0)), options=QUICK), "caveat") == []
+    assert "Of the first 10 ranks, 25% are judged" in lines_in(alike, "caveat")[0]
+    assert lines_in(conclude(scores, holes=holes((0.8, 0.9, 1.0)), options=QUICK), "caveat") == []
     alone = conclude(noisy(60, (0.5,)), holes=holes((0.1,)), options=QUICK)
-    assert "10% are judged" in told(alone, "caveat")[0]
+    assert "10% are judged" in lines_in(alone, "caveat")[0]
 
 
 def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
@@ -146,21 +146,21 @@ def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
     mean = float(scores.means[1])
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
     assert found.decision == "best"
-    assert told(found, "caveat") == [
+    assert lines_in(found, "caveat") == [
         f"The bounds overlap: judging the rest could lift c above the {mean:.3f} of b, up to "
         f"{mean + 0.05:.3f} (ndcg_exp_upper@10)."
     ]
-    assert told(found, "next")[0] == "Judge the rest of the first 10 ranks."
+    assert lines_in(found, "next")[0] == "Judge the rest of the first 10 ranks."
     apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
-    assert told(apart, "caveat") == []
-    assert "judged" not in " ".join(told(apart, "next"))
+    assert lines_in(apart, "caveat") == []
+    assert "judged" not in " ".join(lines_in(apart, "next"))
 
 
 def test_beside_a_baseline_only_its_own_bound_counts():
     scores = noisy(80, (0.3, 0.7, 0.5))
     for upper, said_ in (((0.99, 0.99, 0.5), False), ((0.3, 0.99, 0.99), True)):
         found = conclude(scores, baseline="c", holes=holes((1.0, 1.0, 1.0), upper), options=QUICK)
-        assert any("could lift c above" in text for text in told(found, "caveat")) is said_
+        assert any("could lift c above" in text for text in lines_in(found, "caveat")) is said_
 
 
 def test_few_queries_are_said_first_and_choose_nothing():
@@ -169,9 +169,11 @@ def test_few_queries_are_said_first_and_choose_nothing():
     assert sentences_of(found)[0].startswith(
         "Verdict: 11 queries are too few for a choice (at least 30 are needed). b leads"
     )
-    assert told(found, "next") == ["Add at least 19 more questions."]
-    assert any("less than 24% of all may be missing" in text for text in told(found, "caveat"))
-    assert told(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query is too few")
+    assert lines_in(found, "next") == ["Add at least 19 more questions."]
+    assert any("less than 24% of all may be missing" in text for text in lines_in(found, "caveat"))
+    assert lines_in(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith(
+        "1 query is too few"
+    )
 
 
 def test_one_setting_alone_is_compared_with_nothing():
@@ -185,11 +187,11 @@ def test_the_cheapest_that_may_be_best_is_the_next_step():
     found = conclude(scores, costs=Costs({"a": 1.5, "b": 0.1, "c": 3.0}, "dollars"), options=QUICK)
     assert found.cheapest == "a"
     assert (
-        told(found, "next")[0]
+        lines_in(found, "next")[0]
         == "Choose a, the cheapest setting that may be best (1.5 dollars), or add questions."
     )
     best = conclude(noisy(80, (0.3, 0.7)), costs=Costs({"a": 500, "b": 2000}, "tokens@10"), options=QUICK)
-    assert told(best, "next") == ["Weigh the price in tokens@10: 2,000 for b, 500 for a."]
+    assert lines_in(best, "next") == ["Weigh the price in tokens@10: 2,000 for b, 500 for a."]
     with pytest.raises(HarnessError, match="No cost is given for b"):
         conclude(scores, costs=Costs({"a": 1.0, "c": 1.0}, "dollars"))
 
@@ -208,7 +210,7 @@ def test_many_queries_without_a_difference_call_the_settings_equal():
     scores = matrix({"a": base, "b": np.clip(base + rng.normal(0, 0.05, 2000), 0, 1)})
     found = conclude(scores, options=QUICK)
     assert found.decision == "open"
-    assert told(found, "next")[0].startswith(
+    assert lines_in(found, "next")[0].startswith(
         "Treat the settings that may be best as equal: 2,000 queries would show"
     )
 
@@ -230,7 +232,7 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
     text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.6, 0.4))
     recall, judged = named_matrix("recall@10", (0.7, 0.6)), named_matrix("judged@10", (0.9, 0.1))
     found = conclude(text, others=[exp, recall, judged], trust=TRUST, options=QUICK)
-    (caveat,) = told(found, "caveat")
+    (caveat,) = lines_in(found, "caveat")
     assert caveat == (
         "Measures disagree: b leads by ndcg_text@5000, a by ndcg_exp@10 and recall@10 "
         f"(+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, real). Trust ndcg_text@5000 for text; "
@@ -238,13 +240,13 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
     )
     # and the other way round, with the measure to take instead
     other = conclude(exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", options=QUICK)
-    first, second = told(other, "caveat")
+    first, second = lines_in(other, "caveat")
     assert first == (
         "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
         "ndcg_text@5000 instead."
     )
     assert other.decision == "best"
-    assert told(other, "decision") == [
+    assert lines_in(other, "decision") == [
         f"a leads: its ndcg_exp@10, {other.standings[0].mean:.3f}, is really better than that of the other "
         "setting. But this measure cannot say which setting to use."
     ]
@@ -253,7 +255,7 @@ def test_measures_that_disagree_on_the_winner_are_told_in_one_sentence():
 
 def test_measures_that_agree_are_not_mentioned():
     text, exp = named_matrix("ndcg_text@5000", (0.4, 0.6)), named_matrix("ndcg_exp@10", (0.4, 0.6), seed=1)
-    assert told(conclude(text, others=[exp], trust=TRUST, options=QUICK), "caveat") == []
+    assert lines_in(conclude(text, others=[exp], trust=TRUST, options=QUICK), "caveat") == []
 
 
 def test_against_a_baseline_the_family_is_of_the_others():
@@ -261,13 +263,13 @@ def test_against_a_baseline_the_family_is_of_the_others():
     assert found.decision == "better"
     assert [one.place for one in found.standings] == ["better", "baseline", "open", "worse"]
     assert len(found.comparisons) == 3
-    assert told(found, "decision") == [
+    assert lines_in(found, "decision") == [
         "Really better than the baseline a in ndcg_exp@10: b. Really worse: c."
     ]
-    assert "all 3 settings against the baseline" in told(found, "test")[0]
+    assert "all 3 settings against the baseline" in lines_in(found, "test")[0]
     none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
     assert none.decision == "not better"
-    assert told(none, "decision")[0].startswith("No setting is shown to be better than the baseline a")
+    assert lines_in(none, "decision")[0].startswith("No setting is shown to be better than the baseline a")
 
 
 @pytest.mark.parametrize(
@@ -290,8 +292,8 @@ def test_the_verdict_names_its_population(count, expected):
     scores = noisy(60, (0.5, 0.6))
     clusters = tuple(f"d{i % count}" for i in range(60)) if count else ()
     found = conclude(replace(scores, clusters=clusters), options=QUICK)
-    assert told(found, "population")[0].startswith(expected)
-    assert ("whole documents" in told(found, "test")[0]) == (count == 20)
+    assert lines_in(found, "population")[0].startswith(expected)
+    assert ("whole documents" in lines_in(found, "test")[0]) == (count == 20)
 
 
 def test_json_holds_the_lines_and_the_figures():

@@ -138,13 +138,13 @@ def test_ids_do_not_depend_on_where_the_corpus_lies_or_on_links(write, tmp_path)
 def test_the_answer_key_is_no_document(write, tmp_path):
     for name in ("a.txt", "labels.csv", "queries.csv"):
         write(name, "x")
-    told = []
+    messages = []
     found = find_documents(
-        "*", tmp_path, leave_out=[tmp_path / "labels.csv", tmp_path / "queries.csv"], note=told.append
+        "*", tmp_path, leave_out=[tmp_path / "labels.csv", tmp_path / "queries.csv"], note=messages.append
     )
     assert [file.doc_id for file in found] == ["a"]
-    assert "labels.csv" in told[0]
-    assert "queries.csv" in told[0]
+    assert "labels.csv" in messages[0]
+    assert "queries.csv" in messages[0]
     with pytest.raises(CorpusError, match="nothing but"):
         find_documents("*.csv", tmp_path, leave_out=sorted(tmp_path.glob("*.csv")))
 

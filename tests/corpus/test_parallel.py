@@ -29,7 +29,7 @@ def test_order_is_that_of_the_files_and_what_was_skipped_is_told(folder, workers
     done = []
     files = find_documents("*", folder)
     parsed, skipped = parse_documents(
-        files, PypdfConfig(), on_bad, ParsingConfig(workers=workers), lambda *told: done.append(told)
+        files, PypdfConfig(), on_bad, ParsingConfig(workers=workers), lambda *messages: done.append(messages)
     )
     assert [p.document.doc_id for p in parsed] == ["a", "b", "d"]
     assert [(s.doc_id, s.path.name) for s in skipped] == [("c", "c.pdf")]

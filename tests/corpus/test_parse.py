@@ -43,13 +43,13 @@ def test_pages_are_joined_with_exact_starts(write, parser):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("algorithm", "told"),
+    ("algorithm", "message"),
     [("RC4-40", "rc4-40"), ("RC4-128", "rc4-128"), ("AES-128", "aes-128"), ("AES-256", "aes-256")],
 )
-def test_an_empty_user_password_is_no_obstacle(write, parser, algorithm, told):
+def test_an_empty_user_password_is_no_obstacle(write, parser, algorithm, message):
     parsed = parse(write("a.pdf", encrypted(pdf_bytes("Open to all"), algorithm, "")), parser)
     assert parsed.document.text.strip() == "Open to all"
-    assert told in parsed.stats.encryption
+    assert message in parsed.stats.encryption
 
 
 @BOTH
@@ -173,9 +173,9 @@ def test_bad_text_files(write, content, message):
 def test_every_page_is_announced_before_it_is_read(write):
     path = write("a.pdf", pdf_bytes("one", "two", "three"))
     for parser in (PypdfConfig(), Pypdfium2Config()):
-        told = []
-        parse_document(DocumentFile("a", path), parser, told.append)
-        assert told == [1, 2, 3]
+        messages = []
+        parse_document(DocumentFile("a", path), parser, messages.append)
+        assert messages == [1, 2, 3]
 
 
 def test_a_damaged_file_after_an_encrypted_one_is_not_called_encrypted(write):

@@ -39,10 +39,10 @@ def plain(tmp_path):
 )
 def test_a_file_of_excel_has_the_same_rows(plain, tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
-    told = []
-    assert rows(tmp_path / name, told.append) == plain
-    assert said in " ".join(told)
-    assert bool(told) == bool(said)
+    messages = []
+    assert rows(tmp_path / name, messages.append) == plain
+    assert said in " ".join(messages)
+    assert bool(messages) == bool(said)
 
 
 def test_the_line_that_declares_the_mark_is_no_header(plain, tmp_path):
@@ -54,9 +54,9 @@ def test_the_line_that_declares_the_mark_is_no_header(plain, tmp_path):
 def test_windows_letters_are_read_and_said(tmp_path):
     path = tmp_path / "q.csv"
     path.write_bytes("query_id;text\nq1;Umsätze – wie hoch?\n".encode("cp1252"))
-    told = []
-    assert read_queries(path, SplitConfig(), told.append).queries[0].text == "Umsätze – wie hoch?"
-    assert any("Windows-1252" in line for line in told)
+    messages = []
+    assert read_queries(path, SplitConfig(), messages.append).queries[0].text == "Umsätze – wie hoch?"
+    assert any("Windows-1252" in line for line in messages)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_a_workbook_is_read_from_its_first_sheet_that_holds_anything(plain, tmp_
         book["grades"].append(record)
     book.create_sheet("more").append(["x"])
     book.save(tmp_path / "l.xlsx")
-    told = []
-    found = rows(tmp_path / "l.xlsx", told.append)
+    messages = []
+    found = rows(tmp_path / "l.xlsx", messages.append)
     assert [row[1:] for row in found] == [row[1:] for row in plain]
-    assert any("'grades'" in line and "1 more" in line for line in told)
+    assert any("'grades'" in line and "1 more" in line for line in messages)
 
 
 def test_a_cell_with_a_line_break_and_quotes_survives_a_workbook(tmp_path):
@@ -116,10 +116,10 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path):
     path.write_text("query_id,document,page,quote,grade\nq1,a,,x,9\n,a,,x,1\nq3,a,,,1\nq4,a,,fine,1\n")
     with pytest.raises(LabelError) as raised:
         read_labels(path)
-    told = str(raised.value)
-    assert told.startswith("3 rows cannot be used:")
+    shown = str(raised.value)
+    assert shown.startswith("3 rows cannot be used:")
     for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "says nowhere what is graded")):
-        assert f"line {line}: {fault}" in told
+        assert f"line {line}: {fault}" in shown
 
 
 def test_of_very_many_faults_the_first_are_told_and_the_rest_counted(tmp_path):
@@ -130,14 +130,14 @@ def test_of_very_many_faults_the_first_are_told_and_the_rest_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("head", "told"),
+    ("head", "message"),
     [
         ("id,document,relevance,quote", "rename 'id' to 'query_id'; .*rename 'relevance' to 'grade'"),
         ("Question ID,Doc,grade,quote", "rename 'Question ID' to 'query_id'; .*rename 'Doc' to 'document'"),
         ("query_id,document,grde,quote", "did you mean 'grde'"),
     ],
 )
-def test_columns_by_other_names_are_recognised(tmp_path, head, told):
+def test_columns_by_other_names_are_recognised(tmp_path, head, message):
     (tmp_path / "l.csv").write_text(head + "\nq1,a,1,x\n")
-    with pytest.raises(LabelError, match=told):
+    with pytest.raises(LabelError, match=message):
         read_labels(tmp_path / "l.csv")

@@ -78,15 +78,15 @@ def broken(packed):
 @pytest.mark.parametrize("ascii85", [False, True])
 def test_damaged_content_is_found_whatever_a_parser_saves_of_it(write, parser, ascii85):
     """pypdf reads the beginning of a stream that breaks off, without a word; so does PDFium."""
-    told = {}
+    shown = {}
     for name, data, damaged in broken(zlib.compress(lines(40))):
         content = base64.a85encode(data) + b"~>" if ascii85 else data
         entries = b"/Filter[/ASCII85Decode/FlateDecode]" if ascii85 else b"/Filter/FlateDecode"
         sound = pages_of(LINE, b"SECOND")
         path = write("a.pdf", sound.replace(stream(b"SECOND"), stream(content, entries)))
         stats = read(path, parser).stats
-        told[name] = (2 in stats.damaged_pages, 2 in stats.suspect_pages)
-        assert told[name] == (damaged, damaged), name
+        shown[name] = (2 in stats.damaged_pages, 2 in stats.suspect_pages)
+        assert shown[name] == (damaged, damaged), name
 
 
 def test_pages_that_only_the_second_reader_finds_are_short(write):

@@ -68,19 +68,19 @@ def test_tasks_can_be_added_while_results_are_read_and_put_first():
 
 
 @pytest.mark.parametrize(
-    ("count", "how", "told"),
+    ("count", "how", "message"),
     [
         (1, signal.SIGKILL, r"killed \(SIGKILL\).*Lower parsing\.workers"),
         (1, signal.SIGABRT, r"crashed \(SIGABRT\).*more than 2,048 MB.*parsing\.memory_mb"),
         (2, signal.SIGSEGV, r"crashed \(SIGSEGV\)"),
     ],
 )
-def test_a_worker_that_dies_loses_its_own_task_alone(count, how, told):
+def test_a_worker_that_dies_loses_its_own_task_alone(count, how, message):
     outcomes = run({"dies": partial(die, how), **{n: partial(double, n) for n in range(3)}}, count)
     lost = outcomes.pop("dies")
     assert outcomes == {0: 0, 1: 2, 2: 4}
     assert (type(lost), lost.page) == (Lost, 3)
-    assert re.search(told, lost.reason)
+    assert re.search(message, lost.reason)
 
 
 def test_memory_has_a_limit():

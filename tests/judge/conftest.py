@@ -34,5 +34,5 @@ def three_tries(monkeypatch, quick_backoff):
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """Real pauses would only make the tests slow; test_limits has the numbers."""
-    for room in ("calls", "batches.desk"):
+    for room in ("calls", "batches.manager"):
         monkeypatch.setattr(f"harness.llm.{room}.Backoff", lambda: Backoff(first=0.02, longest=0.05))

@@ -230,16 +230,16 @@ UNWANTED = {
 
 # 200: a gateway passes the refusal on as a success, with the status in the body.
 @pytest.mark.parametrize("status", [200, 400, 422])
-@pytest.mark.parametrize(("body", "told"), UNWANTED.values(), ids=UNWANTED.keys())
+@pytest.mark.parametrize(("body", "message"), UNWANTED.values(), ids=UNWANTED.keys())
 def test_a_parameter_that_no_call_may_send_ends_the_run_in_the_words_of_the_endpoint(
-    body, told, status, ledger
+    body, message, status, ledger
 ):
     wrapped = {"detail": body} if isinstance(body, list) else {"error": body}
     if status == 200:
         wrapped = {"error": {**(body if isinstance(body, dict) else wrapped), "code": 400}}
     with FakeServer(script_of(Answer(status, wrapped))) as server, pytest.raises(LlmError) as caught:
         judge_all(config(server.url), ledger, pairs(50))
-    assert all(words in str(caught.value) for words in told), str(caught.value)
+    assert all(words in str(caught.value) for words in message), str(caught.value)
     assert server.count <= 4
 
 

@@ -58,8 +58,8 @@ def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypa
 
 
 def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, ledger, monkeypatch):
-    down, told = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
-    with FakeServer(lambda *_: down) as server, told:
+    down, fails = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
+    with FakeServer(lambda *_: down) as server, fails:
         judge_on(loop, settings(server.url, concurrency=4), ledger, pairs(1000), monkeypatch)
     assert 150 < loop.now < 300
 
@@ -101,8 +101,8 @@ def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
 
 def test_pauses_without_an_answer_in_between_add_up(loop, ledger, monkeypatch):
     busy = error(429, "busy", headers={"retry-after": "100"})
-    told = pytest.raises(LlmError, match="700 s in total without an answer in between")
-    with FakeServer(lambda *_: busy) as server, told:
+    fails = pytest.raises(LlmError, match="700 s in total without an answer in between")
+    with FakeServer(lambda *_: busy) as server, fails:
         judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(40), monkeypatch)
     assert 600 <= loop.now < 700
 
@@ -123,14 +123,14 @@ def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loo
 
 
 def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, ledger, monkeypatch):
-    told = []
+    messages = []
 
     class Bar:
         def advance(self, steps=1):
             pass
 
         def describe(self, text):
-            told.append(text)
+            messages.append(text)
 
     class Loud(Silent):
         def task(self, name, total):
@@ -141,8 +141,8 @@ def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, ledger, monk
 
     with FakeServer(script) as server:
         judge_on(loop, settings(server.url), ledger, pairs(2), monkeypatch, reporter=Loud())
-    assert any("waits 239 s, as the endpoint asks" in text for text in told)
-    assert "waits" not in told[-1]
+    assert any("waits 239 s, as the endpoint asks" in text for text in messages)
+    assert "waits" not in messages[-1]
 
 
 UNSEEN = {

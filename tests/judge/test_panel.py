@@ -117,8 +117,8 @@ def test_the_record_of_a_panel_is_plain_json(ledger):
     with FakeServer(answering(kind=[2, 2], fair=[2, 2], stern=[2, 2])) as server:
         judge = panel(server.url, ledger)
         _, summary = run(judge, list(pairs(2)))
-    told = json.loads(json.dumps({"judge": judge.fingerprint, "panel": summary.panel}))
-    assert [member["model"] for member in told["judge"]["members"]] == list(MODELS)
+    shown = json.loads(json.dumps({"judge": judge.fingerprint, "panel": summary.panel}))
+    assert [member["model"] for member in shown["judge"]["members"]] == list(MODELS)
     # all grades are one and the same: alpha is undefined, not 1
-    assert told["panel"]["alpha_ordinal"] is None
-    assert not math.isnan(told["panel"]["all_agree"])
+    assert shown["panel"]["alpha_ordinal"] is None
+    assert not math.isnan(shown["panel"]["all_agree"])

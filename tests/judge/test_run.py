@@ -287,7 +287,7 @@ def test_progress_tells_rate_and_money(ledger):
 def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
     """An endpoint that is down shows as such, not as a bar that stands still."""
     monkeypatch.setattr("harness.llm.calls.SHOW_EVERY", 0.02)
-    told = threading.Event()
+    pause_seen = threading.Event()
 
     class Bar:
         def advance(self, steps=1):
@@ -295,13 +295,13 @@ def test_progress_is_told_while_nothing_is_graded(ledger, monkeypatch):
 
         def describe(self, text):
             if "http_503 x" in text:
-                told.set()
+                pause_seen.set()
 
     class Loud(Silent):
         def task(self, name, total):
             return nullcontext(Bar())
 
-    with FakeServer(lambda request, number: grade(1) if told.is_set() else error(503)) as server:
+    with FakeServer(lambda request, number: grade(1) if pause_seen.is_set() else error(503)) as server:
         judge = LlmJudge(config(server.url), ledger)
         summary = judge.grade(pairs(2), lambda graded: None, reporter=Loud(), total=2)
     assert summary.faults["http_503"] > 0

@@ -1,4 +1,4 @@
-"""A desk over the small pool."""
+"""A service over the small pool."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.label_page.pools import desk_at
 
 
 @pytest.fixture
-def desk(tmp_path):
-    desk = desk_at(tmp_path)
-    yield desk
-    desk.state.close()
+def service(tmp_path):
+    service = desk_at(tmp_path)
+    yield service
+    service.state.close()

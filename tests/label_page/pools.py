@@ -5,9 +5,9 @@ import hashlib
 from itertools import count
 from pathlib import Path
 
-from harness.label_page.desk import make_desk
+from harness.label_page.document_store import DocumentStore
 from harness.label_page.items import Item, Question, item_id
-from harness.label_page.shelf import Shelf
+from harness.label_page.service import make_service
 from harness.label_page.state import Envelope, State
 from harness.progress import Silent
 from harness.running.context import Context
@@ -66,10 +66,12 @@ def state_at(path, items=ITEMS, questions=QUESTIONS):
 
 
 def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
-    """A desk over the three texts; its cache and its labels are in ``folder``."""
+    """A service over the three texts; its cache and its labels are in ``folder``."""
     context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return make_desk(state, Shelf(list(DOCUMENTS.values()), context, {}), "# How\n\n- 4: all", **more)
+    return make_service(
+        state, DocumentStore(list(DOCUMENTS.values()), context, {}), "# How\n\n- 4: all", **more
+    )
 
 
 def write_folder(folder, items=ITEMS):

@@ -27,8 +27,8 @@ def keys():
 
 
 @pytest.fixture
-def stranger(desk, keys):
-    return TestClient(make_app(desk, keys), base_url=HOME, follow_redirects=False)
+def stranger(service, keys):
+    return TestClient(make_app(service, keys), base_url=HOME, follow_redirects=False)
 
 
 @pytest.fixture
@@ -73,18 +73,18 @@ def test_another_host_is_refused_even_with_the_key(client, host):
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "http://127.0.0.1:9999", "null", "", "https://127.0.0.1:8765"]
 )
-def test_another_page_may_not_write(client, desk, origin):
+def test_another_page_may_not_write(client, service, origin):
     assert post(client, "/api/say", SAY, origin=origin).status_code == 403
-    assert desk.state.labels() == []
+    assert service.state.labels() == []
 
 
-def test_a_form_of_another_page_may_not_write(client, desk):
+def test_a_form_of_another_page_may_not_write(client, service):
     kinds = ("text/plain", "application/x-www-form-urlencoded", "")
     for kind in kinds:
         answer = client.post("/api/say", content="{}", headers={"origin": HOME, "content-type": kind})
         assert answer.status_code == 415
     assert client.post("/api/say", json=SAY).status_code == 403
-    assert desk.state.labels() == []
+    assert service.state.labels() == []
 
 
 def test_another_port_of_this_machine_may_not_read(client):
@@ -108,12 +108,12 @@ def test_only_assets_are_served(client, name):
     assert client.get(f"/assets/{name}").status_code == 404
 
 
-def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, desk):
+def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, service):
     answer = post(client, "/api/say", {**SAY, "next": True, "seconds": 2.5, "tab": "t"}).json()
     assert answer["rating"]["grade"] == 3
     assert answer["next"]["item"]["item_id"] != ITEMS[0].item_id
-    assert desk.state.rating("Ada", ITEMS[0].item_id)[0].grade == 3
-    assert desk.state.seconds("Ada") == [2.5]
+    assert service.state.rating("Ada", ITEMS[0].item_id)[0].grade == 3
+    assert service.state.seconds("Ada") == [2.5]
 
 
 @pytest.mark.parametrize(
@@ -127,21 +127,21 @@ def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, des
         (b"{" + b" " * LARGEST_REQUEST + b"}", 413),
     ],
 )
-def test_what_is_no_request_of_the_page_is_refused_in_words(client, desk, body, status):
+def test_what_is_no_request_of_the_page_is_refused_in_words(client, service, body, status):
     for path in ("say", "mark", "undo", "decide"):
         headers = {"origin": HOME, "content-type": "application/json"}
         answer = client.post(f"/api/{path}", content=body, headers=headers)
         assert answer.status_code == status
         assert answer.json()["error"]
-    assert desk.state.labels() == []
+    assert service.state.labels() == []
 
 
 @pytest.mark.parametrize(
     "more", [{"seconds": "x"}, {"seconds": True}, {"seen": "x"}, {"item": None}, {"request": "x" * 81}]
 )
-def test_a_malformed_part_of_a_request_saves_nothing(client, desk, more):
+def test_a_malformed_part_of_a_request_saves_nothing(client, service, more):
     assert post(client, "/api/say", {**SAY, **more}).status_code == 400
-    assert desk.state.labels() == []
+    assert service.state.labels() == []
 
 
 @pytest.mark.parametrize(
@@ -162,23 +162,23 @@ def test_a_malformed_question_is_answered_in_words(client, path):
     assert answer.json()["error"]
 
 
-def test_a_disk_that_fails_is_told_as_not_saved(client, desk, monkeypatch):
+def test_a_disk_that_fails_is_told_as_not_saved(client, service, monkeypatch):
     def full(*_):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(type(desk.state), "_add_event", full)
+    monkeypatch.setattr(type(service.state), "_add_event", full)
     answer = post(client, "/api/say", SAY)
     assert answer.status_code == 503
     assert "Not saved: database or disk is full" in answer.json()["error"]
     monkeypatch.undo()
-    assert desk.state.labels() == []
+    assert service.state.labels() == []
     assert post(client, "/api/say", SAY).status_code == 200
 
 
-def test_half_a_character_reaches_the_page(client, desk, monkeypatch):
-    half = desk.leaf("plain", 0, None)
+def test_half_a_character_reaches_the_page(client, service, monkeypatch):
+    half = service.leaf("plain", 0, None)
     broken = type(half)(**{name: getattr(half, name) for name in half.__slots__} | {"text": "a\ud800b"})
-    monkeypatch.setattr(type(desk), "leaf", lambda *_: broken)
+    monkeypatch.setattr(type(service), "leaf", lambda *_: broken)
     assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text
 
 
@@ -189,7 +189,7 @@ def test_a_websocket_is_closed(client):
         pass
 
 
-def test_enter_refuses_what_it_does_not_know_and_stores_nothing(client, desk):
+def test_enter_refuses_what_it_does_not_know_and_stores_nothing(client, service):
     unknown = post(client, "/api/enter", {"rater": "Ada", "item": "no-such-item"})
     assert unknown.status_code == 404
     assert "There is no passage 'no-such-item'" in unknown.json()["error"]
@@ -198,15 +198,15 @@ def test_enter_refuses_what_it_does_not_know_and_stores_nothing(client, desk):
     assert "Nothing was saved" in graded.json()["error"]
     known = post(client, "/api/enter", {"rater": "Ada", "item": ITEMS[1].item_id})
     assert known.json()["item"]["item_id"] == ITEMS[1].item_id
-    assert desk.state.labels() == []
-    assert desk.state.raters() == []
+    assert service.state.labels() == []
+    assert service.state.raters() == []
 
 
-def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, desk):
+def test_an_unknown_item_is_not_found_and_nothing_is_stored(client, service):
     answers = [
         post(client, "/api/say", {**SAY, "item": "no-such-item"}),
         post(client, "/api/decide", {**SAY, "item": "no-such-item", "grade": 3}),
         client.get("/api/step?rater=Ada&item=no-such-item"),
     ]
     assert [answer.status_code for answer in answers] == [404] * 3
-    assert desk.state.labels() == []
+    assert service.state.labels() == []

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import ConfigError, HarnessError, LabelError
 from harness.label_page.items import item_id
-from harness.label_page.opening import Source, open_desk
+from harness.label_page.opening import Source, open_service
 from harness.label_page.pool_file import read_pool
 from harness.labelling.sheet import sheet_rows, write_sheet
 from harness.labelling.unjudged import Wanted
@@ -40,12 +40,12 @@ def folder(tmp_path, monkeypatch):
 
 
 def grade_all(source, grade=2, rater="Ada"):
-    with open_desk(source, Silent()) as desk:
-        step = desk.enter(rater)
+    with open_service(source, Silent()) as service:
+        step = service.enter(rater)
         while step["item"]:
-            desk.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
-            step = desk.step(rater, after=step["item"]["item_id"])
-        return desk.total
+            service.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
+            step = service.step(rater, after=step["item"]["item_id"])
+        return service.total
 
 
 def judged():
@@ -69,8 +69,8 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
 
 
 def test_a_question_without_an_answer_is_not_asked(folder):
-    with open_desk(Source(config=Path("my.yaml")), Silent()) as desk:
-        assert set(desk.questions) == {"q1", "q2"}
+    with open_service(Source(config=Path("my.yaml")), Silent()) as service:
+        assert set(service.questions) == {"q1", "q2"}
 
 
 def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, capsys):
@@ -115,7 +115,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "Name what to label"),
         (["--pool", "pool.csv"], "takes the documents"),
@@ -129,13 +129,13 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
         (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, told, capsys):
+def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, message, capsys):
     assert exit_code("label", *words) == 1
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"start": "1"}, "does not stand at"),
         ({"end": "99999"}, "no range of the text"),
@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_told_with_the_remedy(folder, words, told, capsys
         ({"text": "other words"}, "does not stand at"),
     ],
 )
-def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, told):
+def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, message):
     path = write_folder(tmp_path)
     rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
     rows[1] |= {"priority": "", **change}
@@ -157,7 +157,7 @@ def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path
         writer.writerows(rows)
     with pytest.raises(LabelError, match="line 3") as error:
         read_pool(path, DOCUMENTS)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
@@ -201,7 +201,7 @@ def test_a_text_that_changed_is_refused(folder):
     grade_all(source)
     with (folder / "docs" / "plain.txt").open("a") as file:
         file.write("More.")
-    with pytest.raises(LabelError, match="has changed since"), open_desk(source, Silent()):
+    with pytest.raises(LabelError, match="has changed since"), open_service(source, Silent()):
         pass
 
 
@@ -255,9 +255,9 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
             # the last request was sent and never answered: it may stand, and must not be damaged
             last = (one.item_id, value)
         page.stop(signal.SIGKILL)
-        with open_desk(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as desk:
-            stand = {label.item_id: label.rating.grade for label in desk.state.labels()}
-            assert desk.state._read("PRAGMA integrity_check") == [("ok",)]
+        with open_service(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as service:
+            stand = {label.item_id: label.rating.grade for label in service.state.labels()}
+            assert service.state._read("PRAGMA integrity_check") == [("ok",)]
         assert stand in (acknowledged, {**acknowledged, last[0]: last[1]})
         acknowledged = stand
     assert count > 20

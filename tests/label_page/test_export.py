@@ -14,31 +14,33 @@ LYON, GRAZ, TABLE, CJK, CARS = ITEMS
 
 
 @pytest.fixture
-def grade(desk):
-    return lambda item, value, rater="Ada": desk.say(by(rater), item.item_id, "grade", value, 0)
+def grade(service):
+    return lambda item, value, rater="Ada": service.say(by(rater), item.item_id, "grade", value, 0)
 
 
 @pytest.fixture
-def mark(desk):
+def mark(service):
     def mark(doc_id, words, value, name="", query="q1", rater="Ada"):
         start = TEXTS[doc_id].index(words)
-        desk.mark(by(rater), query, (doc_id, start, start + len(words)), words, Rating(value, "", "", name))
+        service.mark(
+            by(rater), query, (doc_id, start, start + len(words)), words, Rating(value, "", "", name)
+        )
 
     return mark
 
 
-def rows_of(desk, rater=""):
-    return {(row["document"], row["quote"]): row for row in label_rows(desk.state, rater).rows}
+def rows_of(service, rater=""):
+    return {(row["document"], row["quote"]): row for row in label_rows(service.state, rater).rows}
 
 
-def test_what_is_exported_anchors_where_it_was_marked(desk, grade, mark, tmp_path):
+def test_what_is_exported_anchors_where_it_was_marked(service, grade, mark, tmp_path):
     grade(LYON, 3)
     grade(TABLE, 0)
     grade(CJK, 4)
     mark("strange", "𠮷野家", 2, "shop", "q2")
     mark("strange", "Head\r\nA first", 1)
     path = tmp_path / "out.csv"
-    add_rows(path, label_rows(desk.state).rows)
+    add_rows(path, label_rows(service.state).rows)
     found = anchor(read_labels(path), DOCUMENTS, AnchorConfig()).judgments
     texts = {TEXTS[one.doc_id][one.start : one.end]: one.grade for one in found}
     assert texts == {LYON.text: 3, TABLE.text: 0, CJK.text: 4, "𠮷野家": 2, "Head\r\nA first": 1}
@@ -46,32 +48,32 @@ def test_what_is_exported_anchors_where_it_was_marked(desk, grade, mark, tmp_pat
     assert STRANGE[slice(*passage.answer)] == "𠮷野家"
 
 
-def test_skipped_and_open_passages_have_no_row(desk, grade):
+def test_skipped_and_open_passages_have_no_row(service, grade):
     grade(LYON, 0)
-    desk.say(by(), GRAZ.item_id, "skip", "cannot tell", 0)
-    desk.say(by(), TABLE.item_id, "note", "words", 0)
-    found = label_rows(desk.state)
+    service.say(by(), GRAZ.item_id, "skip", "cannot tell", 0)
+    service.say(by(), TABLE.item_id, "note", "words", 0)
+    found = label_rows(service.state)
     assert [(row["document"], row["grade"]) for row in found.rows] == [("plain", 0)]
     assert (found.open, found.skipped) == (0, 1)
 
 
-def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(desk, grade):
+def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(service, grade):
     grade(LYON, 4)
     grade(LYON, 1, "Bob")
-    assert label_rows(desk.state).rows == ()
-    assert label_rows(desk.state).open == 1
-    assert [row["grade"] for row in label_rows(desk.state, "Bob").rows] == [1]
-    desk.decide(by(), LYON.item_id, 2, "")
-    assert [row["grade"] for row in label_rows(desk.state).rows] == [2]
+    assert label_rows(service.state).rows == ()
+    assert label_rows(service.state).open == 1
+    assert [row["grade"] for row in label_rows(service.state, "Bob").rows] == [1]
+    service.decide(by(), LYON.item_id, 2, "")
+    assert [row["grade"] for row in label_rows(service.state).rows] == [2]
     # what Bob had said stays his
-    assert [row["grade"] for row in label_rows(desk.state, "Bob").rows] == [1]
+    assert [row["grade"] for row in label_rows(service.state, "Bob").rows] == [1]
 
 
-def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(desk, grade, mark):
+def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(service, grade, mark):
     grade(LYON, 4)
     grade(GRAZ, 1)
     mark("plain", "in Lyon was closed", 4)
-    rows = rows_of(desk)
+    rows = rows_of(service)
     passage, marked = rows["plain", LYON.text], rows["plain", "in Lyon was closed"]
     assert passage["evidence"] == marked["evidence"] != ""
     assert passage["answer"] == "in Lyon was closed"
@@ -79,34 +81,34 @@ def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(desk, grade,
     assert rows["plain", GRAZ.text]["evidence"] == ""
 
 
-def test_of_two_marks_in_a_passage_neither_is_the_answer(desk, grade, mark):
+def test_of_two_marks_in_a_passage_neither_is_the_answer(service, grade, mark):
     grade(LYON, 4)
     mark("plain", "in Lyon", 3, "a")
     mark("plain", "300 people", 3, "b")
-    assert rows_of(desk)["plain", LYON.text]["answer"] == ""
+    assert rows_of(service)["plain", LYON.text]["answer"] == ""
 
 
-def test_a_mark_of_words_that_stand_twice_is_no_answer(desk, grade, mark):
+def test_a_mark_of_words_that_stand_twice_is_no_answer(service, grade, mark):
     grade(LYON, 4)
     mark("plain", "May", 4)
     mark("plain", "in", 4, "short")
     assert LYON.text.count("in") > 1
-    assert rows_of(desk)["plain", LYON.text]["answer"] == ""
+    assert rows_of(service)["plain", LYON.text]["answer"] == ""
 
 
-def test_irrelevant_text_is_no_evidence(desk, grade, mark):
+def test_irrelevant_text_is_no_evidence(service, grade, mark):
     grade(LYON, 0)
     mark("plain", "in Lyon was closed", 3)
-    rows = rows_of(desk)
+    rows = rows_of(service)
     assert rows["plain", LYON.text]["evidence"] == rows["plain", LYON.text]["answer"] == ""
 
 
-def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(desk, mark):
+def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(service, mark):
     mark("plain", "closed in May", 4, "closure")
     mark("copy", "closed in May", 4, "closure")
     mark("plain", "was closed in May", 4, rater="Bob")
     mark("plain", "makes gears", 2, "gears")
-    names = {key: row["evidence"] for key, row in rows_of(desk).items()}
+    names = {key: row["evidence"] for key, row in rows_of(service).items()}
     assert names == {
         ("plain", "closed in May"): "closure",
         ("copy", "closed in May"): "closure",
@@ -115,29 +117,29 @@ def test_one_name_joins_what_stands_apart_and_marks_of_two_raters_that_overlap(d
     }
 
 
-def test_cells_that_a_spreadsheet_would_run_are_made_harmless(desk, grade, tmp_path):
+def test_cells_that_a_spreadsheet_would_run_are_made_harmless(service, grade, tmp_path):
     grade(LYON, 3)
-    desk.say(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
-    desk.say(by(), LYON.item_id, "evidence", "+cmd", 0)
-    (row,) = label_rows(desk.state).rows
+    service.say(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
+    service.say(by(), LYON.item_id, "evidence", "+cmd", 0)
+    (row,) = label_rows(service.state).rows
     assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
-    write_rows(tmp_path / "ratings.csv", rating_rows(desk.state))
+    write_rows(tmp_path / "ratings.csv", rating_rows(service.state))
     (rating,) = table(tmp_path / "ratings.csv")
     assert (rating["rater"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
 
 
-def test_merging_passes_over_what_is_there_and_refuses_another_grade(desk, grade, tmp_path):
+def test_merging_passes_over_what_is_there_and_refuses_another_grade(service, grade, tmp_path):
     grade(LYON, 3)
     grade(GRAZ, 1)
     labels = tmp_path / "labels.csv"
-    rows = label_rows(desk.state).rows
+    rows = label_rows(service.state).rows
     labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
     add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig()))
     assert new_rows(rows, labels, DOCUMENTS, AnchorConfig()) == []
     grade(GRAZ, 2)
     before = labels.read_bytes()
     with pytest.raises(LabelError, match="says 1, the page 2"):
-        new_rows(label_rows(desk.state).rows, labels, DOCUMENTS, AnchorConfig())
+        new_rows(label_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig())
     assert labels.read_bytes() == before
     assert PLAIN.count("Graz") == 1
     assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

@@ -7,7 +7,7 @@ import pytest
 
 from harness.corpus.page_picture import scale_of
 from harness.errors import LabelError
-from harness.label_page.shelf import Pictures
+from harness.label_page.document_store import Pictures
 
 WIDEST, HIGHEST = 1200, 1800
 PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
@@ -37,7 +37,7 @@ def test_a_page_is_drawn_once(monkeypatch):
     width, height = struct.unpack(">II", png[16:24])
     assert 600 < width <= WIDEST
     assert 600 < height <= HIGHEST
-    monkeypatch.setattr("harness.label_page.shelf.draw_page", lambda *_: pytest.fail("drawn twice"))
+    monkeypatch.setattr("harness.label_page.document_store.draw_page", lambda *_: pytest.fail("drawn twice"))
     assert pictures.page(PDF, 1) == png
 
 

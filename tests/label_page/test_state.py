@@ -80,7 +80,7 @@ def test_undo_takes_back_one_thing_after_another_and_only_ones_own(state):
     assert state.undo(by()).rating == Rating()
     assert state.undo(by()) is None
     assert state.rating("Bob", FIRST)[0].grade == 0
-    # what was undone is still told
+    # what was undone is still reported
     assert len(history(state, FIRST)) == 5
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from harness.errors import ConfigError, LabelError
 from harness.label_page import verdict as verdict_of
-from harness.label_page.opening import Source, open_desk
+from harness.label_page.opening import Source, open_service
+from harness.label_page.queue import as_listed
 from harness.label_page.verdict import AGAIN
 from harness.progress import Silent
 from harness.report.by_labels import read_by_labels
@@ -25,32 +26,32 @@ def results(tmp_path, monkeypatch):
 
 
 def opened(results, **more):
-    return open_desk(Source(results=results, top=5), Silent(), **more)
+    return open_service(Source(results=results, top=5), Silent(), **more)
 
 
 def grade(item):
     return relevant({"query_id": item["query_id"], "passage": item["text"]})
 
 
-def walk(desk, rater, most, say=None):
+def walk(service, rater, most, say=None):
     """Grade up to ``most`` passages as they come, and the ids of those."""
     say = say or (lambda number, item: ("grade", grade(item)))
-    seen, step = [], desk.enter(rater)
+    seen, step = [], service.enter(rater)
     while step["item"] and len(seen) < most:
         name = step["item"]["item_id"]
         seen.append(name)
-        desk.say(by(rater), name, *say(len(seen), step["item"]), 0)
-        step = desk.step(rater, after=name)
+        service.say(by(rater), name, *say(len(seen), step["item"]), 0)
+        step = service.step(rater, after=name)
     return seen
 
 
-def told(desk, fresh=True):
+def sentences_about(service, fresh=True):
     """The verdict once it is computed."""
     deadline = time.monotonic() + 60
-    answer = desk.firmness(fresh)
+    answer = service.firmness(fresh)
     while answer["working"] and time.monotonic() < deadline:
         time.sleep(0.01)
-        answer = desk.firmness(False)
+        answer = service.firmness(False)
     assert not answer["working"]
     return answer
 
@@ -59,37 +60,45 @@ def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
     assert exit_code("labels", "next", results, "--top", 5, "--output", "sheet.csv") == 0
     drawn = [(row["query_id"], row["document"], int(row["start"])) for row in table("sheet.csv")]
     assert len(drawn) == 25
-    with opened(results) as desk:
-        ada = walk(desk, "Ada", 40)
-        items = [desk.state.item(name) for name in ada]
+    with opened(results) as service:
+        ada = walk(service, "Ada", 40)
+        items = [service.state.item(name) for name in ada]
         assert [(one.query_id, one.doc_id, one.start) for one in items][:25] == drawn
         batches = json.loads(Path("labels.order.json").read_text())["batches"]
         assert len(batches) == 2
         # who comes later follows the same draws, and draws nothing
-        assert walk(desk, "Bob", 40) == ada
+        assert walk(service, "Bob", 40) == ada
         assert json.loads(Path("labels.order.json").read_text())["batches"] == batches
     # another start goes on in the middle of a batch, and draws the next one when it is through
-    with opened(results) as desk:
-        rest = walk(desk, "Ada", 16)
+    with opened(results) as service:
+        rest = walk(service, "Ada", 16)
         drawn = json.loads(Path("labels.order.json").read_text())["batches"]
-        known = [desk.state.item(name) for name in rest]
+        known = [service.state.item(name) for name in rest]
         names = [one["item_id"] for batch in drawn for one in batch["drawn"]][40:56]
         assert [f"{one.query_id} {one.doc_id}:{one.start}-{one.end}" for one in known] == names
 
 
+def test_passages_of_results_may_come_as_listed(results):
+    with opened(results) as service:
+        drawn, every = walk(service, "Ada", 5), [item.item_id for item in service.state.items()]
+    with opened(results, order=as_listed) as service:
+        assert walk(service, "Bob", 5) == every[:5] != drawn
+        assert sentences_about(service)["sentences"]
+
+
 def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(results):
-    with opened(results) as desk:
+    with opened(results) as service:
         before = walk(
-            desk, "Ada", 30, lambda n, item: ("skip", "torn") if n % 3 == 0 else ("grade", grade(item))
+            service, "Ada", 30, lambda n, item: ("skip", "torn") if n % 3 == 0 else ("grade", grade(item))
         )
         assert len(json.loads(Path("labels.order.json").read_text())["batches"]) == 2
         # 30 less the 10 that were skipped, and the one that the labels file has
-        assert told(desk)["sentences"][0].startswith("21 of ")
-        walk(desk, "Bob", 2, lambda n, item: ("grade", 4 - grade(item)))
+        assert sentences_about(service)["sentences"][0].startswith("21 of ")
+        walk(service, "Bob", 2, lambda n, item: ("grade", 4 - grade(item)))
         # two are disputed now; deciding one of them brings it back
-        assert told(desk)["sentences"][0].startswith("19 of ")
-        desk.decide(by(), before[0], 4, "")
-        assert told(desk)["sentences"][0].startswith("20 of ")
+        assert sentences_about(service)["sentences"][0].startswith("19 of ")
+        service.decide(by(), before[0], 4, "")
+        assert sentences_about(service)["sentences"][0].startswith("20 of ")
 
 
 def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(results, monkeypatch):
@@ -100,32 +109,32 @@ def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(res
         assert go_on.wait(60)
         return real(*given)
 
-    with opened(results) as desk:
-        assert desk.about()["verdict"] is True
-        first = told(desk, fresh=False)["sentences"]
+    with opened(results) as service:
+        assert service.about()["verdict"] is True
+        first = sentences_about(service, fresh=False)["sentences"]
         monkeypatch.setattr(verdict_of, "standing", slow)
-        walk(desk, "Ada", AGAIN - 1)
-        assert desk.firmness(False) == {**desk.firmness(False), "sentences": first, "working": False}
+        walk(service, "Ada", AGAIN - 1)
+        assert service.firmness(False) == {**service.firmness(False), "sentences": first, "working": False}
         assert not entered.is_set()
-        walk(desk, "Ada", 1)
-        assert desk.firmness(False)["working"]
+        walk(service, "Ada", 1)
+        assert service.firmness(False)["working"]
         assert entered.wait(60)
         # while it computes, labels are saved and what was known stays on show
-        assert len(walk(desk, "Ada", 3)) == 3
-        assert desk.firmness(True)["sentences"] == first
+        assert len(walk(service, "Ada", 3)) == 3
+        assert service.firmness(True)["sentences"] == first
         go_on.set()
         # the ten that were there when it began, and the one of the labels file; then all of them
-        answer = told(desk, fresh=False)
+        answer = sentences_about(service, fresh=False)
         assert answer["sentences"][0].startswith("11 of ")
-        assert told(desk, fresh=True)["sentences"][0].startswith("14 of ")
+        assert sentences_about(service, fresh=True)["sentences"][0].startswith("14 of ")
 
 
 def test_a_verdict_that_cannot_be_computed_is_told_and_stops_nobody(results):
-    with opened(results) as desk:
-        walk(desk, "Ada", 2)
+    with opened(results) as service:
+        walk(service, "Ada", 2)
         Path("labels.order.json").write_text("{}")
-        assert "labels.order.json is damaged" in told(desk)["problem"]
-        assert len(walk(desk, "Ada", 2)) == 2
+        assert "labels.order.json is damaged" in sentences_about(service)["problem"]
+        assert len(walk(service, "Ada", 2)) == 2
     with pytest.raises(LabelError, match="damaged"), opened(results):
         pass
 
@@ -134,26 +143,26 @@ def test_raters_see_no_setting_beside_a_passage_and_the_verdict_can_be_kept_from
     settings = {
         one["name"] for one in json.loads((results / "record.json").read_text())["config"]["settings"]
     }
-    with opened(results, show_verdict=False) as desk:
-        assert desk.about()["verdict"] is False
+    with opened(results, show_verdict=False) as service:
+        assert service.about()["verdict"] is False
         with pytest.raises(LabelError, match="does not show"):
-            desk.firmness(True)
-        shown = json.dumps([desk.enter("Ada"), desk.listed("Ada", 0), desk.about()])
+            service.firmness(True)
+        shown = json.dumps([service.enter("Ada"), service.listed("Ada", 0), service.about()])
         assert not [name for name in settings if name in shown]
-    with opened(results) as desk:
-        assert {row[0] for row in told(desk)["means"]} == settings
+    with opened(results) as service:
+        assert {row[0] for row in sentences_about(service)["means"]} == settings
 
 
 def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
-    with opened(results) as desk:
-        walk(desk, "Ada", 48, lambda n, item: ("skip", "torn") if n % 6 == 0 else ("grade", grade(item)))
-        last = told(desk)
+    with opened(results) as service:
+        walk(service, "Ada", 48, lambda n, item: ("skip", "torn") if n % 6 == 0 else ("grade", grade(item)))
+        last = sentences_about(service)
     assert "40 labels added; 8 skipped" in printed(capsys, "label", "--results", results, "--merge")
     assert exit_code("labels", "next", results, "--top", 5) == 0
     assert read_by_labels(results).sentences == last["sentences"]
     # what is merged, skipped passages among it, is not asked for again
-    with opened(results) as desk:
-        assert not {one.item_id for one in desk.state.items()} & desk.state.done("Ada")
+    with opened(results) as service:
+        assert not {one.item_id for one in service.state.items()} & service.state.done("Ada")
 
 
 def test_words_that_exclude_each_other_are_told(results, capsys):
@@ -172,9 +181,9 @@ def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
     with pytest.raises(ConfigError, match="--labels"), opened(results):
         pass
     source = Source(results=results, top=5, labels=Path("people.csv"))
-    with open_desk(source, Silent()) as desk:
-        walk(desk, "Ada", 12)
-        assert "model-2026" in " ".join(told(desk)["sentences"])
+    with open_service(source, Silent()) as service:
+        walk(service, "Ada", 12)
+        assert "model-2026" in " ".join(sentences_about(service)["sentences"])
     assert Path("people.labelling.sqlite").exists()
     assert "people.csv: 12 labels added" in printed(
         capsys, "label", "--results", results, "--labels", "people.csv", "--merge"

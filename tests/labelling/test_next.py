@@ -1,4 +1,4 @@
-"""Few labels, in the order that settles the verdict: the sheet, what is told of it, and where it is shown."""
+"""Few labels, in the order that settles the verdict: the sheet, what it says, and where it is shown."""
 
 import csv
 import json
@@ -30,20 +30,20 @@ def grade(path, grade_of):
 
 
 def test_sheets_follow_each_other_until_it_says_stop(results, capsys):
-    seen, told = set(), ""
+    seen, output = set(), ""
     for round_ in range(30):
         sheet = Path(f"sheet{round_}.csv")
         capsys.readouterr()
         asked = ["labels", "next", results, "--top", 5, "--count", 20, "--output", sheet]
-        told = printed(capsys, *asked)
-        if "Stop:" in told:
+        output = printed(capsys, *asked)
+        if "Stop:" in output:
             break
         rows = grade(sheet, relevant)
         keys = {(row["query_id"], row["document"], row["start"]) for row in rows}
         assert not keys & seen
         seen |= keys
         assert exit_code("labels", "add", sheet, "--in", "my.yaml") == 0
-    assert "Stop:" in told
+    assert "Stop:" in output
     assert round_ > 1
     assert Path("labels.order.json").exists()
 
@@ -152,9 +152,9 @@ def test_people_correct_the_grades_of_a_judge(results, capsys):
     assert read_by_labels(results).sentences[0].startswith("15 of ")
     # what people have corrected comes first: in the verdict, in harness show, and on the page
     headline = "Corrected verdict: By the grades of model-2026, corrected by people's: "
-    told = printed(capsys, "show", results)
-    assert told.index(headline) < told.index("By the judge alone: ")
-    assert told.index("passage NDCG@5 by grades of") < told.index("means over queries")
+    output = printed(capsys, "show", results)
+    assert output.index(headline) < output.index("By the judge alone: ")
+    assert output.index("passage NDCG@5 by grades of") < output.index("means over queries")
     payload = payload_of(write_page(results)[1].html)
     lines = payload["statistics"][payload["measures"][0]]["verdict"]["lines"]
     assert [lines[0]["role"], lines[1]["role"]] == ["corrected", "labels"]

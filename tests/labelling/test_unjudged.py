@@ -75,8 +75,8 @@ def test_a_graded_sheet_makes_the_whole_top_judged(corpus, mark, capsys):
     assert all(after[key] >= before[key] for key in before)
     assert set(after.values()) == {1.0}
     (corpus / "sheet.csv").unlink()
-    told = printed(capsys, "labels", "unjudged", "results/mine", "--output", "sheet.csv")
-    assert "All of the first 10 is judged; 1 unanswerable query left out." in told
+    output = printed(capsys, "labels", "unjudged", "results/mine", "--output", "sheet.csv")
+    assert "All of the first 10 is judged; 1 unanswerable query left out." in output
 
 
 def test_a_workbook_is_graded_as_well(corpus):
@@ -123,18 +123,18 @@ def test_nothing_is_added_twice_and_what_contradicts_is_refused(corpus, capsys):
         capsys, "labels", "add", "sheet.csv", "--in", "my.yaml"
     )
     save([{**rows[0], "grade": "3"}, *rows[1:], {**rows[1], "grade": "9"}])
-    told = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in told
-    assert "grade is '9'" in told
+    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    assert "sheet.csv, line 2: the passage has grade 0 on line 4 of labels.csv, and 3 here" in output
+    assert "grade is '9'" in output
     assert (corpus / "labels.csv").read_bytes() == before
 
 
 def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
     rows = [{**row, "grade": "1"} for row in sheet()]
     save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
-    told = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "line 2: the passage does not stand at" in told
-    assert "did you mean" in told
+    output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
+    assert "line 2: the passage does not stand at" in output
+    assert "did you mean" in output
 
 
 def test_a_sheet_is_never_overwritten_and_needs_the_texts_of_the_run(corpus, capsys):

@@ -214,22 +214,28 @@ LEAKS = {
 @pytest.mark.parametrize("answer", LEAKS.values(), ids=LEAKS.keys())
 def test_the_key_is_in_no_log_record_error_or_ledger(answer, key, ledger, caplog, tmp_path):
     caplog.set_level(logging.DEBUG)
-    told = []
+    texts = []
     with FakeServer(script_of(answer)) as server:
         settings = config(server.url, endpoint=key)
         judge = LlmJudge(settings, ledger)
         try:
-            judge.grade(pairs(2), lambda graded: told.append(repr(graded)), reporter=Silent())
+            judge.grade(pairs(2), lambda graded: texts.append(repr(graded)), reporter=Silent())
         except HarnessError as problem:
-            told.append("".join(traceback.format_exception(problem)))
+            texts.append("".join(traceback.format_exception(problem)))
         assert server.requests[0]["headers"]["authorization"].endswith(KEY)
-    told += [repr(judge.fingerprint), repr(settings), settings.model_dump_json(), repr(judge), caplog.text]
-    told += list(ledger.export_lines())
-    assert len(told) > 5
+    texts += [
+        repr(judge.fingerprint),
+        repr(settings),
+        settings.model_dump_json(),
+        repr(judge),
+        caplog.text,
+    ]
+    texts += list(ledger.export_lines())
+    assert len(texts) > 5
     files = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    told.append(files.decode("latin-1"))
+    texts.append(files.decode("latin-1"))
     for form in (KEY, KEY[:12], base64.b64encode(KEY.encode()).decode()[:12]):
-        assert not [text for text in told if form.lower() in text.lower()]
+        assert not [text for text in texts if form.lower() in text.lower()]
 
 
 def test_a_key_is_cut_out_in_every_form_and_other_text_stays():

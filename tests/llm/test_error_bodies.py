@@ -4,34 +4,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.llm.faults import Said, classify_status, read_error
+from harness.llm.faults import ErrorBody, classify_status, read_error
 
 BODIES = {
     "OpenAI": (
         {"error": {"message": "Bad.", "type": "x", "param": "top_p", "code": "unsupported_value"}},
-        Said("Bad.", "unsupported_value", "top_p"),
+        ErrorBody("Bad.", "unsupported_value", "top_p"),
     ),
-    "as the library strips it": ({"message": "Bad.", "param": None, "code": None}, Said("Bad.")),
-    "a number for a code": ({"message": "Bad.", "code": 1210}, Said("Bad.", "1210")),
-    "Ollama": ({"error": "model not found"}, Said("model not found")),
+    "as the library strips it": ({"message": "Bad.", "param": None, "code": None}, ErrorBody("Bad.")),
+    "a number for a code": ({"message": "Bad.", "code": 1210}, ErrorBody("Bad.", "1210")),
+    "Ollama": ({"error": "model not found"}, ErrorBody("model not found")),
     "FastAPI": (
         {"detail": [{"loc": ["body", "seed"], "msg": "not a number", "type": "x"}]},
-        Said("not a number", "", "seed"),
+        ErrorBody("not a number", "", "seed"),
     ),
-    "FastAPI, in a word": ({"detail": "Not Found"}, Said("Not Found")),
-    "Gemini": ([{"error": {"code": 400, "message": "Bad.", "status": "INVALID"}}], Said("Bad.", "400")),
+    "FastAPI, in a word": ({"detail": "Not Found"}, ErrorBody("Not Found")),
+    "Gemini": ([{"error": {"code": 400, "message": "Bad.", "status": "INVALID"}}], ErrorBody("Bad.", "400")),
     "OpenRouter": (
         {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": {"error": "no"}}}},
-        Said('Provider returned error {"error": "no"}', "400"),
+        ErrorBody('Provider returned error {"error": "no"}', "400"),
     ),
     "HTML": (
         "<html><head><style>b {x}</style></head><body><h1>502</h1>\n<p>Bad gateway</p></body></html>",
-        Said("502 Bad gateway"),
+        ErrorBody("502 Bad gateway"),
     ),
-    "no known field": ({"status": "INVALID"}, Said('{"status": "INVALID"}')),
-    "nothing": (None, Said("")),
-    "an empty list": ([], Said("")),
-    "control characters": ("a\x1b[31m\nb", Said("a[31m b")),
+    "no known field": ({"status": "INVALID"}, ErrorBody('{"status": "INVALID"}')),
+    "nothing": (None, ErrorBody("")),
+    "an empty list": ([], ErrorBody("")),
+    "control characters": ("a\x1b[31m\nb", ErrorBody("a[31m b")),
 }
 
 
@@ -64,5 +64,5 @@ def test_any_body_is_one_line_and_one_fault(body, status):
 
 
 def test_a_word_of_english_is_no_parameter():
-    fault = classify_status(400, Said("the temperature of the model seed bank is unsafe"), {})
+    fault = classify_status(400, ErrorBody("the temperature of the model seed bank is unsafe"), {})
     assert (fault.reason, fault.fatal, fault.refused) == ("http_400", False, True)

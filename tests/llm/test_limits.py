@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.judge.sampling import combine_grades, spread_of
 from harness.llm.breaker import Breaker, EndpointDownError
-from harness.llm.faults import Said, classify_status
+from harness.llm.faults import ErrorBody, classify_status
 from harness.llm.limiter import Bucket, RateLimiter
 from harness.llm.retry import Backoff, retry_after
 
@@ -146,7 +146,7 @@ def test_retry_after_in_all_its_forms():
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
 def test_statuses_that_are_tried_again(status):
-    fault = classify_status(status, Said("m"), {})
+    fault = classify_status(status, ErrorBody("m"), {})
     assert fault.again
     assert not fault.fatal
 

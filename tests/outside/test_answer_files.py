@@ -76,7 +76,7 @@ def test_our_columns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"user_input": ""}, "line 1: user_input is empty"),
         ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is no list"),
@@ -92,8 +92,8 @@ def test_our_columns(tmp_path):
         ({"response": "q"}, "no column user_input"),
     ],
 )
-def test_faults_are_named(tmp_path, row, told):
-    with pytest.raises(CorpusError, match=told):
+def test_faults_are_named(tmp_path, row, message):
+    with pytest.raises(CorpusError, match=message):
         read_answers(lines(tmp_path / "a.jsonl", row))
 
 

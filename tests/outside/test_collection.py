@@ -103,9 +103,9 @@ def test_texts_of_passages_by_their_id(tmp_path, capsys):
     with pytest.raises(SystemExit) as done:
         main(["import", "traces", str(source), "--to", str(tmp_path / "full"), "--texts", str(texts)])
     assert done.value.code == 0
-    told = capsys.readouterr().out
-    assert "only the id is known: 1" in told
-    assert f"Next:\n  harness score-answers {tmp_path / 'full' / 'answers.jsonl'}\n" in told
+    output = capsys.readouterr().out
+    assert "only the id is known: 1" in output
+    assert f"Next:\n  harness score-answers {tmp_path / 'full' / 'answers.jsonl'}\n" in output
     assert [row["text"] for row in rows_of(tmp_path / "full" / "hits.jsonl")] == [FIRST]
     texts.write_text("id,text\na,x\na,y\n")
     with pytest.raises(CorpusError, match="line 3: the id 'a' appears twice"):
@@ -113,7 +113,7 @@ def test_texts_of_passages_by_their_id(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("import ragas x.jsonl --qrels q", "--qrels goes with the format beir alone"),
         ("import beir x --texts q", "--texts goes with ragas and traces alone"),
@@ -124,8 +124,8 @@ def test_texts_of_passages_by_their_id(tmp_path, capsys):
         ),
     ],
 )
-def test_wrong_usage(words, told, capsys):
+def test_wrong_usage(words, message, capsys):
     with pytest.raises(SystemExit) as done:
         main(words.split())
     assert done.value.code == 1
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())

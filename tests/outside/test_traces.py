@@ -112,7 +112,7 @@ def test_traces_that_are_left_out_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('{"a": 1}\n{', "line 2: not valid JSON"),
         ('{"a": 1, "b": 2}', "no known format: the first has a, b"),
@@ -120,10 +120,10 @@ def test_traces_that_are_left_out_are_counted(tmp_path):
         ("[]", "no record"),
     ],
 )
-def test_faults_are_named(tmp_path, text, told):
+def test_faults_are_named(tmp_path, text, message):
     path = tmp_path / "t.jsonl"
     path.write_text(text)
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         read_traces(path)
 
 

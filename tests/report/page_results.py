@@ -96,8 +96,8 @@ def write_folder(
     (folder / "record.json").write_text(json.dumps(record), encoding="utf-8")
     if extras:
         _extras(folder, names, ids, split, scores)
-        told = tables(names, ids, split, document, lambda i: 200 * (1 + i // 2), say)
-        for name, (columns, rows) in told.items():
+        shown = tables(names, ids, split, document, lambda i: 200 * (1 + i // 2), say)
+        for name, (columns, rows) in shown.items():
             _write(folder / f"{name}.csv", columns, rows)
     return folder
 

@@ -149,11 +149,11 @@ def test_what_a_query_takes_stands_beside_what_it_costs(tmp_path):
     with (folder / "latency.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([own, *rows])
     prices = payload_of(page_of(folder).html)["prices"]
-    told = {
+    shown = {
         (row["setting"], row["stage"]): [row[f"latency_{q}"] for q in ("p50", "p95", "p99")] for row in prices
     }
     nothing = [None, None, None]
-    assert told == {
+    assert shown == {
         (0, "retrieve"): [12.5, 13, 14],
         (0, "rerank"): nothing,
         (1, "retrieve"): nothing,
@@ -424,8 +424,8 @@ def test_the_page_says_what_compare_says_word_for_word(tmp_path, capsys):
         assert payload["statistics"][measure]["verdict"]["lines"] == lines
     with pytest.raises(SystemExit):
         main(["show", str(folder), "--format", "json"])
-    told = json.loads(capsys.readouterr().out)["lines"]
-    assert payload["statistics"]["ndcg_exp@10"]["verdict"]["lines"] == told
+    output = json.loads(capsys.readouterr().out)["lines"]
+    assert payload["statistics"]["ndcg_exp@10"]["verdict"]["lines"] == output
 
 
 def test_the_page_opens_with_what_compares_the_settings(tmp_path):

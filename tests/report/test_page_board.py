@@ -84,14 +84,14 @@ class TestInTheBrowser:
         last = "document.querySelector('#board tbody tr:last-child')"
         name = chromium.run(f"return {last}.querySelector('th').textContent")
         chromium.run(f"{last}.click()")
-        told = chromium.find("#gains .lede").text
-        assert told.startswith(name)
+        output = chromium.find("#gains .lede").text
+        assert output.startswith(name)
         shown = [float(b.text.replace("\u2212", "-")) for b in _all(chromium, "#gains li b")]
         assert any(value > 0 for value in shown)
         assert any(value < 0 for value in shown)
         gained = [value for value in shown if value > 0]
         assert gained == sorted(gained, reverse=True)
-        better, _, worse = (int(n) for n in _numbers(told.rpartition("Better")[2]))
+        better, _, worse = (int(n) for n in _numbers(output.rpartition("Better")[2]))
         counts = [int(one.text) for one in _all(chromium, "#gains h3 .num")]
         assert counts == [better, worse]
         _all(chromium, "#gains .link")[0].click()
@@ -139,9 +139,9 @@ class TestInTheBrowser:
         options = ("--measure", "ndcg_exp@10", "--format", "markdown")
         with pytest.raises(SystemExit):
             main(["compare", str(reranked_page.parent), *options])
-        told = capsys.readouterr().out.partition("what the reranker does")[2]
+        output = capsys.readouterr().out.partition("what the reranker does")[2]
         for name, n, before, after, difference, *_ in rows:
-            line = next(line for line in told.splitlines() if f"| {name} |" in line)
+            line = next(line for line in output.splitlines() if f"| {name} |" in line)
             cells = [cell.strip() for cell in line.strip("| ").split("|")]
             assert cells[1:5] == [n, before, after, difference.replace("\u2212", "-")]
         check(chromium)

@@ -89,9 +89,9 @@ def test_a_span_that_is_touched_and_not_earned_is_told_as_partly_found(chromium,
     assert "partly, at rank" in chromium.find("#drill .evidence").text
     rewrite(folder / "rankings.csv", lambda row: row | {"grade": 4, "earned": 4})
     opened(chromium, write_page(folder)[0])
-    told = chromium.find("#drill .evidence").text
-    assert "at rank 1" in told
-    assert "partly" not in told
+    output = chromium.find("#drill .evidence").text
+    assert "at rank 1" in output
+    assert "partly" not in output
     check(chromium)
 
 

@@ -15,10 +15,10 @@ def test_the_headline_says_that_it_is_of_the_last_stage_while_another_is_shown(c
     chromium.open(page)
     aside = "the answer is of the last stage"
     assert aside not in chromium.find("#answer").text
-    told = chromium.find("#answer .verdict").text
+    output = chromium.find("#answer .verdict").text
     chromium.choose("#stage", "retrieve")
     assert aside in chromium.find("#answer").text
-    assert chromium.find("#answer .stepped-back .verdict").text == told
+    assert chromium.find("#answer .stepped-back .verdict").text == output
     # rerank is the last stage of every setting: nothing to say
     chromium.choose("#stage", "rerank")
     assert aside not in chromium.find("#answer").text

@@ -203,7 +203,7 @@ def test_two_processes_rank_alike():
         "tools = RunTools(Context.at(Path(__import__('tempfile').mkdtemp()), Silent()));"
         "print(Bm25Retriever(Bm25Config()).run(passages(), queries(*ASKED), tools).rankings)"
     )
-    told = {
+    shown = {
         subprocess.run(
             [sys.executable, "-c", code],
             check=True,
@@ -214,5 +214,5 @@ def test_two_processes_rank_alike():
         ).stdout
         for seed in ("1", "2")
     }
-    assert len(told) == 1
-    assert "d:" in told.pop()
+    assert len(shown) == 1
+    assert "d:" in shown.pop()

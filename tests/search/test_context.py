@@ -358,7 +358,7 @@ def test_a_context_that_says_nothing_is_warned_of(config_of, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("table", "error", "told"),
+    ("table", "error", "message"),
     [
         (
             "document,company,year\nengines,T,1\n",
@@ -370,13 +370,13 @@ def test_a_context_that_says_nothing_is_warned_of(config_of, tmp_path):
         (None, CorpusError, r"documents\.csv"),
     ],
 )
-def test_a_table_that_does_not_serve_ends_the_run(config_of, corpus, tmp_path, table, error, told):
+def test_a_table_that_does_not_serve_ends_the_run(config_of, corpus, tmp_path, table, error, message):
     path = config_of(FIELDS)
     if table is None:
         (corpus / "documents.csv").unlink()
     else:
         (corpus / "documents.csv").write_text(table, encoding="utf-8")
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         searched(path, tmp_path / "cache")
 
 

@@ -201,10 +201,10 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.parametrize(("change", "told"), UNUSABLE.values(), ids=UNUSABLE)
-def test_an_answer_that_is_not_whole_is_never_a_vector(change, told, tmp_path):
+@pytest.mark.parametrize(("change", "message"), UNUSABLE.values(), ids=UNUSABLE)
+def test_an_answer_that_is_not_whole_is_never_a_vector(change, message, tmp_path):
     with FakeServer(wrong(change)) as server:
-        with pytest.raises(ServedError, match=f"fake-embed: unusable_answer: .*{told}.*base_url.*is kept"):
+        with pytest.raises(ServedError, match=f"fake-embed: unusable_answer: .*{message}.*base_url.*is kept"):
             search(tmp_path, exact(server.url))
         # two are paid for, no more
         assert server.count == 2
@@ -246,10 +246,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("fault", "told"), REFUSED.values(), ids=REFUSED)
-def test_a_refusal_ends_the_run_at_once_and_says_what_to_do(fault, told, tmp_path):
+@pytest.mark.parametrize(("fault", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_ends_the_run_at_once_and_says_what_to_do(fault, message, tmp_path):
     with FakeServer(lambda request, number: fault) as server:
-        with pytest.raises(ServedError, match=f"fake-embed: .*{told}.*Everything paid for is kept"):
+        with pytest.raises(ServedError, match=f"fake-embed: .*{message}.*Everything paid for is kept"):
             search(tmp_path, exact(server.url))
         assert server.count == 1
 
@@ -274,8 +274,8 @@ def test_an_endpoint_that_is_not_there_is_told(tmp_path):
 
 def test_a_pause_longer_than_allowed_ends_the_run(tmp_path):
     slow = Answer(429, {"error": {"message": "slow"}}, headers={"retry-after": "9999"})
-    told = r"asks to wait 9999 s .*longest_pause allows 600 s"
-    with FakeServer(lambda request, number: slow) as server, pytest.raises(ServedError, match=told):
+    message = r"asks to wait 9999 s .*longest_pause allows 600 s"
+    with FakeServer(lambda request, number: slow) as server, pytest.raises(ServedError, match=message):
         search(tmp_path, exact(server.url))
 
 
@@ -393,10 +393,10 @@ def test_a_cache_that_cannot_keep_what_is_paid_for_buys_nothing(tmp_path):
 def test_a_plan_sends_nothing_and_says_what_it_would_take(tmp_path):
     with FakeServer(embed) as server:
         config = exact(server.url, price=10, texts_per_request=2)
-        with pytest.raises(NotAskedError) as told:
+        with pytest.raises(NotAskedError) as caught:
             search(tmp_path, config, may_ask=False)
         assert server.count == 0
-        (missing,) = told.value.missing
+        (missing,) = caught.value.missing
         assert (missing.name, missing.estimate.items, missing.estimate.calls) == ("fake-embed", 5, 3)
         assert missing.estimate.price == pytest.approx(missing.estimate.tokens * 10 / 1e6)
         made, _ = search(tmp_path, config)
@@ -408,17 +408,17 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
     key = "sk-very-secret-0123456789"
     monkeypatch.setenv("MY_KEY", key)
     with FakeServer(lambda request, number: error(401, f"who is {key}?")) as server:
-        with pytest.raises(ServedError) as told:
+        with pytest.raises(ServedError) as caught:
             search(tmp_path, exact(server.url, api_key_env="MY_KEY"))
         assert server.requests[0]["headers"]["authorization"] == f"Bearer {key}"
-    assert key not in str(told.value)
+    assert key not in str(caught.value)
     monkeypatch.delenv("MY_KEY")
     with pytest.raises(ConfigError, match="environment variable MY_KEY is not set"):
         search(tmp_path, exact("http://127.0.0.1:9/v1", api_key_env="MY_KEY"))
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"extra_body": {"input": "x"}}, "extra_body holds input"),
         ({"max_cost": 1}, "max_cost needs a price"),
@@ -428,8 +428,8 @@ def test_a_key_is_read_from_the_environment_sent_and_never_shown(tmp_path, monke
         ({"headers": {"X-Api-Key": "1"}}, "looks like a secret"),
     ],
 )
-def test_a_section_that_cannot_work_is_told_at_once(options, told):
-    with pytest.raises((ConfigError, ValueError), match=told):
+def test_a_section_that_cannot_work_is_told_at_once(options, message):
+    with pytest.raises((ConfigError, ValueError), match=message):
         exact("http://127.0.0.1:9/v1", **options)
 
 
@@ -503,10 +503,10 @@ BAD_SCORES = {
 }
 
 
-@pytest.mark.parametrize(("results", "told"), BAD_SCORES.values(), ids=BAD_SCORES)
-def test_a_score_that_is_none_is_never_zero(results, told, tmp_path):
+@pytest.mark.parametrize(("results", "message"), BAD_SCORES.values(), ids=BAD_SCORES)
+def test_a_score_that_is_none_is_never_zero(results, message, tmp_path):
     bad = Answer(body=json.dumps({"results": results}).encode())
-    with FakeServer(lambda request, number: bad) as server, pytest.raises(ServedError, match=told):
+    with FakeServer(lambda request, number: bad) as server, pytest.raises(ServedError, match=message):
         scores_of(tmp_path, reranker(server.url))
 
 

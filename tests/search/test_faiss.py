@@ -1,4 +1,4 @@
-"""FAISS as a retriever: its recall is told, its builds repeat, and what it cannot learn is refused."""
+"""FAISS as a retriever: its recall is reported, its builds repeat, and what it cannot learn is refused."""
 
 import builtins
 

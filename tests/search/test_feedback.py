@@ -125,8 +125,8 @@ def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
     measures, rows = lines[0][1:], lines[2:]
     assert {row[0] for row in rows} == {setting.name for setting in config.settings}
     for setting, *cells in rows:
-        told = [means[setting, measure] for measure in measures]
-        assert [float(cell) for cell in cells] == pytest.approx(told, abs=0.0006)
+        message = [means[setting, measure] for measure in measures]
+        assert [float(cell) for cell in cells] == pytest.approx(message, abs=0.0006)
     worse = next(one for one in results.verdict["lines"] if one["label"] == "Verdict")["text"]
     for name in ("bm25 feedback=rm3(weight=0.5)", "bm25 feedback=rocchio(weight=0.5)"):
         assert name in worse.partition("Ruled out")[2]

@@ -125,15 +125,15 @@ def test_a_table_with_gaps_is_told_whole_or_searched_whatever_is_named(table, to
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"fields": [], "years": []}, "names no column"),
         ({"years": ["form"]}, "form: is in `fields` and in `years`"),
         ({"boost": 0.0}, "greater than 0"),
     ],
 )
-def test_a_filter_that_makes_no_sense_is_refused(more, told, table):
-    with pytest.raises(ValueError, match=told):
+def test_a_filter_that_makes_no_sense_is_refused(more, message, table):
+    with pytest.raises(ValueError, match=message):
         rules(table, **more)
 
 
@@ -317,8 +317,8 @@ def test_what_filters_left_is_told_query_by_query_and_wrong_ones_are_counted(wri
     assert (rows["q1"]["named"], rows["q1"]["documents"], rows["q1"]["of"]) == ("topic=company", "1", "3")
     assert (rows["q1"]["labelled"], rows["q1"]["excluded"]) == ("1", "people")
     assert (rows["q3"]["named"], rows["q3"]["documents"], rows["q3"]["excluded"]) == ("", "3", "")
-    told = "Caveat: Filters leave out labelled documents: rules (1 of 4 queries); what they leave out"
-    assert any(sentence.startswith(told) for sentence in results.verdict["sentences"])
+    output = "Caveat: Filters leave out labelled documents: rules (1 of 4 queries); what they leave out"
+    assert any(sentence.startswith(output) for sentence in results.verdict["sentences"])
 
 
 def test_the_losses_name_what_the_filter_left_out(write_config, facts):

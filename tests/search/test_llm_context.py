@@ -130,17 +130,17 @@ def test_a_run_asks_once_and_what_comes_before_it_says_what_it_takes(configured,
     with FakeServer(about) as server:
         path = configured(server.url)
         command("validate", path)
-        told = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
-        chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", told)[1])
+        output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        chunks = int(re.search(r"to write situate v1 by fake-1: (\d+) chunks", output)[1])
         command("bench", path, "--dry-run")
-        told = " ".join(capsys.readouterr().out.split())
-        assert "depend on a context that has not been made yet. Nothing was spent." in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "depend on a context that has not been made yet. Nothing was spent." in output
         assert server.count == 0
         results, _ = run_bench(load_config(path), Silent())
         assert server.count == chunks
         command("bench", path)
-        told = " ".join(capsys.readouterr().out.split())
-        assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert f"situate v1 by fake-1 wrote context for chunks: 0 calls now for 0.0000, {chunks}" in output
         command("bench", path, "--dry-run")
         assert server.count == chunks
     (facts,) = results.record.counts["rewriting"].values()

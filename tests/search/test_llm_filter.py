@@ -147,7 +147,7 @@ def test_a_column_of_too_many_values_is_refused(tmp_path, table):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("user: '{{ query }}'", r"no \{\{ fields \}\}"),
         ("user: '{{ fields }}'", r"no \{\{ query \}\}"),
@@ -157,10 +157,10 @@ def test_a_column_of_too_many_values_is_refused(tmp_path, table):
         ("user: 'x", "cannot be read"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, table, content, told):
+def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, table, content, message):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         config("http://127.0.0.1:9/v1", table, prompt=str(path))
     with pytest.raises(ValidationError, match="Built in: fields, fields_zh"):
         config("http://127.0.0.1:9/v1", table, prompt="entities")
@@ -194,17 +194,17 @@ measures: [ndcg_exp@3]""",
             cache="own",
         )
         command("validate", path)
-        told = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
-        assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in told
+        output = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
+        assert "to filter fields v1 by fake-1: 5 queries: 5 calls" in output
         command("bench", path, "--dry-run")
-        told = " ".join(capsys.readouterr().out.split())
-        assert "depend on a filter that has not been made yet. Nothing was spent." in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "depend on a filter that has not been made yet. Nothing was spent." in output
         assert server.count == 0
         command("bench", path)
         assert server.count == 5
-        told = " ".join(capsys.readouterr().out.split())
-        assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in told
-        assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in told
+        output = " ".join(capsys.readouterr().out.split())
+        assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
+        assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in output
         command("bench", path, "--dry-run")
         assert server.count == 5
     assert load_config(path).settings[0].filter.kind == "llm"

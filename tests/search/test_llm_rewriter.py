@@ -105,7 +105,7 @@ def test_a_prompt_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("user: Rephrase it", "no {{ query }}"),
         ("user: '{{ query }} {{ passages }}'", "a rewriter cannot fill"),
@@ -114,10 +114,10 @@ def test_a_prompt_of_ones_own(tmp_path):
         ("user: '{{ query }}", "cannot be read"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, content, told):
+def test_a_prompt_that_cannot_be_used_is_told_at_once(tmp_path, content, message):
     path = tmp_path / "mine.yaml"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValidationError, match=told):
+    with pytest.raises(ValidationError, match=message):
         config("http://127.0.0.1:9/v1", prompt=str(path))
     with pytest.raises(ValidationError, match=r"Built in: declarative, declarative_zh, .*, hyde, hyde_zh"):
         config("http://127.0.0.1:9/v1", prompt="step_back")
@@ -170,10 +170,10 @@ def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):
     prices = {"fake": {"input": 10.0, "output": 100.0}}
     with FakeServer(stated) as server:
         one = config(server.url, prices=prices)
-        with pytest.raises(NotAskedError) as told:
+        with pytest.raises(NotAskedError) as caught:
             rewrite(tmp_path, one, may_ask=False)
         assert server.count == 0
-        (missing,) = told.value.missing
+        (missing,) = caught.value.missing
         assert (missing.name, missing.estimate.items, missing.estimate.calls) == (
             "declarative v1 by fake",
             2,

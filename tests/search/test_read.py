@@ -255,11 +255,11 @@ def test_measures_tables_and_prices_are_of_what_is_read(write_config):
 
 def test_chunks_that_their_parents_cut_are_warned_of(searched):
     (one,), _, reporter = searched("{kind: parent, chunk: {kind: recursive, chunk_size: 100}}")
-    told = [text for text in reporter.warnings if "are not completely inside" in text]
+    messages = [text for text in reporter.warnings if "are not completely inside" in text]
     reading = one.over_chunks.chunking.reading
     spans = reading.read(range(len(reading.chunks)))
     cut = sum(start > c.start or end < c.end for c, (start, end) in zip(reading.chunks, spans, strict=True))
-    assert bool(told) == bool(cut)
+    assert bool(messages) == bool(cut)
     _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
     assert [text for text in reporter.warnings if "are not completely inside" in text]
 

@@ -63,6 +63,6 @@ def test_the_figures_are_those_of_the_command(name, tmp_path, monkeypatch):
     assert {row["setting"] for row in rows} == {setting for setting, _, _ in means}
     for row in rows:
         setting, stage = row.pop("setting"), row.pop("stage", "retrieve")
-        told = [float(cell) for cell in row.values()]
+        expected = [float(cell) for cell in row.values()]
         # figures of a model move in their last digits between processors
-        assert told == pytest.approx([means[setting, stage, measure] for measure in row], abs=0.01)
+        assert expected == pytest.approx([means[setting, stage, measure] for measure in row], abs=0.01)

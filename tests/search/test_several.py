@@ -165,11 +165,11 @@ def test_the_number_asked_for_stands_in_the_prompt_and_in_the_identity(tmp_path)
 
 
 def test_a_route_for_names_finds_nothing_for_a_question_without_any(tmp_path):
-    told = []
+    messages = []
 
     class Told(Silent):
         def note(self, text):
-            told.append(text)
+            messages.append(text)
 
     own = RunTools(Context.at(tmp_path / "cache", Told()))
     asks = Query("q3", "Does Bremerton have a yard, and was a pump recalled in 2024?", "train")
@@ -178,7 +178,7 @@ def test_a_route_for_names_finds_nothing_for_a_question_without_any(tmp_path):
     assert [one.text for one in output.routes[1].asked] == ["Bremerton 2024"]
     assert [ids(ranking) for ranking in output.routes[1].rankings] == [[], [2, 0]]
     assert ids(output.rankings[0]) == ids(output.routes[0].rankings[0])
-    assert told == ["1 of 2 queries name nothing by `entities` and ask nothing."]
+    assert messages == ["1 of 2 queries name nothing by `entities` and ask nothing."]
     as_it_is = BM25.model_copy(update={"rewrite": EntitiesConfig(without="as_asked")})
     assert ids(search(own, as_it_is, YARD).rankings[0]) == ids(search(own, BM25, YARD).rankings[0])
     # scores of a query that is asked in one text stay those of the retriever

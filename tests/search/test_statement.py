@@ -88,8 +88,8 @@ def test_the_figures_are_those_of_the_command_and_no_difference_is_real(tmp_path
     assert {row[0] for row in rows} == {setting.name for setting in config.settings}
     for setting, *cells in rows:
         # figures of a model move in their last digits between processors
-        told = [means[setting, measure] for measure in measures]
-        assert [float(cell) for cell in cells] == pytest.approx(told, abs=0.01)
+        message = [means[setting, measure] for measure in measures]
+        assert [float(cell) for cell in cells] == pytest.approx(message, abs=0.01)
     for plain in ("bm25 stop_words=long", "bm25 stop_words=none", "chroma"):
         both = [
             {one.query_id: one.value for one in results.per_query if (one.setting, one.measure) == at}

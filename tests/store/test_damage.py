@@ -1,4 +1,4 @@
-"""A cache that is damaged or cannot be written changes no figure: what fails is told and computed again."""
+"""A cache that is damaged or cannot be written changes no figure: what fails is reported, computed again."""
 
 import json
 import random
@@ -51,11 +51,11 @@ def test_flipped_bits_in_vectors_never_give_another_value(tmp_path, seed):
         again = store.get(list(ITEMS))
         assert again.items() <= ITEMS.items()
     lost = len(ITEMS) - len(found)
-    told = faults.sentences()
-    assert len(told) <= 1
+    shown = faults.sentences()
+    assert len(shown) <= 1
     if lost:
-        assert "of vectors" in told[0]
-        assert "computed again" in told[0]
+        assert "of vectors" in shown[0]
+        assert "computed again" in shown[0]
     assert len(again) >= len(found)
 
 
@@ -235,6 +235,6 @@ def test_a_cache_that_cannot_be_written_is_read():
     assert done.stderr == ""
     read, written = done.stdout.splitlines()
     assert json.loads(read) == [[[1, 2], "1"], []]
-    (told,) = json.loads(written)
-    assert "cannot be written" in told
-    assert "not kept" in told
+    (message,) = json.loads(written)
+    assert "cannot be written" in message
+    assert "not kept" in message

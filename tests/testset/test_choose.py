@@ -134,14 +134,14 @@ def test_a_damaged_table_names_its_lines(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "told"),
+    ("column", "value", "message"),
     [
         ("keep", "maybe", "Write yes, no"),
         ("text", " ", "is empty"),
         ("answerable", "perhaps", "Write yes or no"),
     ],
 )
-def test_what_cannot_be_a_choice_is_told_before_anything_is_searched(folder, capsys, column, value, told):
+def test_what_cannot_be_a_choice_is_told_before_anything_is_searched(folder, capsys, column, value, message):
     testset("propose", "--offline")
     testset("choose", "--auto")
     rows = SET.rows(Candidate)
@@ -149,4 +149,4 @@ def test_what_cannot_be_a_choice_is_told_before_anything_is_searched(folder, cap
     rows = [replace(one, **{column: value}) if one is kept else one for one in rows]
     SET.path(Candidate).write_text(to_csv(Candidate, rows), encoding="utf-8")
     assert testset("gather") == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -16,7 +16,7 @@ from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
 from harness.testset.formats import FORMATS
 from harness.testset.formats.values import offsets_meant, span_of
-from harness.testset.made import Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, TestQuestion, label_of
 from harness.types import Document
 from tests.testset.helpers import run
 
@@ -32,7 +32,7 @@ def part(text):
     return DOCUMENT, TEXT.index(text), TEXT.index(text) + len(text)
 
 
-MADE = Made(
+MADE = FinishedTestset(
     (
         TestQuestion("q1", "What was total revenue?", "fact", True, "96,773 million", "Ann"),
         TestQuestion("q2", "=Wie viele Leute, bitte?", "table", note="a note"),
@@ -84,6 +84,22 @@ def test_labelling_tools_keep_questions_grades_and_offsets(name, tmp_path):
     assert kept == [(one.query_id, one.text, one.kind, one.answerable) for one in MADE.questions]
     assert spans(back.labels) == spans(MADE.labels)
     assert {one.evidence for one in back.labels} == {"", "revenue"}
+
+
+@pytest.mark.parametrize(("name", "inside"), [("label_studio", "data"), ("argilla", "metadata")])
+def test_offsets_may_come_back_as_floats_and_never_as_words(name, inside, tmp_path):
+    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
+    path = tmp_path / SOURCE[name]
+    records = json.loads(path.read_text())
+    for one in records:
+        one[inside] |= {"start": float(one[inside]["start"]), "end": float(one[inside]["end"])}
+    path.write_text(json.dumps(records))
+    assert spans(FORMATS[name].read(path, DOCUMENTS).labels) == spans(MADE.labels)
+    for odd in ("first", None, ""):
+        records[0][inside]["start"] = odd
+        path.write_text(json.dumps(records))
+        with pytest.raises(LabelError, match=r"start or end is|is no range of"):
+            FORMATS[name].read(path, DOCUMENTS)
 
 
 def test_trec_keeps_ids_texts_and_graded_spans(tmp_path):
@@ -201,6 +217,10 @@ def test_what_does_not_fit_the_documents_is_refused(tmp_path):
     (tmp_path / "t.json").write_text("{broken")
     with pytest.raises(CorpusError, match="not valid JSON"):
         FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
+    # a list as tools write it, over many lines: not its first line is at fault
+    (tmp_path / "t.json").write_text('[\n {"data": {}},\n {"data": }\n]\n')
+    with pytest.raises(CorpusError, match=r"t\.json, line 3: not valid JSON"):
+        FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
     (tmp_path / "t.json").write_text('[{"data": {"text": "x"}}]')
     with pytest.raises(LabelError, match="task 1: data lacks"):
         FORMATS["label_studio"].read(tmp_path / "t.json", DOCUMENTS)
@@ -295,8 +315,8 @@ dataset = EvaluationDataset.from_jsonl(sys.argv[1])
 print(len(dataset), dataset[0].reference, len(dataset[1].reference_contexts))
 dataset.to_jsonl(sys.argv[2])
 """
-    told = theirs("ragas", code, tmp_path / "testset.jsonl", tmp_path / "theirs.jsonl")
-    assert told.splitlines()[-1] == "3 96,773 million 2"
+    output = theirs("ragas", code, tmp_path / "testset.jsonl", tmp_path / "theirs.jsonl")
+    assert output.splitlines()[-1] == "3 96,773 million 2"
     ours, back = (
         FORMATS["ragas"].read(tmp_path / f"{name}.jsonl", DOCUMENTS) for name in ("testset", "theirs")
     )

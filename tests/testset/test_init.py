@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import load_config
-from harness.starting.looking import language_of
+from harness.starting.folder_summary import language_of
 from harness.testset.config import load_testset
 from tests.testset.helpers import run
 
@@ -20,11 +20,11 @@ CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司
 
 def test_everything_is_written_and_said(folder, capsys):
     assert run("init", "docs", "--out", "bench") == 0
-    told = capsys.readouterr().out
-    assert "3 documents (1 .csv, 2 .md)" in told
-    assert "language: English" in told
-    assert "harness testset bench status" in told
-    assert "harness bench bench/bench.yaml" in told
+    output = capsys.readouterr().out
+    assert "3 documents (1 .csv, 2 .md)" in output
+    assert "language: English" in output
+    assert "harness testset bench status" in output
+    assert "harness bench bench/bench.yaml" in output
     names = {path.name for path in Path("bench").iterdir()}
     assert names >= {"bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md"}
 
@@ -85,11 +85,11 @@ def test_what_cannot_be_read_is_told(folder, capsys):
     Path("docs/broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     Path("docs/.hidden.md").write_text("secret")
     assert run("init", "docs", "--out", "bench") == 0
-    told = capsys.readouterr()
-    assert "1 .jpg" in told.out
-    assert "1 document cannot be used" in told.out
-    assert "broken.pdf" in told.err
-    assert "hidden" not in told.out
+    output = capsys.readouterr()
+    assert "1 .jpg" in output.out
+    assert "1 document cannot be used" in output.out
+    assert "broken.pdf" in output.err
+    assert "hidden" not in output.out
 
 
 def test_a_folder_without_documents_is_an_error(folder, capsys):

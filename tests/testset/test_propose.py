@@ -128,10 +128,10 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
     with FakeServer(scripted) as server:
         configure(model(server.url))
         assert testset("propose", "--dry-run") == 0
-        told = capsys.readouterr().out
-        assert "calls to make" in told
-        assert "price likely" in told
-        assert "Nothing was spent." in told
+        output = capsys.readouterr().out
+        assert "calls to make" in output
+        assert "price likely" in output
+        assert "Nothing was spent." in output
         assert server.count == 0
         assert not SET.has(Question)
         assert testset("propose") == 0
@@ -177,8 +177,8 @@ def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
     with FakeServer(script) as server:
         configure(model(server.url, "  answers_per_call: 1\n"))
         assert testset("propose") == 0
-    told = capsys.readouterr().out
-    assert "calls brought no question" in told
+    output = capsys.readouterr().out
+    assert "calls brought no question" in output
     assert 0 < len(SET.rows(Question)) < 12
 
 
@@ -220,9 +220,9 @@ def test_an_endpoint_that_refuses_is_told_and_nothing_is_written(folder, capsys)
 
 def test_without_a_model_the_other_ways_are_named(folder, capsys):
     assert testset("propose") == 1
-    told = capsys.readouterr().err
-    assert "--offline" in told
-    assert "--from" in told
+    output = capsys.readouterr().err
+    assert "--offline" in output
+    assert "--from" in output
 
 
 LOG = [

@@ -133,9 +133,9 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     assert testset("review", "--sheet", "r.csv", "--share", "1") == 0
     filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
     assert testset("review", "--from", "r.csv", "--by", "Ben") == 0
-    told = capsys.readouterr().out
-    assert "Ann and Ben" in told
-    assert "quadratic" in told
+    output = capsys.readouterr().out
+    assert "Ann and Ben" in output
+    assert "quadratic" in output
     (disagreement,) = [row for row in SET.rows(DisagreementRow) if "revenue" in row.question]
     assert (disagreement.grades, disagreement.apart, disagreement.resolved) == ("Ann 4; Ben 2", 2, None)
     assert testset("export") == 0
@@ -201,27 +201,27 @@ def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_
 def test_what_comes_next_can_be_done(gathered, capsys):
     """No step tells to write a sheet again, and what people differ on is to be resolved, not graded."""
 
-    def told(*words):
+    def advice(*words):
         capsys.readouterr()
         assert testset(*words) == 0
         return capsys.readouterr().out.partition("Next")[2]
 
     assert (
-        told("grade", "--sheet", "a b.csv") == ":\n  harness testset set grade --from 'a b.csv' --by NAME\n"
+        advice("grade", "--sheet", "a b.csv") == ":\n  harness testset set grade --from 'a b.csv' --by NAME\n"
     )
     filled("a b.csv", by_words)
-    assert "answer --by-hand" in told("grade", "--from", "a b.csv", "--by", "Ann")
+    assert "answer --by-hand" in advice("grade", "--from", "a b.csv", "--by", "Ann")
     # of the three questions one cannot be answered
-    assert "# write 2 answers into the column answer of set/answers.csv" in told("answer", "--by-hand")
-    assert told("review", "--sheet", "r.csv", "--share", "1") == (
+    assert "# write 2 answers into the column answer of set/answers.csv" in advice("answer", "--by-hand")
+    assert advice("review", "--sheet", "r.csv", "--share", "1") == (
         ":\n  harness testset set review --from r.csv --by NAME\n"
     )
     filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
-    after = told("review", "--from", "r.csv", "--by", "Ben")
+    after = advice("review", "--from", "r.csv", "--by", "Ben")
     assert "into the column resolved of set/disagreements.csv" in after
     assert "--sheet" not in after
-    assert told("export") == ":\n  harness bench set/export/bench.yaml\n"
-    assert told("export", "--format", "jsonl") == ""
+    assert advice("export") == ":\n  harness bench set/export/bench.yaml\n"
+    assert advice("export", "--format", "jsonl") == ""
 
 
 def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys):
@@ -306,6 +306,16 @@ def test_an_unanswerable_reply_and_a_fault_are_no_answers(gathered, capsys):
     assert rows["Who is on Mars?"].note == ""
 
 
+@pytest.mark.parametrize("words", [("propose", "--offline"), ("gather",), ("undo",), ("status",)])
+def test_a_folder_without_a_test_set_is_left_as_it_is(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
+    for folder in ("mine", "nowhere"):
+        assert run("testset", folder, *words) == 1
+        assert f"{folder}/testset.yaml is not there. Make it" in capsys.readouterr().err.replace("\n", " ")
+    assert [*Path().rglob("*")] == [Path("mine")]
+
+
 def test_every_step_can_be_undone(gathered, capsys):
     pool, chosen = SET.path(PoolRow).read_bytes(), SET.path(Candidate).read_bytes()
     edited = chosen.replace(b"total revenue", b"all revenue")
@@ -364,9 +374,9 @@ def test_a_document_that_has_changed_stops_every_step(gathered, capsys):
 def test_a_wrong_key_is_told_with_its_line(folder, capsys):
     configure("passagess: 3\n")
     assert testset("status") == 1
-    told = capsys.readouterr().err
-    assert "testset.yaml:7" in told
-    assert "did you mean passages?" in told
+    output = capsys.readouterr().err
+    assert "testset.yaml:7" in output
+    assert "did you mean passages?" in output
 
 
 def row(grade, grader, by_model="no", start=0):
@@ -415,9 +425,9 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     changed(lambda rows: [{**rows[0], "note": "", "grade": "2"}, *rows[2:], added, gone])
     capsys.readouterr()
     assert testset("export") == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "1 added, 1 edited, 1 taken out" in told
-    assert "1 label of questions that are no longer in the test set left out" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "1 added, 1 edited, 1 taken out" in output
+    assert "1 label of questions that are no longer in the test set left out" in output
     rows = exported("labels")
     assert len(rows) == len(before)
     assert rows[0]["grade"] == "2"

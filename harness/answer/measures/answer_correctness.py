@@ -101,5 +101,5 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
 
 
 def f1_of(true: int, wrong: int, missed: int) -> float:
-    """F1 of counts; 0 where nothing is true."""
+    """F1 of counts; 0 if nothing is true."""
     return true / (true + (wrong + missed) / 2) if true else 0.0

@@ -21,7 +21,7 @@ class AnswerRelevancyConfig(LlmMeasureConfig):
 
 
 class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
-    """The mean cosine of generated questions and the question; 0 where all find the answer noncommittal."""
+    """The mean cosine of generated questions and the question; 0 if all find the answer noncommittal."""
 
     facts = Facts(
         about="how similar questions generated from the answer are to the question asked",

@@ -31,7 +31,7 @@ class AspectCriticConfig(LlmMeasureConfig):
 
 
 class AspectCritic(LlmMeasure[AspectCriticConfig]):
-    """1 where most verdicts say that the criterion is met."""
+    """1 if most verdicts say that the criterion is met."""
 
     facts = Facts(
         about="whether the answer meets a criterion of your own",

@@ -1,4 +1,4 @@
-"""Context precision: whether the useful passages stand before the others."""
+"""Context precision: whether the useful passages are before the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.answer.steps import USEFUL
 
 
 class ContextPrecisionConfig(LlmMeasureConfig):
-    """Whether the passages that help to the golden answer stand before the others."""
+    """Whether the passages that help to the golden answer are before the others."""
 
     kind: Literal["context_precision"] = "context_precision"
     steps: ClassVar = (USEFUL,)
@@ -53,7 +53,7 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
 
 
 def average_precision(useful: Sequence[bool]) -> float:
-    """The mean of the precisions at the useful places; 0 where there are none."""
+    """The mean of the precisions at the useful places; 0 if there are none."""
     total, seen = 0.0, 0
     for place, one in enumerate(useful, start=1):
         if one:

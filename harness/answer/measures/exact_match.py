@@ -10,13 +10,13 @@ from harness.answer.words import words_of
 
 
 class ExactMatchConfig(AnswerMeasureConfig):
-    """Whether an answer is the golden one, but for case, punctuation and articles."""
+    """Whether an answer is the golden one, except for case, punctuation and articles."""
 
     kind: Literal["exact_match"] = "exact_match"
 
 
 class ExactMatch(PlainMeasure[ExactMatchConfig]):
-    """1 where the words of answer and golden answer are the same, in the same order."""
+    """1 if the words of answer and golden answer are the same, in the same order."""
 
     best_reference = True
     facts = Facts(

@@ -40,7 +40,7 @@ class RefusalConfig(LlmMeasureConfig):
 
 
 class Refusal(LlmMeasure[RefusalConfig]):
-    """1 where the answer refuses exactly if it should."""
+    """1 if the answer refuses exactly if it should."""
 
     facts = Facts(
         about="whether the answer refuses where there is no answer, and only there",
@@ -79,7 +79,7 @@ class Refusal(LlmMeasure[RefusalConfig]):
         )
 
     def _should_refuse(self, case: Case) -> bool | None:
-        """Whether a refusal is right; None where that is not known."""
+        """Whether a refusal is right; None if that is not known."""
         if not case.query.answerable:
             return True
         if self.config.right == "unanswerable":

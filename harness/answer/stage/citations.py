@@ -1,4 +1,4 @@
-"""Citations in an answer: `[1]`, `[2, 3]`. Read strictly; whatever else looks like one is counted."""
+"""Citations in an answer: `[1]`, `[2, 3]`. Read strictly; other lookalikes are counted."""
 
 from __future__ import annotations
 

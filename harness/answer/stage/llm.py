@@ -73,7 +73,7 @@ class LlmAnswerConfig(AskingConfig, AnswerConfig):
 
 
 class LlmAnswerer(Answerer[LlmAnswerConfig]):
-    """Asks once a question and set of passages; what cannot be used is no answer, and says why."""
+    """Asks once a question and set of passages; an unusable answer counts as none, with the reason."""
 
     asks = True
 

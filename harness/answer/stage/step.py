@@ -1,4 +1,4 @@
-"""What an answerer is: the values that go in and come out, and what its configuration says of them."""
+"""The interface of answerers: input and output values, and the base configuration."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def in_order(ranks: Sequence[int], order: Order) -> list[int]:
     """Ranks, best first, in another order.
 
     ``edges`` puts ranks 1, 3, 5 … first and … 6, 4, 2 after them (Liu et al., Lost in the middle, TACL 2024:
-    what stands in the middle is used least).
+    what is in the middle is used least).
     """
     if order == "reverse":
         return list(reversed(ranks))
@@ -93,11 +93,11 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of asking. ``text`` None: no answer, and ``reason`` says why.
+    """The outcome of asking. ``text`` None: no answer, and ``reason`` says why.
 
     ``cited`` are 0-based indexes into the passages, in the order of their first mention; ``bad_citations``
     counts marks that look like a citation and name no passage that was read. Tokens, ``price`` (None:
-    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None where
+    unknown) and ``seconds`` are those of the call that brought the answer, whenever it was made; None if
     no language model was asked.
     """
 
@@ -112,7 +112,7 @@ class Reply:
 
 
 class StageTools(Protocol):
-    """The side of a run that answerers may use."""
+    """The part of a run that answerers may use."""
 
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
@@ -136,7 +136,7 @@ class Answerer(ABC, Generic[Config]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Who answers, for tables and messages."""
+        """The name of the answerer, for tables and messages."""
 
     @abstractmethod
     def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:

@@ -35,9 +35,9 @@ def import_beir(
 ) -> ImportSummary:
     """Turn ``corpus.jsonl``, ``queries.jsonl`` and a qrels TSV with header into a corpus folder.
 
-    ``qrels`` (relative to ``source``, else as it stands) is needed where the folder holds several and none is
+    ``qrels`` (relative to ``source``, else as it is) is needed where the folder holds several and none is
     called ``qrels.tsv``. ``grade_map`` translates grades; negative ones become 0, counted in the notes.
-    Raises CorpusError for grades above 4 and for ids that stand twice, with the line, and where no judgment
+    Raises CorpusError for grades above 4 and for ids that are twice, with the line, and where no judgment
     is left. Documents and queries without text are left out together with their judgments, likewise queries
     without judgments; the notes count them.
     """
@@ -210,7 +210,7 @@ def _stem_of(corpus: Path, row: Row) -> str:
 
 
 def _file_stem(corpus_id: str) -> str:
-    """A file stem that is a document id as it stands, reversible by percent-decoding."""
+    """A file stem that is a document id as it is, reversible by percent-decoding."""
     stem = quote(corpus_id, safe="!#$&'()+,;=@[]{}^~`")
     return f"%2E{stem[1:]}" if stem.startswith(".") else stem
 

@@ -84,7 +84,7 @@ def _check_span(path: Path, row: Row, texts: Mapping[str, str]) -> None:
 
 
 def _questions(path: Path, rows: Sequence[Row]) -> dict[str, Row]:
-    """The first row of each question; raises CorpusError where one id stands for two questions."""
+    """The first row of each question; raises CorpusError if one id stands for two questions."""
     first: dict[str, Row] = {}
     for row in rows:
         known = first.setdefault(row.get("query_id"), row)

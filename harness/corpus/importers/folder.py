@@ -64,7 +64,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
 
 
 def plain_name(name: str, where: str) -> str:
-    """``name``, which a file is to have; raises CorpusError where it is more, or other, than a file's name.
+    """``name``, which a file is to have; raises CorpusError if it is more, or other, than a file's name.
 
     What a table calls a document becomes a file: no separator, no ``..``, nothing hidden, nothing that a file
     system cannot hold, may lead out of the folder.
@@ -82,7 +82,7 @@ def plain_name(name: str, where: str) -> str:
 def write_text(path: Path, text: str) -> None:
     """Write a new file in UTF-8 without translating line ends, so that offsets into ``text`` hold for it.
 
-    Raises CorpusError where there is such a file.
+    Raises CorpusError if there is such a file.
     """
     with _new(path) as file:
         file.write(text.encode("utf-8"))
@@ -91,7 +91,7 @@ def write_text(path: Path, text: str) -> None:
 def link_or_copy(source: Path, target: Path) -> None:
     """A new file: a hard link where the file system allows one, else a copy.
 
-    Raises CorpusError where there is such a file.
+    Raises CorpusError if there is such a file.
     """
     try:
         os.link(source, target)

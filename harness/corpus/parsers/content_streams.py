@@ -105,7 +105,7 @@ def is_damaged(stream: Any) -> bool:
     """Whether a Flate stream (RFC 1950) breaks off or fails its checksum; other streams are not checked."""
     filters = stream.get("/Filter", [])
     names = filters if isinstance(filters, list) else [filters]
-    # As it stands in the file: get_data hands out what could be saved. pypdf has no public name for it.
+    # As it is in the file: get_data hands out what could be saved. pypdf has no public name for it.
     data: bytes = getattr(stream, "_data", b"")
     if names[:1] == ["/ASCII85Decode"]:
         try:

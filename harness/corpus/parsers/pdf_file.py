@@ -1,4 +1,4 @@
-"""What every PDF parser shares: the pages it returns, and the checks that need no parser."""
+"""Shared by all PDF parsers: the pages they return, and the checks that need no parser."""
 
 from __future__ import annotations
 

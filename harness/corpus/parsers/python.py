@@ -1,4 +1,4 @@
-"""A parser of the user's own."""
+"""A user-defined parser."""
 
 from __future__ import annotations
 

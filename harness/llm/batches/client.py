@@ -16,9 +16,9 @@ from harness.llm.faults import CallError
 T = TypeVar("T")
 ENDED = {"completed", "expired", "cancelled", "failed"}
 _NO_SUCH_PATH = {"not_found", "http_405", "http_501"}
-# A file may take a second for each so many bytes, beyond the time of any request.
+# A file may take one more second for each of this many bytes, beyond the time of any request.
 _SLOWEST = 100_000
-# Batches that are looked through for one whose name did not arrive; far more than one account has at a time.
+# Batches that are looked through for one whose name did not arrive; far more than an account has at a time.
 _PAGES = 20
 _PAGE = 100
 
@@ -48,7 +48,7 @@ class BatchState:
 
 
 class BatchClient:
-    """The batches of one endpoint; every method raises CallError where it brings nothing."""
+    """The batches of one endpoint; every method raises CallError if it fails."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.chat = ChatClient(endpoint)

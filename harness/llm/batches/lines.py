@@ -15,7 +15,7 @@ from harness.types import Answered
 _OK = range(200, 300)
 # Between the names of a batch and of a request in it.
 _OF_BATCH = "/"
-# What an endpoint says of requests that it did not come to.
+# Codes of requests that an endpoint did not process.
 _NOT_REACHED = {"batch_expired", "batch_cancelled"}
 
 
@@ -33,7 +33,7 @@ class Answers:
 
 
 def written(request: Mapping[str, Any]) -> bytes:
-    """A request as a line; lone surrogates, which no JSON parser has to take, are no part of a prompt."""
+    """A request as a line; lone surrogates, which JSON parsers may refuse, are left out."""
     return json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 

@@ -14,41 +14,41 @@ from harness.types import SentBatch
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A batch in the books, and what its endpoint says of it; ``problem``: why that is not known."""
+class BatchStatus:
+    """A recorded batch and its state at the endpoint; ``problem``: why that is unknown."""
 
     batch: SentBatch
     state: BatchState | None
     problem: str = ""
 
 
-def see(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[Seen]:
-    """Ask the endpoints how far batches are or, with ``cancel``, to end them; the books stay as they are.
+def see(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:
+    """Ask the endpoints how far batches are or, with ``cancel``, to end them; the records stay unchanged.
 
     What a cancelled batch has answered is taken in by the next run.
     """
     return asyncio.run(_see(batches, cancel=cancel))
 
 
-async def _see(batches: Sequence[SentBatch], *, cancel: bool) -> list[Seen]:
+async def _see(batches: Sequence[SentBatch], *, cancel: bool) -> list[BatchStatus]:
     return [await _one(batch, cancel=cancel) for batch in batches]
 
 
-async def _one(batch: SentBatch, *, cancel: bool) -> Seen:
+async def _one(batch: SentBatch, *, cancel: bool) -> BatchStatus:
     if not batch.file_id:
-        return Seen(batch, None, "was not sent: the run ended before")
+        return BatchStatus(batch, None, "was not sent: the run ended before")
     try:
         client = BatchClient(Endpoint.model_validate(batch.endpoint))
     except ConfigError as error:
-        return Seen(batch, None, str(error))
+        return BatchStatus(batch, None, str(error))
     try:
         state = await client.state(batch.batch_id) if batch.batch_id else await client.find(batch.file_id)
         if state is None:
-            return Seen(batch, None, "was not made: the run ended before")
+            return BatchStatus(batch, None, "was not made: the run ended before")
         if cancel and not state.ended and state.status != "cancelling":
             state = await client.cancel(state.batch_id)
     except CallError as fault:
-        return Seen(batch, None, str(fault))
+        return BatchStatus(batch, None, str(fault))
     finally:
         await client.close()
-    return Seen(batch, state)
+    return BatchStatus(batch, state)

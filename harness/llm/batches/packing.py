@@ -17,7 +17,7 @@ from harness.types import Asked, SentCall
 
 
 @dataclass(slots=True)
-class Parcel:
+class BatchFile:
     """The calls of one batch and its file; ``most`` is the highest price of each call, by its key."""
 
     calls: list[SentCall] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Packer:
         return sum(estimate_tokens(message["content"]) for message in self._model.form.messages(call))
 
     def most(self, tokens: int) -> float:
-        """The highest price of a call that sends so many tokens; 0 where no price is known."""
+        """The highest price of a call that sends so many tokens; 0 if no price is known."""
         return self._price.of(tokens, self._model.config.endpoint.max_tokens) if self._price else 0.0
 
     def pack(
@@ -48,13 +48,13 @@ class Packer:
         client: BatchClient,
         queued: int,
         set_aside: Callable[[float], bool],
-    ) -> Parcel:
+    ) -> BatchFile:
         """The next batch, without calls where none fits; the calls it takes leave the queue.
 
         ``queued`` tokens wait in other batches. ``set_aside`` says whether there is money for a call.
         Raises LlmError for a call that fits into no batch.
         """
-        options, form, parcel = self._options, self._model.form, Parcel()
+        options, form, parcel = self._options, self._model.form, BatchFile()
         while queue and len(parcel.calls) < options.max_requests:
             sent = queue[0]
             call = sent.call

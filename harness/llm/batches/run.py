@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.errors import LlmError
-from harness.llm.asking_run import AskingRun, Given
-from harness.llm.batches.desk import BatchDesk, Brought
+from harness.llm.asking_run import AskingRun, RunInputs
+from harness.llm.batches.manager import BatchManager, BatchResult
 from harness.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
@@ -39,14 +39,14 @@ class BatchRun(AskingRun[T]):
     ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
     """
 
-    def __init__(self, given: Given[T], *, wait: bool = True) -> None:
+    def __init__(self, given: RunInputs[T], *, wait: bool = True) -> None:
         super().__init__(given)
         self._waits = wait
         self._stopping = asyncio.Event()
         self._open: dict[str, list[_Open[T]]] = {}
         self._queue: deque[SentCall] = deque()
         self._budget = self._model.budget()
-        self._desk: BatchDesk | None = None
+        self._manager: BatchManager | None = None
         # the endpoint's queue is full until a batch has ended
         self._full = False
 
@@ -64,8 +64,8 @@ class BatchRun(AskingRun[T]):
         finally:
             self._tell_what_is_left()
             self.end_turn()
-            if self._desk is not None:
-                await self._desk.close()
+            if self._manager is not None:
+                await self._manager.close()
         with suppress(StoppedError):
             work.result()
 
@@ -78,19 +78,19 @@ class BatchRun(AskingRun[T]):
         if not self._open:
             return
         # Not before a call is to be made: with every answer in the ledger no key is needed.
-        desk = self._desk = BatchDesk(self._model, self._spending, self._reporter, self._wait)
-        await desk.adopt()
-        self._line_up(desk)
-        while self._queue or desk.on_their_way:
-            await self._send(desk)
+        manager = self._manager = BatchManager(self._model, self._spending, self._reporter, self._wait)
+        await manager.adopt()
+        self._line_up(manager)
+        while self._queue or manager.on_their_way:
+            await self._send(manager)
             if not self._waits:
                 return
-            for brought in await desk.look():
+            for brought in await manager.look():
                 self._take_in(brought)
-            self._show(desk)
+            self._show(manager)
             if not self._open:
                 return
-            if desk.on_their_way:
+            if manager.on_their_way:
                 await self._wait(self._model.config.batch_options.poll)
 
     async def _take(self, job: Job[T]) -> None:
@@ -113,9 +113,9 @@ class BatchRun(AskingRun[T]):
                 self._open.setdefault(key, []).append(opened)
         self._hand_on_if_whole(opened)
 
-    def _line_up(self, desk: BatchDesk) -> None:
+    def _line_up(self, manager: BatchManager) -> None:
         """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
-        sent = {key for batch in desk.on_their_way.values() for key in batch.calls}
+        sent = {key for batch in manager.on_their_way.values() for key in batch.calls}
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
@@ -123,24 +123,24 @@ class BatchRun(AskingRun[T]):
                 "address (see `harness judge batches`), and would be paid twice. Use that address, or cancel "
                 "them with `harness judge batches --cancel`."
             )
-        for batch in desk.on_their_way.values():
+        for batch in manager.on_their_way.values():
             for most in batch.most.values():
                 self._budget.adopt(most)
         self._queue = deque(one for one in self._queue if one.key not in sent)
 
-    async def _send(self, desk: BatchDesk) -> None:
+    async def _send(self, manager: BatchManager) -> None:
         """Send as many batches as the limits allow now."""
-        while self._queue and not (self._full and desk.on_their_way):
-            queued = sum(batch.tokens for batch in desk.on_their_way.values())
-            parcel = desk.packer.pack(self._queue, desk.client, queued, self._budget.has_room)
-            if not parcel.calls:
-                if not desk.on_their_way:
+        while self._queue and not (self._full and manager.on_their_way):
+            queued = sum(batch.tokens for batch in manager.on_their_way.values())
+            batch_file = manager.packer.pack(self._queue, manager.client, queued, self._budget.has_room)
+            if not batch_file.calls:
+                if not manager.on_their_way:
                     raise self._budget.exhausted()
                 return
-            self._spending.calls += len(parcel.calls)
-            await desk.send(parcel)
+            self._spending.calls += len(batch_file.calls)
+            await manager.send(batch_file)
 
-    def _take_in(self, brought: Brought) -> None:
+    def _take_in(self, brought: BatchResult) -> None:
         """Hand on what an ended batch has brought, line up what is to be asked again, or end the run."""
         for (key, most), kept in zip(brought.batch.most.items(), brought.kept, strict=True):
             self._budget.settle(most, brought.spent.get(key, 0.0))
@@ -160,12 +160,12 @@ class BatchRun(AskingRun[T]):
             self._task.advance(opened.job.size)
             self._hand_on(opened.job.about, [opened.answers[key] for key in opened.keys])
 
-    def _show(self, desk: BatchDesk) -> None:
+    def _show(self, manager: BatchManager) -> None:
         if isinstance(self._task, Describable):
-            self._task.describe(", ".join([_progress(desk), *self._spending.progress()]))
+            self._task.describe(", ".join([_progress(manager), *self._spending.progress()]))
 
     def _tell_what_is_left(self) -> None:
-        left = list(self._desk.on_their_way.values()) if self._desk else []
+        left = list(self._manager.on_their_way.values()) if self._manager else []
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
@@ -188,20 +188,20 @@ async def take_in_ended(
     """
     if not model.ledger.batches.all(model.config.endpoint.model):
         return frozenset()
-    desk = BatchDesk(model, spending, reporter, wait)
+    manager = BatchManager(model, spending, reporter, wait)
     try:
-        await desk.adopt()
-        for brought in await desk.look():
+        await manager.adopt()
+        for brought in await manager.look():
             if brought.stop is not None:
                 raise brought.stop
     finally:
-        await desk.close()
+        await manager.close()
     return model.ledger.batches.keys()
 
 
-def _progress(desk: BatchDesk) -> str:
+def _progress(manager: BatchManager) -> str:
     """How many calls of the batches in progress are answered."""
-    batches = list(desk.on_their_way.values())
+    batches = list(manager.on_their_way.values())
     states = [batch.state for batch in batches if batch.state is not None]
     done = sum(state.completed + state.failed for state in states)
     how = ", ".join(dict.fromkeys(state.status for state in states)) or "sent"

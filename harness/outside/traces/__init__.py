@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange
-from harness.outside.traces.assemble import Left, assemble
+from harness.outside.traces.assemble import SkippedTraces, assemble
 from harness.outside.traces.langfuse import langfuse_steps
 from harness.outside.traces.langsmith import langsmith_steps
 from harness.outside.traces.opentelemetry import otel_steps
@@ -18,7 +18,7 @@ from harness.outside.traces.step import Step, read_records
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """How an export is known by one of its records, and its steps."""
+    """How to recognise an export by one of its records, and how to read its steps."""
 
     name: str
     knows: Callable[[Mapping[str, Any]], bool]
@@ -45,13 +45,13 @@ class Traces:
 
     format: str
     exchanges: tuple[Exchange, ...]
-    left: Left
+    left: SkippedTraces
 
 
 def read_traces(path: Path, name: str = "") -> Traces:
     """The questions of an export; its records show the format, unless it is named.
 
-    Raises CorpusError where the file cannot be read, is of no known format, or has no question.
+    Raises CorpusError if the file cannot be read, is of no known format, or has no question.
     """
     records = read_records(path)
     format_ = _format(path, records, name)

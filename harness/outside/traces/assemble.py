@@ -12,7 +12,7 @@ from harness.outside.traces.words import answer_in, question_in
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class SkippedTraces:
     """How many traces were left out: those without a question, and those that neither read nor answered."""
 
     without_question: int = 0
@@ -25,7 +25,7 @@ class Left:
         )
 
 
-def assemble(path: Path, steps: Sequence[Step]) -> tuple[list[Exchange], Left]:
+def assemble(path: Path, steps: Sequence[Step]) -> tuple[list[Exchange], SkippedTraces]:
     """The questions of the traces in the order of their first steps.
 
     The question is the input of the outermost step that has one, else that of the first retriever, else what
@@ -45,7 +45,7 @@ def assemble(path: Path, steps: Sequence[Step]) -> tuple[list[Exchange], Left]:
             no_rest += 1
         else:
             found.append(_exchange(path, trace, own, question, read, answer))
-    return found, Left(no_question, no_rest)
+    return found, SkippedTraces(no_question, no_rest)
 
 
 def _exchange(

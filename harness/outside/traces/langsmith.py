@@ -37,7 +37,7 @@ def _step(run: Mapping[str, Any], trace: str) -> Step:
         trace,
         str(run.get("id", "")),
         str(run.get("parent_run_id") or ""),
-        # runs that began at one time stand in the order in which they were called
+        # runs that began at one time are in the order in which they were called
         f"{run.get('start_time') or ''} {run.get('dotted_order') or ''}",
         kind,
         said,

@@ -94,7 +94,7 @@ def _documents(attributes: Mapping[str, Any], got: Any) -> tuple[Passage, ...]:
 
 
 def _messages(attributes: Mapping[str, Any], sides: tuple[str, str]) -> list[dict[str, Any]]:
-    """Messages whose fields stand in attributes of their own."""
+    """Messages whose fields are in attributes of their own."""
     rows: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
         found = _MESSAGE.fullmatch(key)

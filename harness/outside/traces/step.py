@@ -1,4 +1,4 @@
-"""One step of a trace, whatever tool has recorded it."""
+"""One step of a trace of any tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The question in what a step was given, and the answer in what it returned."""
+"""The question in the input of a step, and the answer in its output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def answer_in(value: Any) -> str:
 
 
 def unpacked(value: Any) -> Any:
-    """JSON that stands in a text, as attributes of spans hold it; any other value as it is."""
+    """JSON that is in a text, as attributes of spans hold it; any other value as it is."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)

@@ -12,10 +12,10 @@ from harness.report.figures.curve import curve
 from harness.report.figures.losses import losses
 from harness.report.figures.prediction import prediction
 from harness.report.figures.reranker import reranker
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import saved, style
 
-KINDS: dict[str, Callable[[Shown], Any]] = {
+KINDS: dict[str, Callable[[FigureData], Any]] = {
     "board": board,
     "curve": curve,
     "cost": cost,
@@ -25,8 +25,8 @@ KINDS: dict[str, Callable[[Shown], Any]] = {
 }
 
 
-def drawn(kind: str, shown: Shown, form: str) -> bytes:
-    """A figure as a file. Raises HarnessError where the results lack what it shows, or without matplotlib."""
+def drawn(kind: str, shown: FigureData, form: str) -> bytes:
+    """A figure as a file. Raises HarnessError if the results lack what it shows, or without matplotlib."""
     try:
         import matplotlib
     except ImportError as error:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, name_rows
 
 
-def board(shown: Shown) -> Any:
+def board(shown: FigureData) -> Any:
     """A dot and an interval a setting; hollow where another setting is really better."""
     rows = shown.ranked()
     standing = (shown.statistics.get("verdict") or {}).get("standing") or [""] * len(rows)

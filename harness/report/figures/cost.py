@@ -6,16 +6,16 @@ from itertools import pairwise
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, short
 
 Point = tuple[float, float, int]
 
 
-def cost(shown: Shown) -> Any:
+def cost(shown: FigureData) -> Any:
     """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
 
-    Raises HarnessError where the results have no prices.
+    Raises HarnessError if the results have no prices.
     """
     prices = shown.payload["prices"] or []
     tokens = {row["setting"]: row for row in prices if row["stage"] == shown.last_stage(row["setting"])}
@@ -60,7 +60,7 @@ _PLACES = (
 
 
 def _name(figure: Any, plot: Any, named: list[tuple[float, float, str]], points: list[Point]) -> None:
-    """Put names beside dots where they cover no dot, line or other name; those without room are left out."""
+    """Put names next to dots where they cover no dot, line or other name; those without room are left out."""
     figure.draw_without_rendering()
     per_point = figure.dpi / 72
     frame = plot.get_window_extent()

@@ -6,12 +6,12 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.printable import printable
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, MARKERS, axes, grid
 
 
-def curve(shown: Shown) -> Any:
-    """One line for settings that differ in chunk size alone. Raises HarnessError where none do."""
+def curve(shown: FigureData) -> Any:
+    """One line for settings that differ in chunk size alone. Raises HarnessError if none do."""
     lines = shown.payload["curves"]
     if not lines:
         raise HarnessError(
@@ -28,7 +28,7 @@ def curve(shown: Shown) -> Any:
     for number, line in enumerate(lines):
         points = [(size, shown.mean(setting)) for size, setting in line["points"]]
         known = [(size, mean) for size, mean in points if mean is not None]
-        # intervals of one size stand beside each other
+        # intervals of one size are next to each other
         apart = 1 + 0.012 * (number - (len(lines) - 1) / 2)
         x = [size * apart for size, _ in known]
         ticks |= {size for size, _ in known}

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import axes, name_rows
 from harness.report.page.numbers import SCALE
 
@@ -14,10 +14,10 @@ _LEFT, _GAIN = "#17608f", "#5b9ec4"
 _PARTS = ("#6b6f76", "#cc79a7", "#d95f02", "#e6ab02", "#a6761d", "#7a5aa6", "#3f7f5f")
 
 
-def losses(shown: Shown) -> Any:
+def losses(shown: FigureData) -> Any:
     """A bar a setting from 0 to 1: what is left, and what every part has taken; won back is hatched.
 
-    Raises HarnessError where the results have no losses.
+    Raises HarnessError if the results have no losses.
     """
     found = shown.payload["losses"]
     ways = [one for one in (found or {"ways": []})["ways"] if not one["route"] and one["left"]]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, grid, name_rows, short
 
 _OVER = ("within queries", "settings", "queries")
 
 
-def prediction(shown: Shown) -> Any:
+def prediction(shown: FigureData) -> Any:
     """A row a ranking measure, in it a dot and an interval for every measure of answers, the best row first.
 
     Of the correlations within queries where there are any, else over settings, else over queries. Raises

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.report.figures.shown import Shown
+from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
 
 
-def reranker(shown: Shown) -> Any:
+def reranker(shown: FigureData) -> Any:
     """A slope a setting, in colour where the difference is real. Raises HarnessError without a reranker."""
     rows = shown.statistics.get("reranked") or []
     if not rows:

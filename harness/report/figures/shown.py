@@ -22,7 +22,7 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FigureData:
     """The payload of the page (see ``base_payload``), looked at by one measure."""
 
     payload: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Shown:
 
     @property
     def statistics(self) -> Mapping[str, Any]:
-        """What was found out about the measure."""
+        """The statistics of the measure."""
         found: Mapping[str, Any] = self.payload["statistics"].get(self.measure, {})
         return found
 
@@ -44,7 +44,7 @@ class Shown:
         return printable(self.payload["settings"][setting])
 
     def mean(self, setting: int) -> Mean | None:
-        """The mean of a setting at its last stage over all queries; None where it has none."""
+        """The mean of a setting at its last stage over all queries; None if it has none."""
         by_stage = self.payload["summary"].get("all", [])
         rows = by_stage[self.payload["measures"].index(self.measure)] if by_stage else []
         found = [of_stage[setting] for of_stage in rows if of_stage[setting] is not None]
@@ -60,7 +60,7 @@ class Shown:
         return str(scored[-1]) if scored else ""
 
     def ranked(self) -> list[tuple[int, Mean]]:
-        """The settings that have a mean, the highest first. Raises HarnessError where there is none."""
+        """The settings that have a mean, the highest first. Raises HarnessError if there is none."""
         means = [(i, self.mean(i)) for i in range(len(self.payload["settings"]))]
         found = [(i, mean) for i, mean in means if mean is not None]
         if not found:

@@ -9,7 +9,7 @@ from typing import Any
 FORMATS = ("svg", "png", "pdf")
 WIDTH = 7.0
 BLUE, ORANGE, GREY, LINE = "#17608f", "#c2410c", "#6b6f76", "#d9d6cf"
-# Told apart in print and with any colour vision (after Okabe and Ito).
+# Distinguishable in print and with any colour vision (after Okabe and Ito).
 COLOURS = ("#17608f", "#c2410c", "#00795c", "#8a3b8f", "#8a6500", "#3f4650")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _RC: dict[str, Any] = {
@@ -76,5 +76,5 @@ def saved(figure: Any, form: str) -> bytes:
 
 
 def short(name: str, most: int = 44) -> str:
-    """A name that fits beside a drawing."""
+    """A name short enough to fit next to a drawing."""
     return name if len(name) <= most else name[: most - 1] + "…"

@@ -20,7 +20,7 @@ from harness.report.page.detail import LADDER
 from harness.report.page.payload import base_payload, with_detail
 from harness.report.page.tables import Tables
 
-# The page shall open at once and travel by mail.
+# The page must open fast and be small enough for e-mail.
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 SCRIPTS = (
@@ -115,7 +115,7 @@ def build_page(
 
 
 def assemble(payload: Mapping[str, Any], name: str) -> str:
-    """The page around a payload: text only ever stands in it compressed, never as markup."""
+    """The page around a payload: text only ever is in it compressed, never as markup."""
     style, script = _style(), _script()
     parts = {
         "TITLE": html.escape(name),

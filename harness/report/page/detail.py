@@ -20,7 +20,7 @@ UNJUDGED = -1
 class Detail:
     """How much of the rankings goes onto the page: the first ``ranks``, ``characters`` of each passage.
 
-    ``characters`` None: the whole passage. Judged evidence is kept wherever in the passage it stands.
+    ``characters`` None: the whole passage. Judged evidence is kept wherever in the passage it is.
     ``around``: with the text before and after the passages.
     """
 
@@ -30,7 +30,7 @@ class Detail:
 
     @property
     def note(self) -> str:
-        """What to tell the reader; empty where nothing is left out."""
+        """What to tell the reader; empty if nothing is left out."""
         if self.characters == 0:
             return f"To keep this page small, rankings end at rank {self.ranks} and show no passage text."
         if self == Detail():
@@ -41,7 +41,7 @@ class Detail:
         return f"To keep this page small, {' and '.join(cuts)}." if cuts else ""
 
 
-# From everything to hardly anything: the first that fits is taken.
+# From everything down to very little: the first that fits is taken.
 LADDER = (
     Detail(around=True),
     Detail(),
@@ -117,7 +117,7 @@ def before(chunk_id: str) -> list[Interval]:
 
 def _rankings(ranked: Sequence[Row], axes: Axes, known: dict[str, int]) -> list[list[list[Any]]]:
     out: list[list[list[Any]]] = [[[None] * len(axes.queries) for _ in axes.settings] for _ in axes.stages]
-    # chunks that stand near each other in a document get near numbers: they compress better
+    # chunks that are near each other in a document get near numbers: they compress better
     for chunk_id in sorted({row["chunk_id"] for row in ranked}, key=place):
         known[chunk_id] = len(known)
     for row in ranked:

@@ -1,4 +1,4 @@
-"""What the settings of a result differ in, as the columns that the leader board filters by."""
+"""The differences between the settings of a result, as the columns that the leader board filters by."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def retrievals(settings: Sequence[Setting]) -> list[int]:
 
 
 def _kinds(section: Any) -> str | None:
-    """The kinds of one step or of several, as ``a + b``; None where there is no such step."""
+    """The kinds of one step or of several, as ``a + b``; None if there is no such step."""
     if isinstance(section, Mapping):
         return str(section["kind"]) if section.get("kind") else None
     if isinstance(section, list | tuple):

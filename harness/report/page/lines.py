@@ -102,5 +102,5 @@ def _label(one: Mapping[str, Any], varying: set[str]) -> str:
     return ", ".join(parts)
 
 
-# They differ between kinds of chunkers or follow from the size, and tell no reader anything.
+# They differ between kinds of chunkers or follow from the size, so they do not help the reader.
 _NOT_SAID = frozenset({"strip", "unit", "whole_words", "tokens_per_chunk", "separators", "batch_tokens"})

@@ -31,7 +31,7 @@ def losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 
 
 def answer_losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
-    """The losses that go on past the ranking to the answers; None where no answer was taken apart."""
+    """The losses that go on past the ranking to the answers; None if no answer was taken apart."""
     rows = [spec_of(AnswerLossRow).parsed(row) for row in tables["answer_losses"] if axes.know(row)]
     if not rows:
         return None
@@ -63,7 +63,7 @@ def _ways(found: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> lis
     """One column a query for every setting and route ('': none).
 
     These are its losses by the places of their ``names``, None for a part that it does not have, what is
-    left, and ``blame``, the place of the part that cost most (None where nothing is lost).
+    left, and ``blame``, the place of the part that cost most (None if nothing is lost).
     """
     place = {name: k for k, name in enumerate(names)}
     ways: dict[tuple[str, str], dict[str, Any]] = {}

@@ -23,7 +23,7 @@ def in_millionths(score: float) -> int:
 
 
 def figure(value: Any) -> float | None:
-    """A number with nine significant digits; None where there is none."""
+    """A number with nine significant digits; None if there is none."""
     if value is None or value == "":
         return None
     number = float(value)

@@ -1,4 +1,4 @@
-"""Everything the page shows, as plain values for JSON."""
+"""The data of the page, as plain values for JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge"
 _MOST_LABELS = 200
 # A text is cut no shorter, however small the page has to be: a question is seldom longer.
 _SHORTEST = 250
-# A column with more values than this groups nothing that fits on a screen.
+# A column with more values than this has too many groups for a screen.
 MOST_GROUPS = 16
 # The splits have a section of their own, and what has no answer has no score.
 _NEVER = frozenset({"query_id", "text", "answer", "split", "answerable"})
@@ -142,7 +142,7 @@ def _scores(rows: Sequence[Row], axes: Axes) -> list[list[list[list[int | None] 
 
 
 def _filters(tables: Tables, axes: Axes) -> list[dict[str, Any]]:
-    """What each filter came to, by the place of its setting."""
+    """The result of each filter, by the index of its setting."""
     rows = [spec_of(FilterRow).parsed(row) for row in tables["filters"]]
     return [
         {"setting": axes.setting[setting], "step": step, **asdict(counts)}
@@ -192,19 +192,19 @@ def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _measured(tables: Tables, axes: Axes) -> list[int | None]:
-    """The median tokens of every setting's chunks, in the order of the settings; None where not known."""
+    """The median tokens of every setting's chunks, in the order of the settings; None if not known."""
     known = {row["setting"]: int(row["tokens_p50"]) for row in tables["chunks"] if row.get("tokens_p50")}
     return [known.get(name) for name in axes.settings]
 
 
 def _configured(record: Mapping[str, Any], settings: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The configuration of every setting, in the order of ``settings``; empty where it is not known."""
+    """The configuration of every setting, in the order of ``settings``; empty if it is not known."""
     by_name = {one.get("name"): one for one in record.get("config", {}).get("settings", [])}
     return [by_name.get(name, {}) for name in settings]
 
 
 def _parsers(tables: Tables, axes: Axes, documents: Sequence[str]) -> dict[str, Any]:
-    """The parser of every setting and of every document of the page; nothing where there is one parser."""
+    """The parser of every setting and of every document of the page; nothing if there is one parser."""
     configured = [one.get("parse") for one in tables.record.get("config", {}).get("settings", [])]
     if all(one == configured[0] for one in configured):
         return {}
@@ -249,7 +249,7 @@ def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str,
 def groups(queries: Sequence[str], listed: Mapping[str, Row]) -> list[dict[str, Any]]:
     """The columns that part the questions into a few groups: ``name``, ``names`` and ``of`` each question.
 
-    ``of`` has the place of each question's value in ``names``, or None where the column is empty. A column
+    ``of`` has the place of each question's value in ``names``, or None if the column is empty. A column
     that is empty for most questions, or that has hardly fewer values than questions, tells nothing about a
     kind of question and is left out, as is one that parts the questions as an earlier one does.
     """

@@ -1,4 +1,4 @@
-"""Answers for the page: what each setting said, what it read, and how good that is."""
+"""Answers for the page: the answer of each setting, the passages read, and its scores."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from harness.report.page.numbers import figure
 from harness.report.page.tables import Axes, Tables
 from harness.text.golden import golden_answers
 
-# What stands in an answer is seldom longer; a page that has to be small cuts it no shorter.
+# What is in an answer is seldom longer; a page that has to be small cuts it no shorter.
 _SHORTEST = 400
 
 
 def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     """The means of all measures of answers, where answers are lost, and what predicts them.
 
-    None where nothing was answered.
+    None if nothing was answered.
 
     ``means[measure][setting]`` is mean, low, high, questions, not scored and why, over all questions;
     ``answered[setting]`` how many of how many.
@@ -53,9 +53,9 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[str, Any]:
     """What was answered: ``by[setting][query]`` is None or the answer, the reason for none, what was read.
 
-    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` beside it
-    are value and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first
-    measure that has any tells them.
+    What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` are value
+    and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first measure
+    that has any tells them.
     """
     by: list[list[Any]] = [[None] * len(axes.queries) for _ in axes.settings]
     golden: list[str] = [""] * len(axes.queries)
@@ -83,9 +83,9 @@ def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[s
 
 
 def _claims(details: str, characters: int | None) -> list[list[Any]]:
-    """Statements with their verdicts, and 1 where one contradicts the golden answer.
+    """Statements with their verdicts, and 1 if one contradicts the golden answer.
 
-    None where the details of a score have none of that form.
+    None if the details of a score have none of that form.
     """
     try:
         statements = json.loads(details or "{}").get("statements", [])

@@ -26,7 +26,7 @@ class Tables:
     _rows: dict[str, list[Row] | None] = field(default_factory=dict)
 
     def __getitem__(self, table: str) -> list[Row]:
-        """The rows of one table; none where its file is missing. Raises HarnessError for a damaged one."""
+        """The rows of one table; none if its file is missing. Raises HarnessError for a damaged one."""
         return self._read(table) or []
 
     def __contains__(self, table: str) -> bool:
@@ -48,7 +48,7 @@ class Tables:
 def read_tables(folder: Path, name: str = "") -> Tables:
     """Open a folder of results, called ``name`` (default: as the folder).
 
-    Raises HarnessError where it is none or a file that every result has cannot be read.
+    Raises HarnessError if it is none or a file that every result has cannot be read.
     """
     try:
         record = read_record(folder)

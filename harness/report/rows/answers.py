@@ -19,7 +19,7 @@ class ReplyRow:
     """The answer of one setting to one question.
 
     Tokens, price and seconds are those of the call that brought the answer, whether this run made it or an
-    earlier one; they are empty where no language model was asked.
+    earlier one; they are empty if no language model was asked.
     """
 
     setting: Setting
@@ -47,7 +47,7 @@ class ReplyRow:
 )
 @dataclass(frozen=True, slots=True)
 class ReplyPassageRow:
-    """A passage that was read to answer a question. Its text stands in ``passages.csv``."""
+    """A passage that was read to answer a question. Its text is in ``passages.csv``."""
 
     setting: Setting
     query_id: QueryId

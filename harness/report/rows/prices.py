@@ -16,7 +16,7 @@ from harness.report.rows.common import Setting, Stage
 class PriceRow:
     """What one setting and stage costs. Tokens are those of the embedding model, special tokens left out.
 
-    Times belong to one run, so they stand in ``record.json``, which with ``report.html`` (and ``latency.csv``
+    Times belong to one run, so they are in ``record.json``, which with ``report.html`` (and ``latency.csv``
     on another machine) is all that differs between two runs of one configuration. Under ``counts.settings``
     every setting has, by stage, ``seconds`` (wall time from chunking to that stage) and ``computed_share``
     (the share of its vectors and pairs that this run computed; 0: all came from the cache, and the seconds
@@ -153,11 +153,11 @@ class LatencyRow:
     time to build an index is no part of it. Routes of a fusion are asked one after the other. Under a filter
     each query is searched in an index of the documents that it names, as in the run; a filter that a
     retriever or a route has for itself is part of that. ``multi_vector`` reads its token vectors from the
-    cache for each query, as in the run. For the answer of a language model stands the time that its call took
+    cache for each query, as in the run. For an answer of a language model it is the time that its call took
     when it was paid for, which the ledger has. Services and endpoints are not asked again, and code of your
-    own only with ``latency: {own_code: true}``; ``remark`` says so.
-    What is measured is kept in the cache and not measured again on the same machine before `harness cache
-    --clear`. It is no part of the outcome: two results that differ in this file alone are the same.
+    own only with ``latency: {own_code: true}``; ``remark`` says so. What is measured is kept in the cache and
+    not measured again on the same machine before `harness cache --clear`. It is no part of the outcome: two
+    results that differ in this file alone are the same.
     """
 
     setting: Setting

@@ -49,7 +49,7 @@ def before_cell(chunk: Chunk) -> str:
 
 
 def before_of(cell: str) -> tuple[tuple[int, int], ...]:
-    """The ranges of such a cell; raises ValueError where it holds something else."""
+    """The ranges of such a cell; raises ValueError if it holds something else."""
     ranges = [part.split("-") for part in cell.split()]
     return tuple((int(start), int(end)) for start, end in ranges)
 
@@ -61,7 +61,7 @@ def spans_of_chunk(chunk_id: str) -> list[tuple[int, int]]:
 
 
 def passage_text(row: Cells) -> str:
-    """The text of a row of passages.csv or surroundings.csv as it stands in the document.
+    """The text of a row of passages.csv or surroundings.csv as it is in the document.
 
     The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
     """
@@ -81,7 +81,7 @@ def passage_text(row: Cells) -> str:
 class PassageRow:
     """A chunk that is among the first ten of some ranking, or was read to answer, whole.
 
-    They stand in the order of the documents.
+    They are in the order of the documents.
 
     The ranges of ``before`` and ``end - start`` are the length of the text, so a reader can tell whether an
     apostrophe at its beginning belongs to it. A carriage return before a line feed is written as a space,
@@ -127,7 +127,7 @@ class SurroundingRow:
 class AskedRow:
     """A query of a setting as a rewriter put it to a step.
 
-    A step of a setting stands here whole or, where every query was asked as it is, not at all. A query that
+    A step of a setting is here whole or, where every query was asked as it is, not at all. A query that
     was asked in several ways has a row for each; one that asked nothing, such as a question without a name
     in a route for names, has none.
     """

@@ -16,7 +16,7 @@ class SummaryRow:
 
     The interval is the wider of Student's and Hall's t on either side, between clusters of queries where
     there are enough of them (docs/statistics.md); ``harness show``, ``harness compare`` and the page have
-    the same one. With fewer than five queries it stands in the file but is not shown: it says less than it
+    the same one. With fewer than five queries it is in the file but is not shown: it says less than it
     seems to.
     """
 

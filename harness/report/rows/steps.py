@@ -114,7 +114,7 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
     left = 1.0
     for name, (step, part) in _WIDE.items():
         left -= float(cells[name])
-        # the score that was achieved stands in the row, and is not summed up again
+        # the score that was achieved is in the row, and is not summed up again
         after = cells["final"] if part == CHANGE else repr(left)
         kept = {key: cells[key] for key in _KEPT}
         yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after}
@@ -136,11 +136,11 @@ class LossRow:
     minus its score, and so in the mean.
 
     A filter that restricts the whole search has a part of its own, ``filter``; that of a route is part of
-    what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what
-    its best order of what it found falls short of the best order of all chunks left, ``order`` what its
-    own order falls short of that. Each later step has one ``change``. The routes of a fusion (a step with
-    a dot, such as ``retrieve.bm25``) stand beside the sum, not in it: their rows say what would have been
-    lost, and left, had the route stood alone. Leave them out when you add up.
+    what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what its
+    best order of what it found falls short of the best order of all chunks left, ``order`` what its own order
+    falls short of that. Each later step has one ``change``. The routes of a fusion (a step with a dot, such
+    as ``retrieve.bm25``) are next to the sum, not in it: their rows say what would have been lost, and left,
+    if the route were used alone. Leave them out when you add up.
 
     Queries without relevant text have no rows. A query whose evidence was lost by the parser alone has some,
     although it has no NDCG in the other tables: there it has no relevant text, here it scores 0. A label
@@ -171,7 +171,7 @@ class LossRow:
 )
 @dataclass(frozen=True, slots=True)
 class RouteRow:
-    """How much of the first k of a fusion stands in the first k of each of its routes, and of no other.
+    """How much of the first k of a fusion is in the first k of each of its routes, and of no other.
 
     Routes that share nearly all find the same: one of them may do. What no route has among its first k has
     risen by being far up in several.

@@ -1,4 +1,4 @@
-"""The analysers by name: what becomes of words, and what of CJK runs."""
+"""The analysers by name: how words and CJK runs become terms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Analyser:
 
     @property
     def identity(self) -> list[Any]:
-        """All that decides the terms besides the text."""
+        """Everything besides the text that decides the terms."""
         facts: list[Any] = [self._name, _VERSION, unicodedata.unidata_version]
         if self._name in _STEMMED:
             facts += [self._stop_words, f"PyStemmer {version('PyStemmer')}", f"bm25s {version('bm25s')}"]
@@ -92,7 +92,7 @@ def _stop_words(name: StopWords) -> Iterable[str]:
 
 
 def _jieba_version() -> str:
-    """The installed version; raises ConfigError where there is none."""
+    """The installed version; raises ConfigError if there is none."""
     try:
         return version("jieba")
     except PackageNotFoundError:

@@ -32,7 +32,7 @@ class Synonyms:
     def parse(cls, text: str, name: str, terms: Callable[[str], list[str]]) -> Synonyms:
         """The rules in the text of a file of that name, each entry by its ``terms``.
 
-        Raises ConfigError where a line makes no rule.
+        Raises ConfigError if a line makes no rule.
         """
         rules: dict[Terms, list[Terms]] = {}
         for number, line in enumerate(text.splitlines(), start=1):

@@ -57,7 +57,7 @@ def _marks() -> str:
 
 
 def bigrams(run: str) -> list[str]:
-    """All pairs of neighbours in a run of CJK characters; a character that stands alone is a term.
+    """All pairs of neighbours in a run of CJK characters; a character that is alone is a term.
 
     Needs no dictionary and misses no word: see Nie and Ren (1999) on bigrams against word segmentation.
     """

@@ -1,4 +1,4 @@
-"""Contexts: what is indexed around a chunk and not shown as read. One file a kind."""
+"""Contexts: text that is indexed around a chunk but not read. One file a kind."""
 
 from typing import Any
 

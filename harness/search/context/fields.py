@@ -1,4 +1,4 @@
-"""Before every chunk what a table says of its document, such as company and year."""
+"""Before every chunk the table's fields of its document, such as company and year."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Before every chunk the headings of the sections it stands in."""
+"""Before every chunk the headings of the sections it is in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HeadingsContext(Contextualizer[HeadingsConfig]):
     """The headings in force where the chunk begins; one that the chunk itself begins with is not repeated."""
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """The line of each chunk; nothing where no heading stands above it."""
+        """The line of each chunk; nothing if no heading is above it."""
         outlines = {
             doc_id: _in_force(sources.headings(doc_id, self.config.style))
             for doc_id in {chunk.doc_id for chunk in chunks}
@@ -58,7 +58,7 @@ def _in_force(headings: Sequence[Heading]) -> list[tuple[Heading, ...]]:
 
 
 def _above(chunk: Chunk, states: Sequence[tuple[Heading, ...]]) -> list[str]:
-    """The titles in force at the first letter of a chunk, but for one that begins right there."""
+    """The titles in force at the first letter of a chunk, except for one that begins right there."""
     blank = 0 if chunk.before else len(chunk.text) - len(chunk.text.lstrip())
     begins = chunk.start + blank
     last = bisect_right(states, begins, key=lambda state: state[-1].start)

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
 from harness.search.sources import Sources
@@ -17,7 +17,7 @@ from harness.types import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "chunks have no usable context", ("context", "leave_out"), "are indexed without", "index them without"
 )
 
@@ -55,7 +55,7 @@ class LlmContext(Contextualizer[LlmContextConfig]):
     """Contextual retrieval (Anthropic, 2024), with a bounded part of the document in place of all of it."""
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """The line of each chunk; raises LlmError where one has none and that is a failure."""
+        """The line of each chunk; raises LlmError if one has none and that is a failure."""
         c = self.config
         about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
         answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
@@ -70,7 +70,7 @@ class LlmContext(Contextualizer[LlmContextConfig]):
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:
-        """The beginning of the document and what stands around the chunk, the chunk itself among it."""
+        """The beginning of the document and the text around the chunk, with the chunk itself."""
         c, text = self.config, sources.document(chunk.doc_id).text
         start, end = max(0, chunk.start - c.window), min(len(text), chunk.end + c.window)
         if start <= c.beginning:

@@ -1,4 +1,4 @@
-"""Around every chunk the text that stands next to it."""
+"""Around every chunk the text that is next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a context is: text that is indexed around a chunk and not read."""
+"""The interface of contexts: text that is indexed around a chunk but not read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.types import Chunk
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is indexed before and after a chunk, with what parts it from the chunk."""
+    """The text indexed before and after a chunk, with its separators."""
 
     before: str = ""
     after: str = ""
@@ -40,7 +40,7 @@ Configured = TypeVar("Configured", bound=ContextConfig)
 
 
 class Contextualizer(Step[Configured]):
-    """Chunks → what is indexed around each. It decides nothing by the queries, and changes no chunk."""
+    """Chunks → what is indexed around each. It does not depend on the queries, and changes no chunk."""
 
     @abstractmethod
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:

@@ -1,4 +1,4 @@
-"""What a feedback is: the terms of a query and of the chunks it found first → weighted terms."""
+"""The interface of feedback: the terms of a query and of the chunks it found first → weighted terms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.kinds import StageConfig, Step
 Weights = dict[int, float]
 """What each term counts, by its number."""
 
-# Raised when the same chunks give other terms than before.
+# Raised when the same chunks give different terms.
 _VERSION = 1
 
 
@@ -54,7 +54,7 @@ class Feedback(Step[Configured]):
     """Makes weighted terms of a query and what was found for it. Pure."""
 
     def identity(self) -> list[Any]:
-        """All that decides the terms besides query and chunks."""
+        """Everything besides query and chunks that decides the terms."""
         return [_VERSION, self.config.model_dump(mode="json")]
 
     @abstractmethod

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
@@ -23,7 +23,7 @@ from harness.search.tools import Tools
 from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "queries have no usable filter",
     ("filter", "unfiltered"),
     "are searched in all documents",
@@ -93,7 +93,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """The model's values as the table writes them; raises LlmError where an answer cannot be used."""
+        """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
         answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))
@@ -149,7 +149,7 @@ def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malform
 
 
 def _as_written(column: str, values: Sequence[str], facts: Facts, config: FilterConfig) -> tuple[str, ...]:
-    """Values as the table writes them; one that it does not have as the model does."""
+    """Values as the table writes them; a value that it lacks as the model wrote it."""
     if column in config.years:
         return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))
     names = Names.of((value, value) for value in facts.of(column))

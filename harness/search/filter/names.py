@@ -1,4 +1,4 @@
-"""Which names of a list a question mentions, however it spells, spaces or hyphenates them."""
+"""Which names of a list a question mentions, in any spacing, hyphenation or case."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+|&"
 )
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
-# US, GE, IT: in small letters they are words
+# US, GE, IT: in lower case they are words
 _SHORT = re.compile(r"[A-Z]{1,3}")
 
 
@@ -43,7 +43,7 @@ class Names:
         return cls(meant, frozenset(capitals - small), max(map(len, meant), default=0))
 
     def found_in(self, text: str) -> tuple[str, ...]:
-        """The values whose names stand in a text, in the order of the text; a longer name hides those in it.
+        """The values whose names are in a text, in the order of the text; a longer name hides those in it.
 
         Words are compared without case, accents and punctuation, and may be written apart or together:
         `JP Morgan` is `JPMorgan`, `10K` is `10-K`.

@@ -1,4 +1,4 @@
-"""The values of a table that stand in the question, by rules: names, their aliases, years."""
+"""The values of a table that are in the question, by rules: names, their aliases, years."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from harness.search.tools import Tools
 from harness.types import Query
 
 _ALIAS_COLUMNS = ("field", "value", "alias")
-# Raised when the same question is read otherwise than before.
+# Raised when the same question is read differently.
 _VERSION = 1
 
 
 class RulesConfig(FilterConfig):
-    """What stands in the question: a value of the table, one of its aliases, or a year."""
+    """What is in the question: a value of the table, one of its aliases, or a year."""
 
     kind: Literal["rules"] = "rules"
     aliases: Path | None = Field(
@@ -82,7 +82,7 @@ class RulesFilter(Filter[RulesConfig]):
                 f"({', '.join(pairs)}). Correct its column `field`, or omit `aliases`."
             )
         for column, value, alias in aliases:
-            # rows of other columns may stand, and rows about documents that are not here
+            # rows of other columns may be, and rows about documents that are not here
             if column in pairs and any(value == one for _, one in pairs[column]):
                 pairs[column].append((alias, value))
         return pairs

@@ -1,4 +1,4 @@
-"""What a filter is: which documents a question is about, and what becomes of all others."""
+"""The interface of filters: which documents a question is about, and what happens to the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Configured = TypeVar("Configured", bound=FilterConfig)
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a table says of the documents that are searched: by column and document the values it holds.
+    """The values of a table for the documents that are searched, by column and document.
 
     A document without a row, or with an empty cell, has no value there.
     """
@@ -44,7 +44,7 @@ class Filter(QueryStep[Configured]):
         """What each question names; an empty mapping where that is nothing."""
 
     def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
-        """What one question names, asked for one at a time; what can be made ready beforehand is."""
+        """A function that reads one question at a time, prepared as far as possible."""
         return lambda query: self.named([query], facts, tools)[0]
 
     def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], Narrowed]:
@@ -61,7 +61,7 @@ class Filter(QueryStep[Configured]):
 
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
-    """The values of the documents by the table of a filter; raises ConfigError where it must have all."""
+    """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}
@@ -121,7 +121,7 @@ def _allowed(columns: Sequence[str], named: Named, facts: Facts, config: FilterC
 
 
 def _fits(values: tuple[str, ...] | None, wanted: set[str], back: int) -> bool:
-    """Whether a document has a value that is wanted; one of which nothing is known may have it."""
+    """Whether a document has a value that is wanted; a document without a known value may have it."""
     if values is None:
         return True
     if wanted.intersection(values):

@@ -19,7 +19,7 @@ _TO = re.compile(r"(?i)\s*年?\s*(?:[-–—~～至到]|\bto\b|\bthrough\b|\bthr
 _AND = re.compile(r"(?i)\s*(?:and|&)\s+(?:the\s+)?(?:Q[1-4]\s+of\s+)?")
 _BETWEEN = re.compile(r"(?i)\bbetween\s+(?:the\s+)?(?:years?\s+)?(?:Q[1-4]\s+of\s+)?$")
 _SHORT_END = re.compile(r"\s?[-–—/](\d\d)(?![\d%]|[-/.]\d)")
-# a range of more years is no range of years
+# a longer range is not a range of years
 _WIDEST = 50
 _PIVOT = 70
 
@@ -51,7 +51,7 @@ def _number(digits: str) -> int:
 
 
 def _joined(text: str, start: int, end: int, begin: int) -> bool:
-    """Whether what stands between two years, and before the first, makes them the ends of a range."""
+    """Whether what is between two years, and before the first, makes them the ends of a range."""
     between = text[end:begin]
     if _TO.fullmatch(between):
         return True

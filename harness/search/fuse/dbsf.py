@@ -21,7 +21,7 @@ class Dbsf(ScoreFusion[DbsfConfig]):
     """(score − (mean − 3σ)) / 6σ, over what the route found for the query; σ² is divided by n − 1.
 
     An absent chunk gets 0. Where all scores are equal, a single hit among them, each gets 0.5. Scores beyond
-    three σ are not cut: they stand above 1, or below 0.
+    three σ are not cut: they are above 1, or below 0.
     """
 
     def rescale(self, scores: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Fusion: several retrievers, the routes, rank the passages; one ranking is made of all."""
+"""Fusion: several retrievers (routes) rank the passages, and their rankings become one."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def ranked_by(
 def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:
     """What the routes are called: their kinds, numbered from the second of a kind on.
 
-    A dash stands before the number where the kind ends in one: ``chroma2``, ``bm25-2``.
+    A dash is before the number where the kind ends in one: ``chroma2``, ``bm25-2``.
     """
     seen: Counter[str] = Counter()
     names = []

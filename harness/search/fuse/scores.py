@@ -1,4 +1,4 @@
-"""Fusion by scores: each route's are brought to one scale, weighed and summed."""
+"""Fusion by scores: those of each route are rescaled, weighted and summed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.types import Ranking
 
 
 class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
-    """The weighted sum of what a rule makes of each route's scores.
+    """The weighted sum of each route's scores, rescaled by a rule.
 
     The rule sees the scores of one route for one query. A chunk that a route ranked without scoring it
     (NOT_SCORED) counts as absent from that route; it is fused nevertheless, after its equals.

@@ -14,7 +14,7 @@ _ABSENT = -2.0
 
 
 class ZScoreConfig(FusionConfig):
-    """The sum of standard scores: how many standard deviations above the mean of its route a chunk stands."""
+    """The sum of standard scores: how many standard deviations above the mean of its route a chunk is."""
 
     kind: Literal["zscore"] = "zscore"
 

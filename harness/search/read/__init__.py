@@ -1,4 +1,4 @@
-"""What is read: small to search, large to read. One file a kind."""
+"""Readers: small chunks to search, larger text to read. One file a kind."""
 
 from typing import Any
 

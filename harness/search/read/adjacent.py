@@ -1,4 +1,4 @@
-"""Chunks that stand next to each other and are found together are read as one."""
+"""Chunks that are next to each other and are found together are read as one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Adjacent(Merger[AdjacentConfig]):
     """Joins, for every query, runs of chunks in the order of the text."""
 
     def together(self, chunks: Sequence[Chunk], sources: Sources) -> Together:
-        """The run of found neighbours that each chunk stands in."""
+        """The run of found neighbours that each chunk is in."""
 
         def read(found: Sequence[int]) -> list[Span]:
             by_document: dict[str, list[int]] = {}

@@ -32,6 +32,11 @@ class ParentMergeConfig(MergeConfig):
         "two of them.",
     )
 
+    @property
+    def larger(self) -> StageConfig:
+        """The section ``chunk``."""
+        return self.chunk
+
 
 class ParentMerge(Merger[ParentMergeConfig]):
     """Counts, for every query, how many chunks of each larger chunk were found."""

@@ -25,6 +25,11 @@ class ParentConfig(ReadConfig):
         "a chunk, the one with most of it is read (in a tie, the first); if none does, the chunk itself.",
     )
 
+    @property
+    def larger(self) -> StageConfig:
+        """The section ``chunk``."""
+        return self.chunk
+
 
 class Parent(Reader[ParentConfig]):
     """Chunks with one parent are read once, where the first of them is ranked."""

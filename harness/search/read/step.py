@@ -1,4 +1,4 @@
-"""What is read in place of a chunk that was found."""
+"""The interface of readers: the text that is read in place of a chunk that was found."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ Together = Callable[[Sequence[int]], list[Span]]
 
 
 class ReadConfig(StageConfig):
-    """Base of the configurations of what is read."""
+    """Base of the configurations of readers."""
 
     kind: str
+
+    @property
+    def larger(self) -> StageConfig | None:
+        """How the larger chunks that it reads are cut; None where it cuts none."""
+        return None
 
 
 class MergeConfig(ReadConfig):
@@ -50,7 +55,7 @@ class Reader(ABC, Generic[Configured]):
 
 
 class Merger(Reader[Merging]):
-    """A reader for which it matters what else was found: what stands close together is read as one."""
+    """A reader that depends on what else was found: chunks close together are read as one."""
 
     @abstractmethod
     def together(self, chunks: Sequence[Chunk], sources: Sources) -> Together:

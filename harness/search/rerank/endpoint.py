@@ -17,7 +17,7 @@ from harness.served.reranking import ServedPairs
 
 
 class EndpointRerankerConfig(RerankerConfig):
-    """A reranker behind an endpoint: Cohere, Jina, vLLM, TEI. What it gives is paid for once and kept."""
+    """A reranker behind an endpoint: Cohere, Jina, vLLM, TEI. Its scores are paid for once and kept."""
 
     kind: Literal["endpoint"] = "endpoint"
     endpoint: RerankEndpoint = Field(description="Where it is served, what it costs, and its rate limits.")
@@ -31,7 +31,7 @@ class EndpointRerankerConfig(RerankerConfig):
 class ServedScorer(PairScorer):
     """Scores pairs by an endpoint. A score is kept by its pair, whatever others were in its request.
 
-    A run does not call ``score`` but buys what it lacks through its cache.
+    A run does not call ``score`` but buys missing scores through its cache.
     """
 
     def __init__(self, config: EndpointRerankerConfig) -> None:

@@ -1,4 +1,4 @@
-"""A reranker behind HTTP: a service of the user's own scores passages for a query."""
+"""A reranker behind HTTP: a user-defined service scores passages for a query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from harness.finite import SINGLE, finite
+from harness.finite_number import SINGLE, finite
 from harness.own.code import broken
 from harness.own.sending import Message, send
 from harness.own.service import ServiceConfig, fill, names_in

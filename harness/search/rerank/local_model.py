@@ -47,7 +47,7 @@ class LocalModelScorer(PairScorer, Generic[Configured]):
         return self.model.describe()
 
     def try_out(self) -> None:
-        """Load the model and score a pair; raises ModelError where it cannot be used."""
+        """Load the model and score a pair; raises ModelError if it cannot be used."""
         if not np.isfinite(self.score([("word", "word")])).all():
             raise not_finite(self.model)
 

@@ -1,4 +1,4 @@
-"""A reranker of the user's own."""
+"""A user-defined reranker."""
 
 from __future__ import annotations
 

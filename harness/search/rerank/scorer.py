@@ -1,4 +1,4 @@
-"""What a reranker does: score (query, passage) pairs."""
+"""The interface of rerankers: score (query, passage) pairs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 class PairScorer(ABC):
     """Scores pairs of texts; models load their weights with the first pair that has to be scored.
 
-    ``own_code``: it runs code of the user's own, which may cost something.
+    ``own_code``: it runs the user's own code, which may cost something.
     """
 
     own_code: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class PairScorer(ABC):
         """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
 
     def forget(self) -> None:  # noqa: B027 - most keep nothing
-        """Forget what it keeps of queries, so that a query it has seen takes what a new one takes."""
+        """Forget cached queries, so that a known query takes as long as a new one."""
 
     def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
         """Make sure that it can be used; raises HarnessError."""

@@ -1,4 +1,4 @@
-"""What approximate indexes of vectors share: what goes into one, and what it misses."""
+"""Shared by approximate vector indexes: the vectors that go in, and the recall."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Distinct:
 
     @classmethod
     def of(cls, vectors: Floats) -> Distinct:
-        """Group the rows [N, d] that are equal bit by bit; groups stand in the order of their first rows."""
+        """Group the rows [N, d] that are equal bit by bit; groups are in the order of their first rows."""
         groups: dict[bytes, list[int]] = {}
         for i, row in enumerate(np.ascontiguousarray(vectors)):
             groups.setdefault(row.tobytes(), []).append(i)

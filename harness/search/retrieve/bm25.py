@@ -89,7 +89,7 @@ class Bm25Retriever(Retriever[Bm25Config]):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The chunks of a setting by their terms, ready to be searched; ``scores`` None where there are none."""
+    """The chunks of a setting by their terms, ready to be searched; ``scores`` None if there are none."""
 
     terms: Terms
     known: TermIds

@@ -21,7 +21,7 @@ from harness.search.tools import Tools
 from harness.types import Ranking
 
 _ADD_AT_ONCE = 2000
-# How much harder the index is searched where it has missed a true neighbour.
+# How much harder the index is searched if it has missed a true neighbour.
 _RAISE = 4
 _RESULTS_AT_ONCE = 1_000_000
 
@@ -93,7 +93,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
         The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
         ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
-        Raises HarnessError where ``exact`` is asked for and the index does not reach all chunks.
+        Raises HarnessError if ``exact`` is asked for and the index does not reach all chunks.
         """
         hits = super().search(index, asked, wanted, distinct, nearest)
         if not self.config.exact:

@@ -25,7 +25,7 @@ from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
 from harness.types import Query
 
-# Raised when the same vectors are ranked otherwise than before.
+# Raised when the same vectors are ranked differently.
 _VERSION = 1
 
 
@@ -54,12 +54,12 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     """The dot product of [weight × IDF, dense query] with [saturated term frequencies, dense chunk].
 
     The stored vector of a chunk depends on no other chunk but by the average length (see ``sparse``); the
-    IDF stands in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
+    IDF is in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
     ranked by its dense part.
     """
 
     def store_facts(self) -> Identity:
-        """What BM25 is made of, and the weight."""
+        """The parameters of BM25, and the weight."""
         c = self.config
         bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
         return [_VERSION, c.weight, bm25]

@@ -16,7 +16,7 @@ from harness.search.step import Found, Identity, Passages
 from harness.search.tools import Tools
 from harness.types import Query
 
-# Raised when the same vectors are ranked otherwise than before.
+# Raised when the same vectors are ranked differently.
 _VERSION = 1
 
 

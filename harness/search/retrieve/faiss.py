@@ -44,7 +44,7 @@ class FaissConfig(DenseConfig):
 
 
 class FaissRetriever(ApproximateRetriever[FaissConfig]):
-    """Builds an index once per content and searches it as it is: ``exact_share`` says what it misses.
+    """Builds an index once per content and searches it as it is: ``exact_share`` is its recall.
 
     Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
     give the same index.
@@ -90,7 +90,7 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
     def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
         """The index, to be searched as hard as is asked for.
 
-        Raises HarnessError where there are too few chunks to learn it from, or ``m`` does not divide the
+        Raises HarnessError if there are too few chunks to learn it from, or ``m`` does not divide the
         dimension of the vectors.
         """
         c = self.config
@@ -170,7 +170,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _faiss() -> Any:
-    """The library; raises ConfigError where it is not installed."""
+    """The library; raises ConfigError if it is not installed."""
     try:
         import faiss
     except ImportError:

@@ -1,4 +1,4 @@
-"""A retriever behind HTTP: a service of the user's own ranks the chunks."""
+"""A retriever behind HTTP: a user-defined service ranks the chunks."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class HttpRetriever(Retriever[HttpConfig]):
             group = groups[place]
             several = answer if c.asks_several else [answer]
             asked = [Query(f"{texts[key]!r}", texts[key], "train") for key in group]
-            # before it is kept: an answer that breaks the contract is asked for again
+            # before it is stored: an answer that breaks the contract is requested again
             rankings_of(f"http: {c.url}", several, asked, passages, c)
             for key, one in zip(group, several, strict=True):
                 tools.keep("answer", key, one)

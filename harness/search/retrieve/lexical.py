@@ -1,4 +1,4 @@
-"""What retrievers by terms share: their configuration, and the terms of passages and queries."""
+"""Shared by lexical retrievers: their configuration, and the terms of passages and queries."""
 
 from __future__ import annotations
 

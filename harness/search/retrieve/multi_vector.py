@@ -73,7 +73,7 @@ class MultiVectorRetriever(PairedRetriever[MultiVectorConfig]):
 
 
 def max_sims(queries: Sequence[Floats], chunks: Iterable[Floats], count: int) -> Doubles:
-    """The score of every query with each of ``count`` chunks [queries, chunks]; -1 where one has no tokens.
+    """The score of every query with each of ``count`` chunks [queries, chunks]; -1 if one has no tokens.
 
     Texts are matrices of token vectors [tokens, d]. A block of chunks is held at a time.
     """

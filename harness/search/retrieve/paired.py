@@ -1,4 +1,4 @@
-"""What retrievers share that encode passages and queries differently: learned sparse, multi-vector."""
+"""Shared by retrievers that encode passages and queries differently: learned sparse, multi-vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A retriever of the user's own: a function, or a retriever of LangChain or LlamaIndex that it makes."""
+"""A user-defined retriever: a function, or a retriever of LangChain or LlamaIndex that it makes."""
 
 from __future__ import annotations
 

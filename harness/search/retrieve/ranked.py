@@ -27,7 +27,7 @@ def ranked(
 
 
 def in_order(rows: Ints, scores: Doubles) -> tuple[Ints, Doubles]:
-    """``rows`` [n] in rank order with their rounded scores; equal ones stand in the order of the chunks."""
+    """``rows`` [n] in rank order with their rounded scores; equal ones are in the order of the chunks."""
     # Python rounds to the nearest decimal, numpy by multiplication; no -0.0
     rounded = np.array([round(score, DECIMALS) for score in scores.tolist()], dtype=np.float64) + 0.0
     order = np.lexsort((rows, -rounded))

@@ -1,4 +1,4 @@
-"""Rankings that code or a service of the user's own returned: checked before they count."""
+"""Rankings that code or a user-defined service returned: checked before they count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.finite import finite
+from harness.finite_number import finite
 from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
@@ -50,7 +50,7 @@ def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable
 
 
 def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> tuple[list[int], list[float]]:
-    """The places and the scores of an answer; raises HarnessError where it breaks the contract."""
+    """The places and the scores of an answer; raises HarnessError if it breaks the contract."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
         raise broken(
             who, f"returned {_short(answer)} for query {query.query_id}, which is not a list of hits"

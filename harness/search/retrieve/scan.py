@@ -1,4 +1,4 @@
-"""The full scan: which chunks truly are the nearest, to hold an approximate index against."""
+"""The full scan: the true nearest chunks, to compare an approximate index with."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def exact_share(rankings: Sequence[Ranking], nearest: Sequence[Nearest]) -> floa
     """The share of the true nearest chunks that an index returned: its recall against a full scan.
 
     ``nearest`` is that of each ranking's query. A returned chunk counts when its score reaches that of the
-    true k-th, so that ties are not held against the index. None where nothing was returned.
+    true k-th, so that ties do not count against the index. None if nothing was returned.
     """
     hits = total = 0
     for ranking, true in zip(rankings, nearest, strict=True):
@@ -80,7 +80,7 @@ def found_share(
     """The share of the true nearest chunks that an index returned, whatever scores it gave them.
 
     For an index whose scores are estimates, or that returns fewer than it is asked for. Chunks that tie at
-    the true cut count as near. None where nothing was to be found.
+    the true cut count as near. None if there was nothing to find.
     """
     hits = total = 0
     for ranking, true in zip(rankings, nearest, strict=True):

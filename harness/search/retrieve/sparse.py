@@ -1,8 +1,9 @@
 """BM25 as a dot product of sparse vectors: term frequencies in the chunk's, rarity in the query's.
 
 A chunk's vector holds the saturated frequency of each of its terms, a query's the IDF of each of its own. So
-a new chunk changes the IDF of queries to come and leaves the vectors of old chunks alone, all but for one
-thing: the average length, which the saturation divides by. Kept fixed, nothing that is stored ever changes.
+a new chunk changes the IDF of later queries and leaves the vectors of old chunks unchanged, with one
+exception: the average length, which the saturation divides by. Kept fixed, nothing that is stored ever
+changes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rewriters: what a user asked → what a retriever is asked. One file a kind."""
+"""Rewriters: the user's question → the queries of a retriever. One file a kind."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What rewriters by a language model share: their keys, the call, and what becomes of a failed one."""
+"""Shared by rewriters with a language model: their keys, the call, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import TextForm, text_of
-from harness.llm.asking import AskingConfig, Failing, Request
+from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
 from harness.search.query_steps import RewriterConfig
 from harness.search.step import Identity
@@ -21,7 +21,7 @@ from harness.types import Asked, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
-_FAILING = Failing(
+_FAILING = FailurePolicy(
     "queries have no usable rewriting",
     ("rewrite", "as_asked"),
     "are asked as they are",
@@ -95,7 +95,7 @@ def ask_about(
     tools: Tools,
     read: Callable[[str], T | None],
 ) -> list[T | None]:
-    """What ``read`` makes of the model's words about each query; None where nothing can be made of them.
+    """The model's answer about each query as ``read`` parses it; None if it is unusable.
 
     Raises LlmError that names such queries, unless they are to be asked as they are.
     """

@@ -1,4 +1,4 @@
-"""Ask for what a question names and nothing else: a route that finds the right company, year or product."""
+"""Search only for the names in a question: a route that finds the right company, year or product."""
 
 from __future__ import annotations
 

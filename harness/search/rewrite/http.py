@@ -1,4 +1,4 @@
-"""A rewriter behind HTTP: a service of the user's own says what is asked."""
+"""A rewriter behind HTTP: a user-defined service says what is asked."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
         return ["llm", c.prompt.form.sha256, asked, c.with_question, c.on_failure]
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
-        """The model's words for every question; raises LlmError where one has none and that is a failure."""
+        """The model's words for every question; raises LlmError if one has none and that is a failure."""
         texts = ask_about(self.config, self.config.prompt.form, queries, tools, read=str)
         return [
             query if text is None else replace(query, text=self._asked(query.text, text))

@@ -1,6 +1,6 @@
 """What a question names, by rules: capitals, figures and quotations; in Chinese titles, figures and endings.
 
-No model and no dictionary, so it is the same every time and blind to what is written in small letters.
+No model and no dictionary, so it is repeatable, and blind to names in lower case.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"“([^”]{1,80})”|\"([^\"]{1,80})\"|《([^》]{1,60})�
 # Between two names these belong to one: Bank of America, Procter & Gamble.
 _JOINING = frozenset({"of", "&", "de", "von", "van"})
 _SCALES = frozenset({"million", "billion", "trillion", "thousand", "percent", "%"})
-# They begin a sentence with a capital and name nothing.
+# Words that may begin a sentence with a capital but are no names.
 _ORDINARY_WORDS = (
     "a about according after all also an and answer any are as assuming at based be because before "
     "between both briefly but by calculate can compare compute could describe did do does during each "

@@ -1,4 +1,4 @@
-"""A rewriter of the user's own."""
+"""A user-defined rewriter."""
 
 from __future__ import annotations
 

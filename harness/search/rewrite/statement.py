@@ -29,7 +29,7 @@ _POLITE = re.compile(
 )
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")
 _ASKS = rf"(?:what|which|who|when|where|why|how|{_ANY})"
-# "In 2019, what was …": what stands before the last comma that a question word follows
+# "In 2019, what was …": what is before the last comma that a question word follows
 _BEFORE = re.compile(rf"(?is)^(.*,\s+)(?={_ASKS}(?:['’]s)?\s)")
 # A subject whose end can be found without a parser: a pronoun, or a name and what belongs to it.
 _NAME = r"[A-Z0-9][\w&.'’-]*"
@@ -37,7 +37,7 @@ _SUBJECT = (
     rf"(?:(?i:it|they|he|she|we|you|i|this|that|these|those|there)(?=\s)"
     rf"|(?:[Tt]he\s+)?{_NAME}(?:\s+(?:{_NAME}|of\s+{_NAME}|and\s+{_NAME}))*)"
 )
-# Words that begin a thing that is asked for, so that the verb may follow it.
+# Words that begin the thing asked for, so that the verb may follow it.
 _THING = rf"(?:(?i:the|a|an|its|their|his|her|our|your|this|that|these|those|each|every|all|some)\s|{_NAME})"
 
 _WHAT_IS = re.compile(rf"^(?i:what|which|who)(?:['’]s|\s+({_BE}))\s+(?={_THING})(.+)$", re.DOTALL)
@@ -87,7 +87,7 @@ class StatementRewriter(Rewriter[StatementConfig]):
 
 
 def statement_of(question: str) -> str | None:
-    """The question as a statement; None where no rule fits. Other sentences around it stay."""
+    """The question as a statement; None if no rule fits. Other sentences around it stay."""
     asked = _SENTENCES.split(question.strip())
     stated = [_of_sentence(part) for part in asked]
     if not any(stated):
@@ -146,7 +146,7 @@ def _yes_no(text: str) -> str | None:
 
 
 def _put_back(verb: str, rest: str) -> str | None:
-    """The verb behind its subject; where the subject's end cannot be told, `do` is left out, else None."""
+    """The verb behind its subject; if the end of the subject is unclear, `do` is left out, else None."""
     for rule in _MOVED:
         if (moved := rule.match(rest)) is not None:
             return f"{moved[1]} {verb.lower()} {moved[2]}"

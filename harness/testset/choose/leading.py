@@ -14,7 +14,7 @@ from harness.text.characters import WIDE
 
 # A run of so many words (or twice as many characters of Chinese or Japanese) is shown as copied.
 RUN = 5
-# So is a question of which this share of the content words stands in the passage, if it has FEWEST of them.
+# So is a question of which this share of the content words is in the passage, if it has FEWEST of them.
 SHARE = 0.8
 FEWEST = 4
 _TOKEN = re.compile(rf"[{WIDE}]|\w+")
@@ -26,7 +26,7 @@ class Copied:
     """What a question takes over from a passage.
 
     ``words`` is the longest run of words that both hold, a wide character counting half; ``share`` the part
-    of the ``content`` words (stop words left out, stems) that stand in the passage.
+    of the ``content`` words (stop words left out, stems) that are in the passage.
     """
 
     words: int
@@ -40,7 +40,7 @@ class Copied:
 
 
 def copied(question: str, passage: str) -> Copied | None:
-    """What a question copies; None where it has no passage to copy from."""
+    """What a question copies; None if it has no passage to copy from."""
     if not passage.strip():
         return None
     asked, there = _tokens(question), _tokens(passage)

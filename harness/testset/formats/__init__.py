@@ -13,7 +13,7 @@ from harness.testset.formats.ragas import read_ragas, write_ragas
 from harness.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
 from harness.testset.formats.trec import read_trec, write_trec
 from harness.testset.formats.values import Read, Written
-from harness.testset.made import Made
+from harness.testset.made import FinishedTestset
 from harness.types import Document
 
 
@@ -22,7 +22,7 @@ class Format:
     """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
 
     reads: str
-    write: Callable[[Made, Mapping[str, Document], Path], Written]
+    write: Callable[[FinishedTestset, Mapping[str, Document], Path], Written]
     read: Callable[[Path, Mapping[str, Document]], Read]
 
 

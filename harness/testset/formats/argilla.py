@@ -13,7 +13,7 @@ from typing import Any
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.formats.values import Read, Written, grade_from, passage_meant, read_objects
-from harness.testset.made import Label, Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE, SETTINGS = "records.json", "settings.py"
@@ -43,10 +43,10 @@ with open("records.json", encoding="utf-8") as file:
 '''
 
 
-def write_argilla(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_argilla(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """records.json, as ``rg.Record.from_dict`` reads it, and a script that logs them.
 
-    Grades stand as suggestions: responses belong to users of a server.
+    Grades are as suggestions: responses belong to users of a server.
     """
     questions = {one.query_id: one for one in made.questions}
     records = []

@@ -22,7 +22,7 @@ from harness.testset.formats.values import (
     passage_meant,
     read_objects,
 )
-from harness.testset.made import Label, Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
@@ -42,7 +42,7 @@ _CONFIG = """<View>
 """
 
 
-def write_label_studio(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_label_studio(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """tasks.json to import, and the labeling configuration that it needs."""
     questions = {one.query_id: one for one in made.questions}
     tasks = []

@@ -14,14 +14,14 @@ from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.formats.tables import csv_of
 from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
-from harness.testset.made import Label, Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE = "judgments.csv"
 COLUMNS = ("query", "docid", "rating")
 
 
-def write_quepid(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_quepid(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """One rating a graded passage; its docid holds document and offsets."""
     text = {one.query_id: one.text for one in made.questions}
     rows: list[dict[str, str | int]] = [

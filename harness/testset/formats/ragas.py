@@ -16,7 +16,7 @@ from harness.corpus import AnchorConfig, LabelRow, anchor
 from harness.errors import CorpusError, LabelError
 from harness.store import write_text
 from harness.testset.formats.values import Read, Written, passage_id, read_objects, span_of
-from harness.testset.made import Label, Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.text.golden import golden_answers
 from harness.types import Document
 
@@ -25,7 +25,7 @@ LEAST = 2
 _OLD = {"question": "user_input", "ground_truth": "reference", "contexts": "reference_contexts"}
 
 
-def write_ragas(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_ragas(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """A sample a question, as ``EvaluationDataset.from_jsonl`` reads it."""
     lines = []
     for one in made.questions:
@@ -78,7 +78,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
 def _spans(
     contexts: list[str], ids: list[Any], documents: Mapping[str, Document], where: str
 ) -> list[tuple[Document, int, int]]:
-    """Where the contexts stand; those that stand nowhere are left out."""
+    """Where the contexts are; those that are nowhere are left out."""
     if len(ids) == len(contexts):
         try:
             return [span_of(str(one), documents, where) for one in ids]

@@ -13,7 +13,7 @@ from harness.errors import ConfigError, CorpusError
 from harness.labelling.rows import harmless, quote_of
 from harness.store import write_bytes, write_text
 from harness.testset.formats.values import Read, Written
-from harness.testset.made import Label, Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.text.characters import on_one_line
 from harness.text.records import delimited_text
 from harness.types import Document
@@ -70,7 +70,7 @@ def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dic
     }
 
 
-def write_csv(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_csv(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """queries.csv and labels.csv."""
     files = tables_of(made.questions, made.labels)
     for name, text in files.items():
@@ -78,7 +78,7 @@ def write_csv(made: Made, documents: Mapping[str, Document], folder: Path) -> Wr
     return Written(tuple(files))
 
 
-def write_jsonl(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_jsonl(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """queries.jsonl and labels.jsonl."""
     for name, rows in (("queries", query_cells(made.questions)), ("labels", label_cells(made.labels))):
         filled = ({column: cell for column, cell in row.items() if cell != ""} for row in rows)
@@ -87,7 +87,7 @@ def write_jsonl(made: Made, documents: Mapping[str, Document], folder: Path) -> 
     return Written(("queries.jsonl", "labels.jsonl"))
 
 
-def write_xlsx(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_xlsx(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """queries.xlsx and labels.xlsx."""
     write_bytes(folder / "queries.xlsx", _workbook(QUERIES, query_cells(made.questions)))
     write_bytes(folder / "labels.xlsx", _workbook(LABELS, label_cells(made.labels)))

@@ -10,13 +10,13 @@ from harness.errors import CorpusError
 from harness.report.trec import trec_qrels
 from harness.store import write_text
 from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
-from harness.testset.made import Made, TestQuestion, label_of
+from harness.testset.made import FinishedTestset, TestQuestion, label_of
 from harness.types import Document
 
 TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
 
 
-def write_trec(made: Made, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_trec(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
     """Qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
     passages = [(one.query_id, passage_id(one.doc_id, one.start, one.end), one.grade) for one in made.labels]
     best: dict[tuple[str, str], int] = {}

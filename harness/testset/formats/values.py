@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.corpus import ids_meant
 from harness.corpus.reading import read_json
+from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
 from harness.testset.made import Label, TestQuestion
 from harness.types import Document
@@ -55,7 +56,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
 
 
 def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
-    """A range of a document; raises LabelError where it is none."""
+    """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
             f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
@@ -67,25 +68,27 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
 def passage_meant(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
-    """The passage that another tool was given; raises LabelError where its document or its text is another.
+    """The passage that another tool was given; raises LabelError if its document or its text is another.
 
     ``text`` None: the tool says nothing of the text.
     """
     document = documents.get(str(name))
     if document is None:
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
-    span = checked(document, int(str(start)), int(str(end)), where)
+    # tools that keep numbers as floats write 5.0
+    first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
+    span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
         raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
     return span
 
 
 def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
-    """The half-open range of ``text`` that another tool means; ``said`` is what it says stands there.
+    """The half-open range of ``text`` that another tool means; ``said`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
     Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
-    Raises LabelError where none gives it.
+    Raises LabelError if none gives it.
     """
     if not said:
         return start, end

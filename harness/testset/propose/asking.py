@@ -56,7 +56,7 @@ class QuestionForm(TextForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class QuestionRequest:
     """What one question is to be made of."""
 
     kind: str
@@ -87,12 +87,12 @@ class Proposer:
         """Who writes the questions."""
         return f"{self.config.endpoint.model} ({self.prompt.name})"
 
-    def estimate(self, briefs: Sequence[Brief]) -> Estimate:
+    def estimate(self, briefs: Sequence[QuestionRequest]) -> Estimate:
         """What asking would take; asks nothing."""
         return self._model.estimate(jobs_of([self._call(one) for one in briefs]), noun="questions")
 
-    def propose(self, briefs: Sequence[Brief], reporter: Reporter) -> Proposed:
-        """Ask for all of them; raises LlmError where the model cannot be asked or a limit ends the run.
+    def propose(self, briefs: Sequence[QuestionRequest], reporter: Reporter) -> Proposed:
+        """Ask for all of them; raises LlmError if the model cannot be asked or a limit ends the run.
 
         Every answer is then in the ledger, and the next run goes on from there. A call without a usable
         answer is counted, and brings no question.
@@ -109,10 +109,10 @@ class Proposer:
                 found.append(one)
         return Proposed(found, spent, failed)
 
-    def _call(self, brief: Brief) -> Asked:
+    def _call(self, brief: QuestionRequest) -> Asked:
         return self._model.call(brief.kind, [place.text for place in brief.places])
 
-    def _question(self, brief: Brief, answer: Answered) -> Question | Malformed:
+    def _question(self, brief: QuestionRequest, answer: Answered) -> Question | Malformed:
         text = text_of(answer)
         said = Malformed(answer.reason or "no words") if text is None else parsed(text)
         if isinstance(said, Malformed):
@@ -139,7 +139,7 @@ class Proposer:
         return next((one for one in found if one[1]), found[0])
 
 
-def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[Brief]:
+def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[QuestionRequest]:
     """What to ask for: ``count`` questions in shares of `KINDS`, spread over the documents.
 
     Questions about tables are asked of excerpts with tables, and left out where there is none; questions of
@@ -150,7 +150,7 @@ def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[Brie
     kinds = [kind for kind in KINDS if tables or kind != "table"]
     if not places:
         return []
-    briefs: list[Brief] = []
+    briefs: list[QuestionRequest] = []
     at = 0
     for kind, wanted in quotas(count, kinds).items():
         own = tables if kind == "table" else places
@@ -158,7 +158,7 @@ def briefs_of(documents: Sequence[Document], count: int, seed: int) -> list[Brie
             first = own[(number if kind == "table" else at) % len(own)]
             at += kind != "table"
             second = _another(places, first, at) if kind in _TWO else None
-            briefs.append(Brief(kind, (first,) if second is None else (first, second)))
+            briefs.append(QuestionRequest(kind, (first,) if second is None else (first, second)))
     # few excerpts and many questions: the same call twice would bring the same question
     return list(dict.fromkeys(briefs))
 

@@ -253,7 +253,7 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
 
 
 def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
-    """Names that stand in exactly two or three sentences, not next to each other."""
+    """Names that are in exactly two or three sentences, not next to each other."""
     places: dict[str, list[Place]] = {}
     titles = {one.title.casefold() for document in documents for one in headings_of(document)}
     for document in documents:

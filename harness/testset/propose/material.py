@@ -36,7 +36,7 @@ class Place:
 
     @property
     def text(self) -> str:
-        """What stands there."""
+        """What is there."""
         return self.document.text[self.start : self.end]
 
     @property
@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a table: its label, its cells by column, and where it stands."""
+    """A row of a table: its label, its cells by column, and where it is."""
 
     place: Place
     label: str
@@ -116,7 +116,7 @@ def table_rows(document: Document) -> Iterator[TableRow]:
 
 
 def locate(quote: str, place: Place) -> tuple[Place, bool]:
-    """Where a quote stands in a stretch, and whether it was found; the whole stretch where it was not."""
+    """Where a quote is in a stretch, and whether it was found; the whole stretch where it was not."""
     for view in (whitespace_free, folded):
         needle = view(quote)
         found = find_in_view(needle, view(place.text)) if needle.text else None

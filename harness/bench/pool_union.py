@@ -70,14 +70,14 @@ class Union:
 
 
 def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes two judges one: all that a run record says of a judge but its name and its address."""
+    """What identifies a judge: all that a run record says of a judge but its name and its address."""
     return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
 
 
 def unite(pools: Mapping[str, Pool], judge: Mapping[str, Any], asked: Grades | None = None) -> Union:
     """Put the grades of one judge together; spans that only others have graded stay without a grade.
 
-    Of two grades for a span that of the first result stands. ``asked`` holds grades that the judge has given
+    If a span has two grades, that of the first result counts. ``asked`` holds grades that the judge has given
     besides, for spans that have none.
     """
     grades: dict[Span, int | None] = {}
@@ -111,7 +111,7 @@ def united(
     """The results, on the same judgments where only the pools of their judge differ, and what was done.
 
     ``judge`` names a configuration whose judge is asked for what it has not graded. Results that people have
-    judged, and those that were scored alike, stay as they are. Raises HarnessError where the judges differ
+    judged, and those that were scored alike, stay as they are. Raises HarnessError if the judges differ
     and none is named, where one is named and people have judged, and where a result lacks what it was scored
     from.
     """
@@ -146,7 +146,7 @@ def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
 
 
 def _one_judge(pools: Mapping[str, Pool]) -> Mapping[str, Any]:
-    """The judge of all pools; raises HarnessError where they have several."""
+    """The judge of all pools; raises HarnessError if they have several."""
     (first, one), *others = pools.items()
     for name, other in others:
         differing = sorted(
@@ -230,7 +230,7 @@ def _again(
 
 
 def _sentences(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
-    """What was done, and what is still unknown."""
+    """Sentences on what was done, and what is still unknown."""
     each = "; ".join(
         f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()
     )

@@ -1,4 +1,4 @@
-"""What the page can ask and say, as plain values: one method a request. Knows nothing of HTTP."""
+"""The operations of the labelling page on plain values: one method per request, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.errors import LabelError
 from harness.label_page.agreement import agreement_so_far
+from harness.label_page.document_store import DocumentPart, DocumentStore
 from harness.label_page.items import Item, Question, Rating
 from harness.label_page.queue import Line, Order, Queues, next_open, progress, usual_order
 from harness.label_page.settled import Settled, differing, settle
-from harness.label_page.shelf import Leaf, Shelf
 from harness.label_page.state import Decision, Envelope, State
 from harness.label_page.verdict import Verdict
 from harness.text.characters import encodable
@@ -23,13 +23,13 @@ Answer = dict[str, Any]
 _LONGEST_NAME = 40
 _LONGEST_WORDS = 2_000
 _LONGEST_MARK = 20_000
-# what was not looked at for so long was not being graded
+# an item left open for longer was not being graded
 _LONGEST_LOOK = 300.0
 _PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class LabelService:
     """The labels, the order and the documents of one pool.
 
     ``rater`` is the only one allowed, '' for any. ``verdict`` tells how firm the comparison is, where that
@@ -37,7 +37,7 @@ class Desk:
     """
 
     state: State
-    shelf: Shelf
+    store: DocumentStore
     queues: Queues
     questions: dict[str, Question]
     total: int
@@ -46,7 +46,7 @@ class Desk:
     verdict: Verdict | None = None
 
     def about(self) -> Answer:
-        """What the door shows: who has been here, and what is to do."""
+        """The data of the start page: the raters so far, and the work to do."""
         return {
             "raters": [self.rater] if self.rater else self.state.raters(),
             "fixed": bool(self.rater),
@@ -57,7 +57,7 @@ class Desk:
         }
 
     def enter(self, rater: str, item_id: str = "") -> Answer:
-        """Take a seat: the item named, or the first that is still to do; stores nothing.
+        """Begin: the item named, or the first that is not done; stores nothing.
 
         Raises UnknownItemError for an item that is not there.
         """
@@ -76,7 +76,7 @@ class Desk:
     def step(self, rater: str, item_id: str = "", after: str = "", back: bool = False) -> Answer:
         """One item with its rating by the rater: the one named, or the next open one after another.
 
-        ``back``: the one before ``after``, done or not. ``item`` is None where all is done.
+        ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
         line = self._line(rater, done)
@@ -91,10 +91,10 @@ class Desk:
         return {"item": shown, "progress": asdict(now)}
 
     def say(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
-        """Grade, skip, clear, or change the note or the evidence name; answers what is on the disk now.
+        """Grade, skip, clear, or change the note or the evidence name; returns what is stored now.
 
-        ``seen`` is the event that the tab knew of: where another tab has rated the item since, ``replaced``
-        is what it was.
+        ``seen`` is the event that the tab knew of: if another tab has rated the item since, ``replaced`` is
+        that rating.
         """
         self.state.item(item_id)
         saved = self.state.change(_bounded(by), item_id, kind, _change(kind, value))
@@ -107,7 +107,7 @@ class Desk:
         }
 
     def undo(self, by: Envelope) -> Answer:
-        """Take the last thing back, and show what it was about."""
+        """Undo the last change, and return its item."""
         saved = self.state.undo(by)
         if saved is None:
             return {"undone": False, **self.step(by.rater)}
@@ -123,7 +123,7 @@ class Desk:
         doc_id, start, end = span
         if query_id not in self.questions:
             raise LabelError("There is no such question. Load the page again.")
-        document = self.shelf.document(doc_id)
+        document = self.store.document(doc_id)
         if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_MARK:
             raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
         if document.text[start:end] != text:
@@ -144,12 +144,12 @@ class Desk:
             {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
         ]
 
-    def leaf(self, doc_id: str, offset: int | None, part: int | None) -> Leaf:
-        """Part of a document: that with an offset, or that of a number."""
-        return self.shelf.part(doc_id, part) if part is not None else self.shelf.at(doc_id, offset or 0)
+    def leaf(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
+        """Part of a document, by an offset or by its number."""
+        return self.store.part(doc_id, part) if part is not None else self.store.at(doc_id, offset or 0)
 
     def find(self, sought: str, doc_id: str = "") -> list[Answer]:
-        """Passages of the documents for some words."""
+        """Passages of the documents that match some words."""
         if not sought.strip():
             raise LabelError("There is nothing to look for: give some words.")
         return [
@@ -161,7 +161,7 @@ class Desk:
                 "how": one.how,
                 "text": one.text[:_LONGEST_WORDS],
             }
-            for one in self.shelf.find(sought, doc_id)
+            for one in self.store.find(sought, doc_id)
         ]
 
     def copies(self, doc_id: str, start: int, end: int) -> list[Answer]:
@@ -175,11 +175,11 @@ class Desk:
                 "text": document.text[first:last],
                 "around": document.text[max(0, first - 80) : last + 80],
             }
-            for document, first, last in self.shelf.copies(doc_id, start, end)
+            for document, first, last in self.store.copies(doc_id, start, end)
         ]
 
     def listed(self, rater: str, begin: int) -> Answer:
-        """Fifty questions from a place on, each with how much of it is done and its first open item."""
+        """Fifty questions from a position on, each with its progress and first open item."""
         done = self.state.done(rater)
         shown = list(self.questions.values())[begin : begin + _PAGE]
         query_of = {item.item_id: item.query_id for item in self.state.items()}
@@ -201,7 +201,7 @@ class Desk:
         return asdict(agreement_so_far(self.state.labels()))
 
     def disagreements(self, rater: str, begin: int) -> Answer:
-        """Where raters differ, as this one may see it, fifty from a place on; undecided ones come first."""
+        """Fifty disagreements from a position on, as this rater may see them; undecided ones first."""
         decisions = self.state.decisions()
         settled = settle(self.state.labels(), decisions).values()
         seen = differing(settled, rater, self.state.done(rater))
@@ -217,7 +217,7 @@ class Desk:
         }
 
     def firmness(self, fresh: bool) -> Answer:
-        """How firm the verdict is, as far as it is known by now; raises LabelError where it is not shown."""
+        """How firm the verdict is, as far as it is known; raises LabelError if it is not shown."""
         if self.verdict is None:
             raise LabelError("This page does not show the verdict.")
         return self.verdict.so_far(fresh)
@@ -261,23 +261,23 @@ class Desk:
         return self.queues.line(rater, self.state.labels, self.state.latest(), done)
 
 
-def make_desk(
+def make_service(
     state: State,
-    shelf: Shelf,
+    store: DocumentStore,
     guidelines: str,
     rater: str = "",
     order: Order = usual_order,
     verdict: Verdict | None = None,
-) -> Desk:
-    """A desk over what the state holds."""
+) -> LabelService:
+    """A service over what the state holds."""
     items = state.items()
     asked = {item.query_id for item in items}
     questions = {one.query_id: one for one in state.questions() if one.query_id in asked}
-    return Desk(state, shelf, Queues(items, order), questions, len(items), guidelines, rater, verdict)
+    return LabelService(state, store, Queues(items, order), questions, len(items), guidelines, rater, verdict)
 
 
 def _change(kind: str, value: Any) -> Callable[[Rating], Rating]:
-    """What a request does to a rating; raises LabelError for an unknown or impossible change."""
+    """The change that a request makes to a rating; raises LabelError for an unknown or impossible change."""
     if kind == "grade":
         changes: dict[str, Any] = {"grade": _grade(value), "skipped": ""}
     elif kind == "skip":
@@ -304,7 +304,7 @@ def _words(value: Any) -> str:
 
 
 def _bounded(by: Envelope) -> Envelope:
-    """With a time that can be counted: none for what is no time, at most five minutes."""
+    """With a valid time: None for an invalid one, at most five minutes."""
     seconds = by.seconds
     if seconds is not None:
         seconds = min(seconds, _LONGEST_LOOK) if 0 <= seconds < float("inf") else None

@@ -1,4 +1,4 @@
-"""Batches go out, are looked at, and come back: all that is said to the endpoint about them."""
+"""Send, poll and collect batches: all communication with the endpoint about them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from harness.errors import LlmError
 from harness.llm.batches.client import BatchClient, BatchState
-from harness.llm.batches.keeping import Keeper
 from harness.llm.batches.lines import Answers, read_answers
-from harness.llm.batches.packing import Packer, Parcel
+from harness.llm.batches.packing import BatchFile, Packer
+from harness.llm.batches.recording import BatchRecorder
 from harness.llm.breaker import EndpointDownError
 from harness.llm.endpoint import Endpoint
 from harness.llm.faults import CallError
@@ -34,8 +34,8 @@ _LATER = "Its answers are paid for and not lost: run again to resume."
 
 
 @dataclass(slots=True)
-class OnItsWay:
-    """A batch that the endpoint has; ``most`` is the highest price of each call, by its key.
+class PendingBatch:
+    """A batch at the endpoint; ``most`` is the highest price of each call, by its key.
 
     ``seen_running``: this run has seen it before anybody cancelled it.
     """
@@ -51,13 +51,13 @@ class OnItsWay:
 
 
 @dataclass(slots=True)
-class Brought:
-    """What an ended batch has brought: for each call its answer or, where it is to be asked again, itself.
+class BatchResult:
+    """The result of an ended batch: for each call its answer or, if it must be asked again, the call.
 
     ``spent`` is what its calls have cost, as a budget counts them. ``stop`` is the error that ends the run.
     """
 
-    batch: OnItsWay
+    batch: PendingBatch
     kept: list[Answered | SentCall] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=dict)
     stop: Exception | None = None
@@ -65,11 +65,11 @@ class Brought:
 
 
 class RefusedError(LlmError):
-    """The endpoint does not take a request, and has done nothing about it."""
+    """The endpoint has refused a request and done nothing."""
 
 
 class MaybeMadeError(LlmError):
-    """The endpoint does not say whether it has made a batch."""
+    """It is unknown whether the endpoint has made a batch."""
 
 
 def address_of(endpoint: Endpoint) -> str:
@@ -77,20 +77,20 @@ def address_of(endpoint: Endpoint) -> str:
     return endpoint.azure.endpoint if endpoint.azure else endpoint.base_url
 
 
-class BatchDesk:
-    """The batches of one model at one endpoint. Whoever works at it has the model's turn at the ledger."""
+class BatchManager:
+    """The batches of one model at one endpoint. Its user holds the model's turn at the ledger."""
 
     def __init__(self, model: Model, spending: Spending, reporter: Reporter, wait: Wait) -> None:
         config = model.config
         self.client = BatchClient(config.endpoint)
         self.packer = Packer(model, config.batch_options, config.batch_price)
-        self.on_their_way: dict[int, OnItsWay] = {}
+        self.on_their_way: dict[int, PendingBatch] = {}
         self._model = model
         self._books = model.ledger.batches
         self._spending = spending
         self._reporter = reporter
         self._wait = wait
-        self._keeper = Keeper(model, spending)
+        self._keeper = BatchRecorder(model, spending)
         self._backoff = Backoff()
         self._rng = random.Random()
         self._clock = asyncio.get_running_loop().time
@@ -100,7 +100,7 @@ class BatchDesk:
         await self.client.close()
 
     async def adopt(self) -> None:
-        """Find the batches that earlier runs have sent with this form of prompt to this address."""
+        """Find the batches that earlier runs have sent to this address with this form of prompt."""
         address = address_of(self._model.config.endpoint)
         for batch in self._books.all(self._model.config.endpoint.model):
             if not batch.file_id:
@@ -113,8 +113,8 @@ class BatchDesk:
             if all(self._model.form.sha_of(one.call.query) == one.call.prompt_sha for one in calls):
                 await self._adopt(batch, calls)
 
-    async def send(self, parcel: Parcel) -> OnItsWay:
-        """Send a batch; it is in the books before the endpoint can know of it."""
+    async def send(self, parcel: BatchFile) -> PendingBatch:
+        """Send a batch; it is recorded before the endpoint can know of it."""
         endpoint = self._model.config.endpoint
         number = self._books.add(endpoint.model, endpoint.model_dump(mode="json"), parcel.calls)
         data = bytes(parcel.data)
@@ -127,7 +127,7 @@ class BatchDesk:
             raise
         self._books.created(number, state.batch_id)
         calls = {one.key: one for one in parcel.calls}
-        sent = OnItsWay(number, state.batch_id, calls, parcel.most, parcel.tokens, state=state)
+        sent = PendingBatch(number, state.batch_id, calls, parcel.most, parcel.tokens, state=state)
         self.on_their_way[number] = sent
         self._reporter.note(
             f"Batch {state.batch_id}: {len(calls):,} calls sent to {endpoint.model}, to be answered within a "
@@ -135,8 +135,8 @@ class BatchDesk:
         )
         return sent
 
-    async def look(self) -> list[Brought]:
-        """See how far the batches are and take in those that have ended."""
+    async def look(self) -> list[BatchResult]:
+        """Poll the batches and collect those that have ended."""
         brought = []
         alone = len(self.on_their_way) == 1
         for one in list(self.on_their_way.values()):
@@ -188,7 +188,7 @@ class BatchDesk:
             self._books.remove(batch.number)
             return
         tokens = {one.key: self.packer.tokens(one.call) for one in calls}
-        self.on_their_way[batch.number] = OnItsWay(
+        self.on_their_way[batch.number] = PendingBatch(
             batch.number,
             batch_id,
             {one.key: one for one in calls},
@@ -205,7 +205,7 @@ class BatchDesk:
     async def _create(self, file_id: str) -> BatchState:
         """Make a batch of a file once, though the answer to the request may be lost on its way.
 
-        Raises RefusedError where none has been made, MaybeMadeError where that is not known.
+        Raises RefusedError if none has been made, MaybeMadeError where that is not known.
         """
         lost = False
 
@@ -226,9 +226,9 @@ class BatchDesk:
                 raise
             raise MaybeMadeError(f"{error} A batch may have been made before that. {_LATER}") from None
 
-    async def _take_in(self, one: OnItsWay, state: BatchState, *, alone: bool) -> Brought:
-        """Record what an ended batch has brought, then cross it out."""
-        brought = Brought(one)
+    async def _take_in(self, one: PendingBatch, state: BatchState, *, alone: bool) -> BatchResult:
+        """Record the result of an ended batch, then remove it from the list."""
+        brought = BatchResult(one)
         if state.status == "failed":
             self._refused(one, state, brought, alone=alone)
         else:
@@ -239,7 +239,7 @@ class BatchDesk:
         del self.on_their_way[one.number]
         return brought
 
-    def _refused(self, one: OnItsWay, state: BatchState, brought: Brought, *, alone: bool) -> None:
+    def _refused(self, one: PendingBatch, state: BatchState, brought: BatchResult, *, alone: bool) -> None:
         """A batch that the endpoint has not begun: nothing is to be paid."""
         brought.kept = list(one.calls.values())
         brought.queue_full = any(code == _QUEUE_FULL for code, _ in state.errors)
@@ -268,7 +268,7 @@ class BatchDesk:
                 break
         return answers
 
-    def _record(self, one: OnItsWay, state: BatchState, answers: Answers, brought: Brought) -> None:
+    def _record(self, one: PendingBatch, state: BatchState, answers: Answers, brought: BatchResult) -> None:
         came = [answers.found.get(key) or _missing(state) for key in one.calls]
         for sent, what in zip(one.calls.values(), came, strict=True):
             brought.kept.append(self._keeper.keep(sent, what, one.most[sent.key]))
@@ -283,8 +283,8 @@ class BatchDesk:
                 "Its answers are in the ledger. Run again to make the remaining calls."
             )
 
-    def _tell(self, one: OnItsWay, state: BatchState, answers: Answers) -> None:
-        """Warn of whatever is not as it should be."""
+    def _tell(self, one: PendingBatch, state: BatchState, answers: Answers) -> None:
+        """Warn of anything unexpected."""
         if state.status != "completed":
             self._reporter.warn(
                 f"Batch {one.batch_id} has {state.status}: {_counted(answers, one)}.".replace(
@@ -302,7 +302,7 @@ class BatchDesk:
 
 
 def _missing(state: BatchState) -> CallError:
-    """What there is to say of a call of which the files of its batch do not speak."""
+    """The fault of a call that is missing from the files of its batch."""
     if state.status in {"expired", "cancelled"}:
         return CallError(
             f"batch_{state.status}", "the batch ended before this request was answered", again=True
@@ -312,6 +312,6 @@ def _missing(state: BatchState) -> CallError:
     )
 
 
-def _counted(answers: Answers, one: OnItsWay) -> str:
+def _counted(answers: Answers, one: PendingBatch) -> str:
     answered = sum(not isinstance(what, CallError) for what in answers.found.values())
     return f"{answered:,} of {len(one.calls):,} calls were answered"

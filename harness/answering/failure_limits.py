@@ -35,9 +35,9 @@ NO_PASSAGES = "no_passages"
 
 
 def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], most: float) -> None:
-    """Raise LlmError where so many questions failed that what is left says little: above the share ``most``.
+    """Raise LlmError if more than the share ``most`` of the questions failed: the rest says little.
 
-    A question that was not put to the answerer, because nothing was read, has not failed.
+    A question that was not asked because nothing was read has not failed.
     """
     failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
     if len(failed) > most * len(replies):

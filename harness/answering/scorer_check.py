@@ -1,4 +1,4 @@
-"""Models that score answers, tried on answers whose scores are known: do they believe what they must not?"""
+"""Models that score answers, tried on answers whose scores are known: can they be misled?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Canary:
     """One kind of known answer under one measure.
 
     ``mean`` is over the topics that have a value, None without any; ``failed`` are those whose call failed.
-    ``expected`` is the range that the mean must lie in, None where no definition says. ``gain`` is what an
+    ``expected`` is the range that the mean must lie in, None if no definition says. ``gain`` is what an
     attack wins over the same answer without it, on the topics where both have a value.
     """
 
@@ -40,13 +40,13 @@ class Canary:
 
     @property
     def tells(self) -> bool:
-        """Whether anything is known of what is right."""
+        """Whether the right value is known."""
         return self.expected is not None or self.gain is not None or bool(self.failed)
 
 
 @dataclass(frozen=True, slots=True)
 class ScorerCheck:
-    """What the known answers show of one measure, and in words what is wrong with it."""
+    """The result of the known answers for one measure, with its problems in words."""
 
     measure: str
     canaries: tuple[Canary, ...]
@@ -59,7 +59,7 @@ class ScorerCheck:
 
 
 def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
-    """The measures that ask a language model; raises ConfigError where there is none."""
+    """The measures that ask a language model; raises ConfigError if there is none."""
     found = measures_of(config)
     asking = [one for one in found if "llm" in one.needs]
     if not asking:
@@ -72,7 +72,7 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
     """Score the known answers by every measure that asks a model, in the language of its prompts.
 
     Answers go into the ledger, and failed calls are reported instead of ending the run. Raises ConfigError
-    where no measure asks a model, LlmError where the model cannot be asked at all.
+    if no measure asks a model, LlmError where the model cannot be asked at all.
     """
     tools = _tools(config, context)
     return [check_measure(measure, tools) for measure in asking_measures(config)]
@@ -85,7 +85,7 @@ def price_check(config: AnswerScoringConfig, context: Context) -> tuple[NotAsked
 
 
 def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
-    # whoever checks wants to know now, not within a day
+    # a check is wanted now, not within a day
     judge = config.answer_judge and config.answer_judge.model_copy(update={"batch": None})
     return MeasuringTools(config.model_copy(update={"answer_judge": judge}), context)
 
@@ -134,7 +134,7 @@ def _problems(measure: str, found: list[Canary]) -> Iterator[str]:
 
 
 def _within(value: float, expected: Range) -> bool:
-    # what rounding does to a value is no fault
+    # differences from rounding are no fault
     return expected[0] - 1e-9 <= value <= expected[1] + 1e-9
 
 
@@ -144,7 +144,7 @@ def _told(expected: Range) -> str:
 
 
 def check_table(found: list[ScorerCheck]) -> Table:
-    """A row a measure and kind of known answer."""
+    """One row per measure and kind of known answer."""
     rows = [(check.measure, one) for check in found for one in check.canaries if one.tells]
     return Table(
         "Answers whose scores are known, as the measures score them",

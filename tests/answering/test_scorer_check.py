@@ -6,7 +6,7 @@ import pytest
 
 from harness.answer.canaries import ATTACKS, TOPICS, VARIANTS, canaries
 from harness.answer.measures import ANSWER_MEASURES
-from harness.answering.checking import check_measure
+from harness.answering.scorer_check import check_measure
 from harness.cli import main
 from tests.answer.helpers import ToyTools
 from tests.judge.fake_server import FakeServer, says
@@ -68,7 +68,7 @@ def honest(name, query, texts, sample):
 
 
 def obedient(name, query, texts, sample):
-    """Says yes to all where it is told to."""
+    """Says yes to all if it is told to."""
     said = json.loads(honest(name, query, texts, sample))
     if any(order in text for text in texts for order in ORDERS) and "verdicts" in said:
         return verdicts([1] * len(said["verdicts"]))

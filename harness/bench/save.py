@@ -1,4 +1,4 @@
-"""Results → `results/<name>/`, whole or not at all; an earlier result that differs stays beside it."""
+"""Results → `results/<name>/`, whole or not at all; an earlier result that differs is kept next to it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from harness.store import replace_folder
 def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path], None] | None = None) -> Path:
     """Write the folder of a result and return where it is.
 
-    ``finish`` may add files to the folder before it takes its place; should it fail, the results stand
-    without them and the error follows.
+    ``finish`` may add files to the folder before it takes its place; if it fails, the results are kept
+    without them and the error is raised.
     """
     folder = config.results / config.name
     failed: Exception | None = None
@@ -33,9 +33,10 @@ def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path],
 
 
 def _name_beside(current: Path, earlier: Path) -> str | None:
-    """What an earlier result is called beside the current one; None where they are the same result.
+    """The new name of an earlier result, next to the current one; None if they are the same result.
 
-    Of the same result, what the current one lacks moves over, such as a page made with `harness report`.
+    If they are the same, files that the current one lacks move over, such as a page made with `harness
+    report`.
     """
     if not same_result(current, earlier):
         return name_of_earlier(earlier, current.name)

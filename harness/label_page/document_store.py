@@ -16,16 +16,16 @@ from harness.running.context import Context
 from harness.text.spans import Span
 from harness.types import Document
 
-# of a text without pages, and of a page that is longer
+# characters of a part of a text without pages, or of a longer page
 WINDOW = 20_000
-# enough to find the words in; a longer text is found by its beginning
+# enough to find a text; a longer one is found by its beginning
 LONGEST_SOUGHT = 2_000
 # pictures of pages
 _KEPT = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class DocumentPart:
     """Part of a document as the page shows it: ``text`` begins at the offset ``start``.
 
     ``page`` counts from 1 (None: unpaged text). ``part`` of ``parts`` is counted from 1 over the whole
@@ -50,7 +50,7 @@ class Pictures:
         self._drawing = threading.Lock()
 
     def page(self, path: Path, page: int) -> bytes:
-        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError where it fails."""
+        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if it fails."""
         key = (path, page)
         with self._drawing:
             if key not in self._kept:
@@ -64,7 +64,7 @@ class Pictures:
             return self._kept[key]
 
 
-class Shelf:
+class DocumentStore:
     """All documents of a pool. ``files`` are those that can be shown as pictures, by document."""
 
     def __init__(self, documents: Sequence[Document], context: Context, files: Mapping[str, Path]) -> None:
@@ -77,26 +77,26 @@ class Shelf:
         self._one = threading.Lock()
 
     def document(self, doc_id: str) -> Document:
-        """One document; raises LabelError where there is none of that id."""
+        """One document; raises LabelError if there is none of that id."""
         document = self._documents.get(doc_id)
         if document is None:
             raise LabelError(f"There is no document {doc_id!r}.")
         return document
 
-    def at(self, doc_id: str, offset: int) -> Leaf:
+    def at(self, doc_id: str, offset: int) -> DocumentPart:
         """The part of a document that holds the character at ``offset``."""
         spans = self._spans(doc_id)
         held = (number for number, (_, span) in enumerate(spans, 1) if offset < span[1])
         return self.part(doc_id, next(held, len(spans)))
 
-    def part(self, doc_id: str, number: int) -> Leaf:
-        """A part of a document by its number from 1; raises LabelError where there is none."""
+    def part(self, doc_id: str, number: int) -> DocumentPart:
+        """A part of a document by its number from 1; raises LabelError if there is none."""
         document, spans = self.document(doc_id), self._spans(doc_id)
         if not 1 <= number <= len(spans):
             raise LabelError(f"{doc_id} has {len(spans)} parts, not part {number}.")
         page, (start, end) = spans[number - 1]
         has_picture = page is not None and doc_id in self._files and can_draw()
-        return Leaf(
+        return DocumentPart(
             doc_id, start, end, document.text[start:end], page, number, len(spans), has_picture=has_picture
         )
 
@@ -107,7 +107,7 @@ class Shelf:
             return find_evidence(sought[:LONGEST_SOUGHT], documents, self._context, top)
 
     def copies(self, doc_id: str, start: int, end: int, most: int = 50) -> list[tuple[Document, int, int]]:
-        """The other places where a text stands, ignoring white space and case."""
+        """The other places where a text is, ignoring white space and case."""
         sought = self.document(doc_id).text[start:end]
         others = (
             (document, first, last)
@@ -117,7 +117,7 @@ class Shelf:
         return list(islice(others, most))
 
     def picture(self, doc_id: str, page: int) -> bytes:
-        """A page as PNG; raises LabelError where there is no picture of it."""
+        """A page as PNG; raises LabelError if there is no picture of it."""
         self.document(doc_id)
         if doc_id not in self._files:
             raise LabelError(f"There is no picture of {doc_id}.")

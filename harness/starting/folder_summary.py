@@ -1,4 +1,4 @@
-"""What a folder of documents holds: kinds of files, pages, language, tables."""
+"""The contents of a folder of documents: kinds of files, pages, language, tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.running.corpus import read_texts
 from harness.text.records import delimited
 from harness.text.scripts import main_script, outside_latin
 
-# Enough of a document to know its language by.
+# Characters of a document that are enough to recognise its language.
 _LOOKED_AT = 50_000
 _WORD = re.compile(r"[^\W\d_]+")
 _CJK = ("Chinese", "Japanese", "Korean")
@@ -38,7 +38,7 @@ _SHORT_WORDS = {
 class TextFacts:
     """What texts are like: ``language`` is a guess by letters and short words, '' where there is none.
 
-    ``table_share`` is the share of ``characters`` that stand in one of the ``tables``.
+    ``table_share`` is the share of ``characters`` that are in one of the ``tables``.
     """
 
     characters: int
@@ -60,7 +60,7 @@ class TextFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FolderSummary:
     """What a folder holds: ``patterns`` are the globs that name the documents, ``skipped`` the unusable ones.
 
     ``kinds`` and ``unread`` count files by their ending.
@@ -76,10 +76,10 @@ class Look:
     skipped: tuple[str, ...]
 
 
-def look(folder: Path, cache: Path, context: Context) -> Look:
-    """Read all documents of a folder and its folders; raises CorpusError where there is none.
+def look(folder: Path, cache: Path, context: Context) -> FolderSummary:
+    """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
-    Files that cannot be read as documents are counted, and unusable ones named; neither ends it.
+    Files that cannot be read as documents are counted, and unusable ones named; neither stops it.
     """
     kinds, unread = _files(folder, cache)
     if not kinds:
@@ -96,11 +96,11 @@ def look(folder: Path, cache: Path, context: Context) -> Look:
     facts = TextFacts.of([one.document.text for one in parsed])
     pages = sum(one.stats.pages for one in parsed)
     reasons = tuple(one.reason for one in skipped)
-    return Look(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
+    return FolderSummary(folder, patterns, kinds, unread, len(parsed), pages, facts, reasons)
 
 
 def language_of(texts: Sequence[str]) -> str:
-    """The language most of the text is in, by its letters or its short words; '' where neither tells."""
+    """The language most of the text is in, by its letters or its short words; '' if neither is conclusive."""
     sample = "\n".join(text[:_LOOKED_AT] for text in texts)
     if outside_latin(sample) >= 0.3:
         script = main_script(sample)

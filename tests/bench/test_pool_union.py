@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from harness.bench.flow import run_bench
-from harness.bench.uniting import Pool, unite, united
+from harness.bench.pool_union import Pool, unite, united
 from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
@@ -61,7 +61,7 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
     spans = {folder: read_result(folder).judged for folder in (small, large)}
     assert len(set(spans.values())) == 2
     results = {folder: read_result(folder) for folder in (small, large)}
-    done, told = united(results, {small: "small", large: "large"}, None, None, Silent())
+    done, output = united(results, {small: "small", large: "large"}, None, None, Silent())
     together = read_result(both).per_query
     for folder, setting in ((small, "chunk=90/0"), (large, "chunk=180/0")):
         mine, theirs = values(done[folder].per_query, "base"), values(together, setting)
@@ -69,7 +69,7 @@ def test_results_of_different_pools_come_to_what_one_run_of_all_settings_gives(b
         for key, value in theirs.items():
             assert (mine[key] == "") == (value == "")
             assert value == "" or float(mine[key]) == pytest.approx(float(value), abs=1e-12)
-    assert "added" in told[0]
+    assert "added" in output[0]
     code, out, _ = command(capsys, "gate", large, "--baseline", small, "--max-drop", "1")
     assert code == 0
     assert "Scored again on the" in out

@@ -1,4 +1,4 @@
-"""What is said when a benchmark is done, as plain values: at its end, and again while nothing changes."""
+"""What a benchmark prints at its end, as plain values; printed again if nothing has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.verdict import filter_table
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class FinalOutput:
     """The summary, the tables below it, sentences about labels and judges, about the page, and the verdict.
 
     ``headline`` is the measure that decides, ``level`` the confidence level of the intervals.
@@ -31,7 +31,9 @@ class Ending:
     answers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()) -> Ending:
+    def of(
+        cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()
+    ) -> FinalOutput:
         """The ending of results.
 
         ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
@@ -55,7 +57,7 @@ class Ending:
         )
 
 
-STORED = TypeAdapter(Ending)
+STORED = TypeAdapter(FinalOutput)
 """An ending as JSON-able values and back."""
 
 

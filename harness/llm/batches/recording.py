@@ -1,4 +1,4 @@
-"""What a batch has brought goes on record; what it has not brought is asked again or given up."""
+"""Results of a batch are recorded; calls without a result are asked again or given up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.llm.records import Spending
 from harness.types import Answered, SentCall
 
 
-class Keeper:
+class BatchRecorder:
     """Records answers by the same rules as calls that are made one by one; counts in ``spending``."""
 
     def __init__(self, model: Model, spending: Spending) -> None:
@@ -27,7 +27,7 @@ class Keeper:
         self._breaker = Breaker(config.breaker, config.longest_outage)
 
     def keep(self, sent: SentCall, came: Reply | CallError, most: float) -> Answered | SentCall:
-        """Record what came of a call; returns what stands, or the call where it is to be asked again.
+        """Record the result of a call; returns the recorded answer, or the call if it must be made again.
 
         ``most`` is the highest price of the call.
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.answering.failing import counted_reasons
+from harness.answering.failure_limits import counted_reasons
 from harness.answering.measuring import Measured
 from harness.answering.tools import measures_of
 from harness.comparison import Options, ScoreMatrix, mean_of
@@ -73,7 +73,7 @@ def _means(
 
 
 def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
-    """The values of one measure, settings × queries; NaN where there is none."""
+    """The values of one measure, settings × queries; NaN if there is none."""
     queries = measured[0].queries
     return ScoreMatrix(
         measure=measure,

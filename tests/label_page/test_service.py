@@ -1,0 +1,198 @@
+"""What the page may ask and say: passages one by one, marks exact to the character, nothing of others."""
+
+import json
+
+import pytest
+
+from harness.errors import LabelError
+from harness.label_page.items import Rating
+from harness.label_page.state import Envelope
+from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at, item
+
+HIDDEN = {"priority", "settings", "best_rank", "score", "rank"}
+
+
+def test_a_rater_goes_from_passage_to_passage_until_all_are_done(service):
+    step, seen = service.enter(" Ada "), []
+    assert step["rater"] == "Ada"
+    while step["item"]:
+        seen.append(step["item"]["item_id"])
+        service.say(by(), seen[-1], *(("skip", "cannot tell") if len(seen) == 2 else ("grade", 1)), 0)
+        step = service.step("Ada", after=seen[-1])
+    assert sorted(seen) == sorted(one.item_id for one in ITEMS)
+    assert step["progress"]["done"] == step["progress"]["total"] == 5
+    # back from the end is the last one, and again the one before it
+    last = service.step("Ada", back=True)["item"]
+    assert last["item_id"] == seen[-1]
+    assert service.step("Ada", after=seen[-1], back=True)["item"]["item_id"] == seen[-2]
+    assert service.state.rating("Ada", seen[1])[0] == Rating(skipped="cannot tell")
+
+
+def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(service):
+    service.say(by("Bob"), ITEMS[0].item_id, "grade", 0, 0)
+    service.say(by("Bob"), ITEMS[0].item_id, "note", "words of Bob", 0)
+    shown = [service.step("Ada", one.item_id) for one in ITEMS] + [service.listed("Ada", 0)]
+    assert not any(name in one["item"] for one in shown[:-1] for name in HIDDEN)
+    assert "Bob" not in json.dumps(shown)
+    assert shown[0]["item"]["rating"]["grade"] is None
+    assert service.disagreements("Ada", 0)["items"] == []
+
+
+@pytest.mark.parametrize(
+    "words", ["𠀋", "🚗 在", "Plant\tPeople\nGraz", "Head\r\nA first", "of text.\rEnd", "שלום"]
+)
+def test_a_mark_is_exact_to_the_character(service, words):
+    start = STRANGE.index(words)
+    service.mark(by(), "q2", ("strange", start, start + len(words)), words, Rating(grade=4, evidence="fact"))
+    (mark,) = service.marks("Ada", "q2")
+    assert STRANGE[mark["start"] : mark["end"]] == words == mark["text"]
+    assert mark["rating"] == {"grade": 4, "skipped": "", "note": "", "evidence": "fact"}
+    assert service.marks("Bob", "q2") == []
+    assert service.undo(by())["mark"]["start"] == start
+    assert service.marks("Ada", "q2") == []
+
+
+@pytest.mark.parametrize(
+    ("span", "text", "rating"),
+    [
+        (("plain", 0, 9), "The plane", Rating(grade=4)),
+        (("plain", 1, 10), "The plant", Rating(grade=4)),
+        (("plain", 5, 5), "", Rating(grade=4)),
+        (("plain", -1, 3), "The", Rating(grade=4)),
+        (("plain", 0, 10**6), PLAIN, Rating(grade=4)),
+        (("plain", 60, 62), PLAIN[60:62], Rating(grade=4)),
+        (("nowhere", 0, 3), "The", Rating(grade=4)),
+        (("plain", 0, 9), "The plant", Rating(grade=5)),
+        (("plain", 0, 9), "The plant", Rating(grade=None)),
+        (("plain", 0, 9), "The plant", Rating(grade=True)),
+    ],
+)
+def test_a_mark_that_is_not_what_was_selected_is_refused(service, span, text, rating):
+    with pytest.raises(LabelError):
+        service.mark(by(), "q1", span, text, rating)
+    assert service.state.labels() == []
+
+
+def test_copies_are_found_across_line_breaks_and_the_place_itself_is_none(service):
+    words = "The plant in Lyon was closed in May."
+    (copy,) = service.copies("plain", 0, len(words))
+    assert (copy["doc_id"], copy["text"]) == ("copy", "The plant in Lyon was\nclosed in May.")
+    assert COPY[copy["start"] : copy["end"]] == copy["text"]
+
+
+def test_search_finds_letter_by_letter_first(service):
+    found = service.find("makes gears")
+    assert (found[0]["how"], found[0]["doc_id"]) == ("exact", "plain")
+    assert all(TEXTS[one["doc_id"]][one["start"] : one["end"]] == one["text"] for one in found)
+    with pytest.raises(LabelError, match="some words"):
+        service.find("  ")
+
+
+def test_what_another_tab_had_said_is_told(service):
+    first = service.say(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
+    assert first["replaced"] is None
+    second = service.say(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)
+    assert second["replaced"]["grade"] == 3
+    # who knew of it replaces it on purpose
+    assert service.say(by(), ITEMS[0].item_id, "grade", 2, second["event"])["replaced"] is None
+    # the same grade again, or a note, replaces nothing
+    assert service.say(by(), ITEMS[0].item_id, "grade", 2, 0)["replaced"] is None
+    assert service.say(by(), ITEMS[0].item_id, "note", "why", 0)["replaced"] is None
+
+
+def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(service):
+    at = ITEMS[0].item_id
+    service.say(by(), at, "note", " a note ", 0)
+    service.say(by(), at, "grade", 0, 0)
+    assert service.say(by(), at, "skip", "", 0)["rating"] == {
+        "grade": None,
+        "skipped": "skipped",
+        "note": "a note",
+        "evidence": "",
+    }
+    assert service.say(by(), at, "grade", 0, 0)["rating"]["skipped"] == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(("grade", value) for value in (5, -1, 2.0, "3", True, None)),
+        *(("note", 3), ("note", "x" * 2001), ("love", "x")),
+    ],
+)
+def test_what_cannot_be_said_is_refused_and_changes_nothing(service, kind, value):
+    with pytest.raises(LabelError):
+        service.say(by(), ITEMS[0].item_id, kind, value, 0)
+    assert service.state.labels() == []
+
+
+def test_an_unknown_passage_is_refused(service):
+    with pytest.raises(LabelError, match="Load the page again"):
+        service.say(by(), "nothing", "grade", 3, 0)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 41, "a\nb", "a\u202eb", "\ud800"])
+def test_a_name_that_cannot_be_read_is_refused(service, name):
+    with pytest.raises(LabelError, match="1 to 40"):
+        service.name(name)
+
+
+def test_a_page_for_one_rater_takes_no_other(tmp_path):
+    service = desk_at(tmp_path, rater="Ada")
+    assert service.about()["raters"] == ["Ada"]
+    with pytest.raises(LabelError, match="Ada alone"):
+        service.enter("Bob")
+    service.state.close()
+
+
+def test_times_are_bounded_and_what_is_no_time_is_none(service):
+    for seconds in (4, 5, 6, 10**6, float("nan"), -1, None):
+        service.say(by(seconds=seconds), ITEMS[0].item_id, "grade", 1, 0)
+    assert service.state.seconds("Ada") == [300, 6, 5, 4]
+
+
+def test_a_difference_is_resolved_side_by_side(service):
+    at = ITEMS[0].item_id
+    service.say(by("Ada"), at, "grade", 4, 0)
+    service.say(by("Bob"), at, "grade", 1, 0)
+    service.say(by("Bob"), at, "note", "only May", 0)
+    service.say(by("Cem"), ITEMS[1].item_id, "grade", 0, 0)
+    assert service.disagreements("Cem", 0)["hidden"] == 1
+    (shown,) = service.disagreements("Ada", 0)["items"]
+    assert [(one["rater"], one["grade"], one["note"]) for one in shown["grades"]] == [
+        ("Ada", 4, ""),
+        ("Bob", 1, "only May"),
+    ]
+    service.decide(by("Ada"), at, 3, "with Bob")
+    found = service.disagreements("Bob", 0)
+    assert (found["open"], found["items"][0]["decided"]["grade"]) == (0, 3)
+    # undo is for what one says of passages; a decision is changed by another one
+    service.undo(by("Ada"))
+    assert service.state.decisions()[at].grade == 3
+
+
+def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.label_page.document_store.WINDOW", 40)
+    service = desk_at(tmp_path)
+    leaf = service.leaf("strange", None, 1)
+    leaves = [service.leaf("strange", None, part) for part in range(1, leaf.parts + 1)]
+    assert "".join(one.text for one in leaves) == STRANGE
+    assert leaf.parts > 2
+    for offset in range(len(STRANGE)):
+        held = service.leaf("strange", offset, None)
+        assert held.start <= offset < held.end
+    with pytest.raises(LabelError, match="not part 99"):
+        service.leaf("strange", None, 99)
+    service.state.close()
+
+
+def test_ten_thousand_passages_are_asked_for_one_by_one(tmp_path):
+    many = [item(f"q{at // 20}", "plain", at, at + 5, PLAIN[:60]) for at in range(10_000)]
+    service = desk_at(tmp_path, many)
+    step = service.enter("Ada")
+    answer = service.say(Envelope("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
+    after = service.step("Ada", after=step["item"]["item_id"])
+    assert after["progress"]["total"] == 10_000
+    assert len(json.dumps([answer, after])) < 4_000
+    assert len(json.dumps(service.listed("Ada", 0))) < 12_000
+    service.state.close()
