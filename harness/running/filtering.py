@@ -9,9 +9,10 @@ from typing import TypeVar
 from harness.search import Effort, Found, Narrowed, Passages, RetrieverConfig
 from harness.search.depth import cut
 from harness.store import key_of
-from harness.types import Ranking
+from harness.types import Query, Ranking
 
 T = TypeVar("T")
+Own = TypeVar("Own", Query, Narrowed)
 
 # ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
@@ -45,15 +46,14 @@ def merged(outputs: Sequence[Found], rows: Sequence[Sequence[int]]) -> Found:
     shares = [(one.exact_share, len(at)) for one, at in zip(outputs, rows, strict=True)]
     known = [(share, weight) for share, weight in shares if share is not None]
     total = sum(weight for _, weight in known)
-    filtered = [one.filtered for one in outputs]
     return replace(
         outputs[0],
         rankings=_in_place([one.rankings for one in outputs], rows),
-        asked=tuple(_in_place([one.asked for one in outputs], rows)),
+        asked=_by_query([one.asked for one in outputs], outputs, rows),
         effort=sum((one.effort for one in outputs), Effort()),
         exact_share=sum(share * weight for share, weight in known) / total if total else None,
         routes=tuple(merged(routes, rows) for routes in zip(*(one.routes for one in outputs), strict=True)),
-        filtered=tuple(_in_place(filtered, rows)) if all(filtered) else (),
+        filtered=_by_query([one.filtered for one in outputs], outputs, rows),
     )
 
 
@@ -62,6 +62,19 @@ def _in_place(parts: Sequence[Sequence[T]], rows: Sequence[Sequence[int]]) -> li
         at: one for part, own in zip(parts, rows, strict=True) for at, one in zip(own, part, strict=True)
     }
     return [placed[at] for at in range(len(placed))]
+
+
+def _by_query(
+    parts: Sequence[Sequence[Own]], outputs: Sequence[Found], rows: Sequence[Sequence[int]]
+) -> tuple[Own, ...]:
+    """What each part has for its queries, any number for each, in the order of the queries."""
+    placed: list[tuple[int, Own]] = []
+    for part, found, at in zip(parts, outputs, rows, strict=True):
+        first: dict[str, int] = {}
+        for ranking, place in zip(found.rankings, at, strict=True):
+            first.setdefault(ranking.query_id, place)
+        placed += [(first[one.query_id], one) for one in part]
+    return tuple(one for _, one in sorted(placed, key=lambda pair: pair[0]))
 
 
 def in_steps(queries: int, passages: Passages) -> list[range]:

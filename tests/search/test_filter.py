@@ -246,6 +246,26 @@ def test_what_is_put_together_is_in_the_order_of_the_queries(table, tools):
     )
 
 
+@pytest.mark.parametrize("boost", [None, 2.0])
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_route_of_a_filtered_fusion_may_ask_nothing_of_a_query(table, tools, boost, inner):
+    words, fused = TABLES["retrieve"]["bm25"].config, TABLES["retrieve"]["rrf"].config
+    names = TABLES["rewrite"]["entities"].config()
+    own = {"filter": rules(table)} if inner else {}
+    config = fused(routes=(words(), words(rewrite=names, **own)), filter=rules(table, boost=boost))
+    many = asked("what of Bolt & Sons?", "who?", "what did Acme and the AMD of 2023 say?", "what of Acme?")
+    found = tools.search("retrieve", config, passages(), many)
+    named = found.routes[1]
+    assert [one.query_id for one in found.rankings] == [one.query_id for one in named.rankings]
+    assert [one.query_id for one in named.rankings] == ["q0", "q1", "q2", "q3"]
+    # nothing is named in the second question, so the route asks nothing
+    assert named.rankings[1].chunk_ids == ()
+    ids = [one.query_id for one in named.asked]
+    assert ids == sorted(ids)
+    assert set(ids) == {"q0", "q2", "q3"}
+    assert [one.query_id for one in named.filtered] == (["q0", "q2", "q3"] if inner else [])
+
+
 def test_a_filter_reads_the_question_and_not_what_a_rewriter_made_of_it(table, tmp_path):
     rewrite = TABLES["rewrite"]["template"].config(template="Bolt & Sons: {query}")
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table), rewrite=rewrite)
