@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,11 @@ def read_utf8(path: Path) -> str:
     return text
 
 
-def read_json(path: Path) -> list[Any]:
+def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
     """The values in a file of JSON or JSON Lines; lists at the top give their entries.
 
-    Raises CorpusError that names the line at fault.
+    ``listed_under`` gives the values in what is no list, by default itself. Raises CorpusError that names the
+    line at fault.
     """
     text = read_utf8(path).removeprefix("\ufeff")
     found: list[Any] = []
@@ -80,7 +82,7 @@ def read_json(path: Path) -> list[Any]:
                 raise CorpusError(
                     f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
                 ) from error
-    return [one for whole in found for one in (whole if isinstance(whole, list) else [whole])]
+    return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
 
 
 def _with_nul(raw: bytes) -> str:

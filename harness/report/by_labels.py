@@ -71,14 +71,19 @@ def to_text(found: ByLabels) -> str:
 
 def read_by_labels(folder: Path) -> ByLabels | None:
     """The verdict by labels in a folder, None if there is none; raises HarnessError for a damaged file."""
-    from pydantic import TypeAdapter
-
     from harness.report.stored import damaged
 
     path = folder / FILE
     try:
-        return TypeAdapter(ByLabels).validate_json(path.read_bytes())
+        found = path.read_bytes()
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        raise damaged(path, str(error).partition("\n")[0]) from None
+    except OSError as error:
+        raise damaged(path, str(error)) from None
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(ByLabels).validate_json(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise damaged(path, ": ".join((*map(str, first["loc"]), first["msg"]))) from None

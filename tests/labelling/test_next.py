@@ -117,10 +117,13 @@ def test_terminal_comparison_and_page_show_it(results, capsys):
     assert found.sentences[0] in json.dumps(unpack(data), ensure_ascii=False)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"measure": 1}'])
-def test_a_damaged_file_is_reported(results, text):
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("{", "Invalid JSON"), ("[]", "object"), ("{}", "measure: "), ('{"measure": 1}', "measure: .* string")],
+)
+def test_a_damaged_file_is_reported(results, text, what):
     (results / FILE).write_text(text)
-    with pytest.raises(HarnessError, match="damaged"):
+    with pytest.raises(HarnessError, match=f"damaged: .*{what}"):
         read_by_labels(results)
 
 

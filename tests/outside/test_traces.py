@@ -111,6 +111,16 @@ def test_traces_that_are_left_out_are_counted(tmp_path):
         read_traces(export(tmp_path / "u.jsonl", empty, silent))
 
 
+def test_a_record_in_a_list_keeps_its_own_lists(tmp_path):
+    path = tmp_path / "t.json"
+    records = [{**samples.LANGFUSE, "results": [{"score": 1}]}]
+    path.write_text(json.dumps(records))
+    assert len(read_traces(path).exchanges) == 1
+    # the answer of a web interface, which holds the list
+    path.write_text(json.dumps({"data": records}))
+    assert len(read_traces(path).exchanges) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -81,7 +81,7 @@ def _first(value: dict[str, Any], keys: Sequence[str]) -> str:
 
 def read_records(path: Path) -> list[dict[str, Any]]:
     """All objects of a JSON or JSON Lines file; raises CorpusError that names the line at fault."""
-    records = [one for whole in read_json(path) for one in _unpacked(whole)]
+    records = read_json(path, _unpacked)
     if not records:
         raise CorpusError(f"{path}: there is no record. Export some traces.")
     odd = next((one for one in records if not isinstance(one, dict)), None)
