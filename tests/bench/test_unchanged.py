@@ -247,6 +247,7 @@ def test_a_result_with_failures_is_not_kept_as_finished(counts, cost):
     assert not unchanged.is_complete(failed)
 
 
+@pytest.mark.slow
 def test_two_at_once_load_no_model(write_config, corpus, capsys):
     """A configuration with two models: neither they nor the libraries that would load them are touched."""
     config = write_config(chunk="{kind: recursive_token, chunk_size: 180}")
