@@ -271,6 +271,7 @@ def test_larger_chunks_of_several_sizes_have_readable_names(write_config):
     assert names == ["read=recursive(chunk_size=400)", "read=recursive(chunk_size=800)"]
 
 
+@pytest.mark.slow
 def test_the_page_of_settings_with_context_and_several_readers_is_written(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: [60, 90]}",
