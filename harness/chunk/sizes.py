@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
@@ -50,13 +51,13 @@ class ChunkerConfig(StageConfig):
         True, description="Strip whitespace at both ends of a chunk (the offsets move inwards)."
     )
 
+    @abstractmethod
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """The ranges of each document that become chunks, blanks at their ends included.
 
         ``tokenizer`` is the embedding model's, None if ``reads_model_tokens`` is false; ``vectors`` None
         if ``embed`` is. Raises ConfigError if one is missing.
         """
-        raise NotImplementedError(f"chunks of kind {self.kind} come from elsewhere")
 
     def shown_before(self, document: Document, spans: Sequence[Span]) -> Sequence[tuple[Span, ...]]:
         """The ranges of the document shown before each chunk, such as the heading of its table."""

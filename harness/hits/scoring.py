@@ -10,10 +10,11 @@ from typing import Literal
 from harness.bench.inputs import file_hashes
 from harness.bench.save import keep_results
 from harness.chunk import ChunkerConfig
+from harness.chunk.sizes import Cuts, Documents, Vectors
 from harness.config import BenchConfig, Setting
 from harness.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
 from harness.corpus.table import nearest
-from harness.errors import CorpusError
+from harness.errors import ConfigError, CorpusError
 from harness.evaluate.evaluating import evaluate
 from harness.evaluate.tables import results_of
 from harness.evaluate.warnings import warn_of_unfilled_budgets
@@ -25,6 +26,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.search import RetrieverConfig
 from harness.text.characters import snippet
+from harness.text.tokenizer import Tokenizer
 from harness.types import Query
 
 _SHOWN = 3
@@ -42,6 +44,10 @@ class ReturnedChunksConfig(ChunkerConfig):
 
     kind: Literal["returned"] = "returned"
     file: Path
+
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+        """Raise ConfigError: how the other pipeline cuts is not known."""
+        raise ConfigError(f"{self.file}: how these chunks were cut is not known, so no others can be cut.")
 
 
 class ReturnedConfig(RetrieverConfig):

@@ -8,8 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from harness.bench.flow import run_bench
+from harness.chunk import chunk_documents
 from harness.cli import main
 from harness.config import load_config
+from harness.errors import ConfigError
+from harness.hits.scoring import ReturnedChunksConfig
 from harness.progress import Silent
 from harness.report import read_result
 from harness.verdict import read_stored, scores_of
@@ -267,3 +270,9 @@ def test_options_that_cannot_be_are_named(score, corpus, more, message):
     code, _, said = score(write(corpus / "hits.jsonl", hits), more=more)
     assert code == 1
     assert message in said
+
+
+def test_what_another_pipeline_returned_cuts_no_document():
+    chunks = ReturnedChunksConfig(file=Path("theirs.jsonl"))
+    with pytest.raises(ConfigError, match=r"theirs\.jsonl: how these chunks were cut is not known"):
+        chunk_documents([], chunks)
