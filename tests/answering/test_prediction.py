@@ -5,7 +5,9 @@ import pytest
 from harness.answer import AnswerScore, Case
 from harness.answering.measuring import Measured
 from harness.answering.prediction import prediction_rows
+from harness.chunk import PageConfig
 from harness.config import BenchConfig
+from harness.search.retrieve.bm25 import Bm25Config
 from harness.types import Query, QueryScore
 
 QUERIES = [Query(f"q{i}", "?", "train") for i in range(12)]
@@ -21,8 +23,8 @@ def config(**fields):
             "settings": [
                 {
                     "name": "s",
-                    "chunk": {"kind": "page"},
-                    "retrieve": {"kind": "bm25"},
+                    "chunk": PageConfig(),
+                    "retrieve": Bm25Config(),
                 }
             ],
             "measures": ["ndcg_exp@10", "rr", "judged@10", "tokens@5"],
