@@ -5,9 +5,9 @@ blind to what the chunking lost, and a chunk that holds two facts earns but one.
 every chunking: the judged text and nothing else, densest first. What the best order of chunks falls short of
 1 is what the chunking costs, evidence cut apart or padded with other text.
 
-The best order of chunks under overlaps, copies and a budget is a hard problem. Greed by gain per character
-comes near, and the level is the best order *known*: greed's own, or any that was achieved or is the best of
-fewer chunks. So no level is below a later one, and what the chunking costs may be overstated a little.
+The best order of chunks under overlaps, copies and a budget is a hard problem. Greed comes near, and the
+level is the best order *known*: greed's own, or any that was achieved or is the best of fewer chunks. So no
+level is below a later one, and what the chunking costs may be overstated a little.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def loss_levels(
     restricted = {one.query_id: one.documents for one in restricting(searched, steps[0])}
     if restricted:
         ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
-    every, within = best_orders(scorer, ranked, unit.cutoff or BUDGET)
+    every, within = best_orders(scorer, ranked, unit)
     # fmax: NaN stands for the same queries in all of them
     best = {step: np.fmax(level(within[step]), achieved[step]) for step in finders}
     for step in steps[1:]:

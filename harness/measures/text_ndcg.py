@@ -22,7 +22,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     nothing is relevant. ``budget`` and ``L`` are in the trail's unit (characters or tokens). In the family of
     U-measure (Sakai and Dou, SIGIR 2013).
     """
-    paid = _paid_up_to(budget, L)
+    paid = paid_up_to(budget, L)
     density = gain_exp(trail.spans.grade) / trail.length
     earned = _interpolate(paid, trail.read_until) - _interpolate(paid, trail.read_at)
     by_span = np.bincount(trail.read_span, density[trail.read_span] * earned, minlength=len(trail.spans))
@@ -35,7 +35,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
 
 
-def _paid_up_to(budget: int, L: int) -> Floats:
+def paid_up_to(budget: int, L: int) -> Floats:
     """``paid[n]``: the sum of the discounts of the first n units of a trail, 0..budget."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.log2(2.0 + np.arange(budget) / L))])
 
@@ -47,7 +47,7 @@ def _interpolate(paid: Floats, place: Floats) -> Floats:
 
 def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
     """The discounted gain of the best reading of every query, [Q], whatever is ranked."""
-    paid = _paid_up_to(budget, L)
+    paid = paid_up_to(budget, L)
     ideal = densest_first(trail, gain_exp(trail.spans.grade) / trail.length)
     value = ideal.density * (_interpolate(paid, ideal.until) - _interpolate(paid, ideal.at))
     by_choice = np.bincount(ideal.choice, value, minlength=len(ideal.query_of_choice))

@@ -99,8 +99,8 @@ def test_every_level_is_at_most_the_one_before(case, n_lost):
 @settings(max_examples=15, deadline=None)
 @given(cases())
 def test_greed_comes_near_the_best_of_all_orders(case):
-    # Greed has no tight bound: what it takes first for its density may push a longer chunk past the budget.
-    # Over drawn cases the worst gap known is 0.1004; half of the best is what it must never fall below.
+    # Greed has no tight bound: what it takes first may push another chunk past the budget.
+    # In 8,000 cases drawn in search of the worst (hypothesis.target) the gap was at most 0.15.
     chunks, judgments, retrieved, _, budget = case
     retrieved = retrieved[:4]
     if not any(j.grade for j in judgments):
@@ -108,7 +108,27 @@ def test_greed_comes_near_the_best_of_all_orders(case):
     levels = levels_of(searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}")
     found = by_part(levels)[FOUND][0]
     best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
-    assert best / 2 <= found <= best + 1e-9
+    assert best - 0.3 <= found <= best + 1e-9
+
+
+def best_order_score(judged, chunks, budget):
+    """What the best order known of all chunks reaches, though the search found the worst: none."""
+    levels = levels_of(searched(chunks, []), [QUERY], judged, measure=f"ndcg_text@{budget}")
+    return by_part(levels)[CHUNKED][0]
+
+
+def test_of_a_chunk_longer_than_the_budget_only_its_beginning_counts():
+    # The evidence ends the first chunk, 0-1000, which a reader of 800 characters does not reach, and begins
+    # the second. By gain per character of the whole chunk the two would be equal, and the first be taken.
+    judged = [Judgment("q", "d", 950, 995, 3)]
+    assert best_order_score(judged, [chunk(0, 1000), chunk(950, 1950)], 800) == pytest.approx(1)
+
+
+def test_of_two_chunks_with_the_same_evidence_the_one_that_shows_it_first_is_better():
+    judged = [Judgment("q", "d", 950, 970, 1)]
+    chunks = [chunk(0, 1000), chunk(950, 1950)]
+    assert text_ndcg(chunks, chunks, judged, 10_000) < 0.7
+    assert best_order_score(judged, chunks, 10_000) == pytest.approx(1)
 
 
 def test_greed_is_near_the_best_on_average():

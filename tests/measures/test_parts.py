@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.evaluate.oracle import Evidence, greedy_order
 from harness.measures import ChunkTable, Scorer, SpanQrels, project
+from harness.measures.text_ndcg import ideal_gain, paid_up_to
 from harness.types import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
@@ -128,22 +129,19 @@ def test_a_chunk_is_read_as_its_parts_one_after_the_other(case, measure):
     np.testing.assert_allclose(whole, apart, atol=1e-12)
 
 
-@given(judgments, chunk_lists)
-def test_the_best_order_knows_what_each_chunk_shows(judged, chunks):
+@given(judgments, chunk_lists, st.sampled_from([5, 30, 1000]))
+def test_the_best_order_knows_what_each_chunk_earns_alone(judged, chunks, budget):
     spans, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
     rows = np.flatnonzero((spans.grade > 0) & (spans.query == 0))
     assume(len(rows) and len(chunks))
     scorer = Scorer([Query(q, "?", "train") for q in spans.query_ids], spans, table)
     evidence = Evidence.of(scorer, rows, np.arange(len(chunks)))
-    for c, shows in zip(chunks, evidence.shows, strict=True):
-        best = defaultdict(float)
-        for row in rows.tolist():
-            same = spans.doc_ids[spans.doc[row]] == c.doc_id
-            length = int(spans.end[row] - spans.start[row])
-            shown = len({*range(spans.start[row], spans.end[row])} & {*characters(c)}) if same else 0
-            fact = int(spans.evidence[row])
-            best[fact] = max(best[fact], (2 ** int(spans.grade[row]) - 1) * shown / length)
-        assert evidence.gain(shows[None, :])[0] == pytest.approx(sum(best.values()))
+    paid = paid_up_to(budget, 10)
+    ideal = ideal_gain(scorer.unread(), budget, 10)[0]
+    for at, c in enumerate(chunks):
+        earned = evidence.gain(evidence.earned([at], 0, paid))[0]
+        measured = value(f"ndcg_text(L=10)@{budget}", [c], judged, chunks, spans.query_ids[0])
+        assert earned == pytest.approx(measured * ideal)
     assert evidence.size.tolist() == [len(characters(c)) for c in chunks]
-    order = greedy_order(evidence, range(len(chunks)), 1000)
+    order = greedy_order(evidence, range(len(chunks)), paid)
     assert len(set(order)) == len(order)
