@@ -53,6 +53,13 @@ def test_wrong_usage_exits_with_2(capsys):
     assert "bench" in capsys.readouterr().err
 
 
+def test_an_unknown_argument_is_answered_with_the_usage_of_its_command(capsys):
+    assert exit_code("score", "run.txt", "qrels.txt") == 2
+    shown = capsys.readouterr().err
+    assert "[--run RUN]" in shown
+    assert "harness score: error: unrecognized arguments: run.txt qrels.txt" in shown
+
+
 def test_a_known_problem_is_one_message_without_a_traceback(tmp_path):
     done = harness("bench", str(tmp_path / "none.yaml"))
     assert done.returncode == 1
