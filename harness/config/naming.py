@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -39,7 +39,7 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     A combination has a configuration by step, None if the step is left out, or a tuple of configurations
     where a step may come several times; all have the same steps in the same order.
     """
-    parts: list[list[str]] = [[] for _ in combinations]
+    parts: list[list[tuple[str, str]]] = [[] for _ in combinations]
     absent: list[list[str]] = [[] for _ in combinations]
     for stage in combinations[0] if combinations else ():
         for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
@@ -47,10 +47,25 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
             labels = _labels(word, [_dump(config) for config in configs])
             several = any(config is not None for config in configs)
             for config, name, missing, label in zip(configs, parts, absent, labels, strict=True):
-                name += label
+                name += [(stage, one) for one in label]
                 missing += [f"{word}=none"] if config is None and several else []
+    names = [_with_steps(name, _ambiguous(parts)) for name in parts]
     # a step that is left out is named only where nothing else distinguishes the setting
-    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(parts, absent, strict=True)]
+    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(names, absent, strict=True)]
+
+
+def _ambiguous(parts: Iterable[Iterable[tuple[str, str]]]) -> set[str]:
+    """The kinds that stand for several steps in a sweep, such as the `llm` of a rewriter and of a filter."""
+    stages: dict[str, set[str]] = {}
+    for stage, label in itertools.chain.from_iterable(parts):
+        if "=" not in label:
+            stages.setdefault(label, set()).add(stage)
+    return {label for label, found in stages.items() if len(found) > 1}
+
+
+def _with_steps(name: Iterable[tuple[str, str]], ambiguous: Collection[str]) -> list[str]:
+    """The labels of a setting, the ambiguous ones with their step."""
+    return [f"{stage}={label}" if label in ambiguous else label for stage, label in name]
 
 
 def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:

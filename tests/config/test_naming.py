@@ -4,7 +4,10 @@ import pytest
 
 from harness.chunk import LangchainConfig
 from harness.config.naming import file_names, name_settings
+from harness.search.filter.llm import LlmFilterConfig
 from harness.search.retrieve import ChromaConfig
+from harness.search.retrieve.bm25 import Bm25Config
+from harness.search.rewrite.llm import LlmRewriterConfig
 
 
 def names_of(*models):
@@ -35,6 +38,21 @@ def names_of(*models):
 )
 def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart(models, names):
     assert names_of(*models) == names
+
+
+def test_a_kind_that_two_steps_have_is_named_with_its_step():
+    served = {"endpoint": {"model": "m", "base_url": "http://localhost:1/v1"}}
+    rewriter = LlmRewriterConfig(**served)
+    narrower = LlmFilterConfig(**served, file="table.csv", fields=["a"])
+    steps = {"chunk": None, "context": (), "rewrite": None, "filter": None, "rerank": (), "read": None}
+    steps["retrieve"] = Bm25Config()
+    assert name_settings([steps, steps | {"rewrite": rewriter}, steps | {"filter": narrower}]) == [
+        "rewrite=none",
+        "rewrite=llm",
+        "filter=llm",
+    ]
+    # where only one of the steps varies, the kind is enough
+    assert name_settings([steps, steps | {"rewrite": rewriter}]) == ["rewrite=none", "llm"]
 
 
 @pytest.mark.parametrize("models", [("a b", "a_b"), ("./a/model", "a/model"), ("embedded:maxsim", "maxsim")])
