@@ -11,17 +11,13 @@ from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError, HarnessError
-from harness.kinds import StageConfig
-from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.own.code import CodeConfig, ask, wrong
 
 
-class PythonParserConfig(StageConfig):
+class PythonParserConfig(CodeConfig):
     """Your own function reads files."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
     suffixes: tuple[str, ...] = Field(
         (".pdf",),
         min_length=1,

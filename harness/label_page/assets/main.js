@@ -7,20 +7,11 @@ import { close, guidelines, keys, questions, raters, search, skip } from './pane
 import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
 import { shared } from './shared.js';
 import { ask, Refused, say, Unanswered } from './talk.js';
+import { stored, turnTheme, useTheme } from './theme.js';
 import { watchVerdict } from './verdict.js';
 import { captions } from './words.js';
 
-const THEMES = { '': 'dark', dark: 'light', light: '' };
-
-function stored(area, key, value) {
-  // storage may be switched off; the page works without it
-  try {
-    if (value !== undefined) area().setItem(key, value);
-    return area().getItem(key) ?? '';
-  } catch {
-    return '';
-  }
-}
+const THEMES = { system: ['◐', 'as the system'], light: ['○', 'light'], dark: ['●', 'dark'] };
 
 const actions = {
   mark, skip, guidelines, keys, search,
@@ -91,25 +82,17 @@ function onKey(event) {
 
 function drawTools() {
   const button = (name, label, key) => h(`li.of-${name}`, null, h('button.quiet', { type: 'button', onclick: () => act(name) }, label, key && [' ', h('kbd', null, key)]));
-  const theme = h('button.quiet', { type: 'button', id: 'theme', onclick: turnTheme });
+  const theme = h('button.quiet', { type: 'button', id: 'theme', onclick: () => showTheme(turnTheme()) });
   swap(byId('tools'), button('guidelines', 'Guidelines', 'g'), button('search', 'Search', '/'), button('questions', 'Questions', 'q'), button('raters', 'Raters', 'r'), button('keys', 'Keys', '?'), h('li', null, theme));
-  useTheme(stored(() => localStorage, 'theme'));
+  showTheme(useTheme());
 }
 
-function useTheme(name) {
-  const known = Object.hasOwn(THEMES, name) ? name : '';
-  if (known) document.documentElement.dataset.theme = known;
-  else delete document.documentElement.dataset.theme;
+function showTheme(name) {
   const button = byId('theme');
-  button.textContent = { '': '◐', dark: '●', light: '○' }[known];
-  button.setAttribute('aria-label', { '': 'Colours: as the system', dark: 'Colours: dark', light: 'Colours: light' }[known]);
-  button.title = button.getAttribute('aria-label');
-}
-
-function turnTheme() {
-  const next = THEMES[document.documentElement.dataset.theme ?? ''];
-  stored(() => localStorage, 'theme', next);
-  useTheme(next);
+  const [sign, words] = THEMES[name];
+  button.textContent = sign;
+  button.title = `Colours: ${words}`;
+  button.setAttribute('aria-label', button.title);
 }
 
 async function enter(name) {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, broken, calling
+from harness.own.code import CodeConfig, ask, broken, calling
 from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.search.step import (
     Found,
@@ -25,13 +25,10 @@ from harness.types import Query, Ranking
 PLACE = "place"
 
 
-class PythonConfig(RetrieverConfig):
+class PythonConfig(CodeConfig, RetrieverConfig):
     """Your own function ranks the chunks, or makes a retriever of LangChain or LlamaIndex that does."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
     returns: Literal["rankings", "retriever"] = Field(
         "rankings",
         description="`rankings`: the function is given (queries, passages, k) and returns places; "
