@@ -11,7 +11,7 @@ from harness.ordering.estimate import Estimate
 from harness.ordering.sizes import further as chances_of
 from harness.ordering.sizes import left_over, moved
 from harness.stats.arrays import Floats
-from harness.stats.bounds import guarded_bounds, student_quantile
+from harness.stats.bounds import guarded_pair, student_quantile
 from harness.stats.interval import Interval
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
@@ -152,10 +152,7 @@ def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) 
     centred = own - own.mean()
     square = float((centred**2).mean())
     skew = float((centred**3).mean()) / square**1.5 / np.sqrt(len(own)) if square > 1e-18 else 0.0
-    low, high = guarded_bounds(
-        np.array([value]), np.array([error]), np.array([skew]), len(own) - 1, (1 - level) / 2 / families
-    )
-    return Interval(value, float(low[0]), float(high[0]))
+    return Interval(value, *guarded_pair(value, error, skew, len(own) - 1, (1 - level) / 2 / families))
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:
