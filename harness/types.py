@@ -220,7 +220,6 @@ class QueryScore:
     query_id: str
     measure: str
     value: float | None
-    judged_at_k: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

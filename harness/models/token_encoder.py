@@ -15,7 +15,7 @@ from harness.errors import ModelError
 from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
-from harness.models.resolve import Model, read_json, read_json_list
+from harness.models.resolve import Model, modules_of, read_json
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"
@@ -132,7 +132,7 @@ def has_projection(model: Model) -> bool:
     architectures = _architectures(model)
     if _STANFORD in architectures:
         return any(_PROJECTION in tensor_names(path) for path in model.folder.glob("*.safetensors"))
-    modules = read_json_list(model.folder, "modules.json")
+    modules = modules_of(model.folder)
     if not modules:
         return any(name.endswith("ForRetrieval") for name in architectures)
     dense = [one for one in modules if str(one.get("type", "")).endswith(".Dense")]
