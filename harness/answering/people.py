@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.answering.outside import MeasureScores
-from harness.corpus.table import FaultsOfRows, nearest, read_table
+from harness.corpus.table import FaultsOfRows, finite_number, nearest, read_table
 from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean
 from harness.report.tables import Table
@@ -57,7 +57,9 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
                 )
             if query in found.get(measure, {}):
                 raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")
-            found.setdefault(measure, {})[query] = _value(row.get("value"), where)
+            remedy = "Write a number on the scale of the measure."
+            value = finite_number(where, "value", row.get("value"), remedy)
+            found.setdefault(measure, {})[query] = value
     faults.end()
     return found
 
@@ -97,13 +99,3 @@ def people_table(found: Sequence[ByPeople]) -> Table:
         f"the measure's on all (docs/judge.md); from {FEWEST} questions on."
     )
     return Table("Agreement with people", columns, rows, notes=(note,))
-
-
-def _value(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise CorpusError(f"{where}: value is {text!r}. Write a number, on the scale of the measure.")
-    return value
