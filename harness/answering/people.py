@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +86,7 @@ def people_table(found: Sequence[ByPeople]) -> Table:
             one.measure,
             str(one.n),
             f"{one.difference:+.3f}",
-            "–" if math.isnan(one.tau) else number(one.tau),
+            number(one.tau),
             number(one.corrected.value if one.corrected else None),
             interval(one.corrected.low, one.corrected.high, one.n) if one.corrected else "–",
         )

@@ -13,6 +13,7 @@ from harness.answering.measuring import Measured
 from harness.answering.tools import measures_of
 from harness.comparison import Options, ScoreMatrix, from_scores, mean_of
 from harness.comparison.family import compare_to
+from harness.comparison.paired import number
 from harness.config import BenchConfig
 from harness.report.rows import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.stats.arrays import Bools
@@ -63,10 +64,10 @@ def _means(
             setting=one.setting,
             split=split,
             measure=measure,
-            mean=found.value if found else None,
-            ci_low=found.low if found else None,
-            ci_high=found.high if found else None,
-            n_queries=found.n if found else 0,
+            mean=number(found.value),
+            ci_low=found.low,
+            ci_high=found.high,
+            n_queries=found.n,
             n_not_scored=len(reasons),
             reasons=counted_reasons(reasons, "; "),
         )
