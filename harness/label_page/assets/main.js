@@ -4,7 +4,7 @@ import { door } from './door.js';
 import { byId, h, swap } from './elements.js';
 import { mark } from './marking.js';
 import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
-import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
+import { alone, give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
 import { shared } from './shared.js';
 import { ask, Refused, say, Unanswered } from './talk.js';
 import { stored, turnTheme, useTheme } from './theme.js';
@@ -23,7 +23,7 @@ const actions = {
   next: () => go({ after: shared.item?.item_id ?? '' }),
   note: () => byId('note')?.focus(),
   evidence: () => byId('evidence')?.focus(),
-  undo,
+  undo: () => alone(undo),
 };
 const BY_KEY = {
   u: 'undo', s: 'skip', n: 'note', e: 'evidence', d: 'book', m: 'mark', '/': 'search', g: 'guidelines', q: 'questions', r: 'raters',
@@ -31,22 +31,14 @@ const BY_KEY = {
 };
 
 async function undo() {
-  if (shared.busy) return;
-  shared.busy = true;
-  try {
-    const answer = await say('undo', {});
-    if (!answer.undone) tell('There is nothing left to undo.');
-    else if (answer.mark) {
-      if (shared.item) await refreshMarks();
-      tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
-    } else {
-      show(answer);
-      tell('Saved: undone.');
-    }
-  } catch (error) {
-    tell(`Not saved. ${error.message}`);
-  } finally {
-    shared.busy = false;
+  const answer = await say('undo', {});
+  if (!answer.undone) tell('There is nothing left to undo.');
+  else if (answer.mark) {
+    if (shared.item) await refreshMarks();
+    tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
+  } else {
+    show(answer);
+    tell('Saved: undone.');
   }
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import LabelError
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, grade_from, passage_meant, read_objects
+from harness.testset.formats.values import Read, Written, grade_from, passage_meant, question_in, read_objects
 from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
@@ -95,9 +95,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
                 f"{where}: it lacks the field question, or query_id, document, start or end as metadata."
             )
         query_id = str(meta["query_id"])
-        answerable = str(meta.get("answerable", "yes")) != "no"
-        known = TestQuestion(query_id, str(fields["question"]), str(meta.get("type") or ""), answerable)
-        questions.setdefault(query_id, known)
+        questions.setdefault(query_id, question_in(query_id, {**meta, "question": fields["question"]}))
         grade, spans, by = _graded(record)
         if grade is None:
             unjudged += 1

@@ -20,6 +20,7 @@ from harness.testset.formats.values import (
     grade_from,
     offsets_meant,
     passage_meant,
+    question_in,
     read_objects,
 )
 from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
@@ -98,7 +99,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
                 f"{where}: data lacks query_id, question, document, start or end, as we export them."
             )
         query_id = str(data["query_id"])
-        questions.setdefault(query_id, _question(query_id, data))
+        questions.setdefault(query_id, question_in(query_id, data))
         done = [
             one for one in task.get("annotations") or [] if not one.get("was_cancelled") and one.get("result")
         ]
@@ -113,13 +114,6 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
     return Read(tuple(questions.values()), tuple(labels), tuple(notes))
-
-
-def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
-    answer = str(data.get("answer") or "")
-    by = "as imported" if answer else ""
-    answerable = str(data.get("answerable", "yes")) != "no"
-    return TestQuestion(query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by)
 
 
 def _labels(
