@@ -107,7 +107,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LlmCall:
     """One call of a language model: everything that can change its answer.
 
     ``query`` and ``passages`` are the texts that the prompt shows. ``sample`` numbers the repetitions of the
@@ -123,7 +123,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Asked):
+class LlmAnswer(LlmCall):
     """One try of a call and its outcome, as a ledger keeps it.
 
     ``raw`` is the text of the answer. ``grades`` has one grade per passage where a judge was asked and could
@@ -179,7 +179,7 @@ class SentCall:
     """
 
     key: str
-    call: Asked
+    call: LlmCall
     unusable: int = 0
     failed: int = 0
 

@@ -36,13 +36,13 @@ def forms() -> dict[str, tuple[type, ...]]:
     from harness.judge.records import Graded
     from harness.llm.client import Reply
     from harness.measures.qrels import SpanQrels
-    from harness.types import Answered, Judgment, Query
+    from harness.types import Judgment, LlmAnswer, Query
 
     return {
         "query": (Query,),
         "label": (LabelRow, Judgment, SpanQrels),
         "setting": (Setting,),
-        "LLM grade": (Reply, Answered, Graded, Judgment, SpanQrels),
+        "LLM grade": (Reply, LlmAnswer, Graded, Judgment, SpanQrels),
     }
 
 

@@ -15,7 +15,7 @@ from pydantic import Field
 from harness.answer.case import AnswerScore, Case, Details
 from harness.kinds import StageConfig
 from harness.llm import Form
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 """What a measure looks at: parts of a case, or a tool."""
@@ -26,7 +26,7 @@ class AnswerTools(Protocol):
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
-    ) -> list[Answered]:
+    ) -> list[LlmAnswer]:
         """The model's answer to a prompt about each (query, passages), in their order, from the ledger first.
 
         ``name`` is that of the prompt, ``sample`` the number of the repetition. An answer that cannot be

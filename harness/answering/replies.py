@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
+from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
 from harness.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
@@ -72,7 +72,7 @@ def answer_group(
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
     asked = {
-        (place, query.query_id): Asking(
+        (place, query.query_id): AnswerInput(
             query.query_id, query.text, tuple(passage.chunk.text for passage in read[query.query_id])
         )
         for place, read in enumerate(reads)

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
-from harness.answer.asking import LlmMeasureConfig
 from harness.answer.canaries import ATTACKS, Range, canaries, expected_of
+from harness.answer.llm_measure import LlmMeasureConfig
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.llm import Spending
-from harness.llm.asking import Purpose
+from harness.llm.step import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter

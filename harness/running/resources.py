@@ -15,7 +15,7 @@ from harness.corpus import ids_meant
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
 from harness.llm import Model, Spending, answers, jobs_of
-from harness.llm.asking import Purpose, Request
+from harness.llm.step import Purpose, Request
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
 from harness.running.compute import StoredValues, digest
@@ -24,7 +24,7 @@ from harness.running.passes import embedded, vectors, vectors_file
 from harness.search import NotAsked, NotAskedError, NotMeasuredError
 from harness.store import key_of
 from harness.store.ledger import Ledger
-from harness.types import Answered, Slot
+from harness.types import LlmAnswer, Slot
 
 # The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
@@ -90,7 +90,7 @@ class Resources:
         """Keep a JSON-able value, whole or not at all."""
         self.context.artifacts.put(kind, key, value)
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked; equal calls are made once."""
         model, purpose, context = request.model, request.purpose, self.context
         title = f"{request.name} by {model.endpoint.model}"

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from harness.answer.asking import (
+from harness.answer.case import Case
+from harness.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
@@ -15,7 +16,6 @@ from harness.answer.asking import (
     statements_in,
     verdicts,
 )
-from harness.answer.case import Case
 from harness.answer.measure import Facts, Need
 from harness.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 

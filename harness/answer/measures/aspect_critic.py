@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.measure import Facts
 from harness.answer.steps import ASPECT
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import (
+from harness.answer.case import Case
+from harness.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
@@ -13,7 +14,6 @@ from harness.answer.asking import (
     statements_in,
     verdicts,
 )
-from harness.answer.case import Case
 from harness.answer.measure import Facts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, statements_in, verdicts
 from harness.answer.case import Case
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, statements_in, verdicts
 from harness.answer.measure import Facts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 from harness.stats.arrays import Bools

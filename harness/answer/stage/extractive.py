@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
+from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.text.sentences import sentence_spans
@@ -59,7 +59,7 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The kind and the model."""
         return f"extractive by {self.config.model}"
 
-    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
         """The best sentences of every question's passages."""
         sentences = [list(_sentences(one.passages)) for one in asked]
         texts = dict.fromkeys([one.question for one in asked])
@@ -69,8 +69,8 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         vectors = _unit(tools.vectors(list(texts), self.config.encoder))
         row = {text: i for i, text in enumerate(texts)}
         return [
-            self._reply(own, vectors[[row[one.text] for one in own]] @ vectors[row[asking.question]])
-            for asking, own in zip(asked, sentences, strict=True)
+            self._reply(own, vectors[[row[part.text] for part in own]] @ vectors[row[one.question]])
+            for one, own in zip(asked, sentences, strict=True)
         ]
 
     def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> Reply:

@@ -10,7 +10,7 @@ from typing import Any
 from harness.llm.batches.client import BatchState
 from harness.llm.client import ChatClient, Reply
 from harness.llm.faults import CallError
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 _OK = range(200, 300)
 # Between the names of a batch and of a request in it.
@@ -37,7 +37,7 @@ def written(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def came_in_batch(answer: Answered) -> bool:
+def came_in_batch(answer: LlmAnswer) -> bool:
     """Whether an answer on record came in a batch, so that its time is that of the batch."""
     return _OF_BATCH in answer.request_id
 

@@ -1,4 +1,4 @@
-"""Measures that ask a language model: their keys, and how the calls about all cases become batches."""
+"""Measures that call a language model: their keys, and how the calls of all cases become batches."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ class LlmMeasureConfig(AnswerMeasureConfig):
         return prompt_of(step, self.language, self.prompts.get(step.name))
 
 
-Asking = TypeVar("Asking", bound=LlmMeasureConfig)
+LlmConfig = TypeVar("LlmConfig", bound=LlmMeasureConfig)
 
 
-class LlmMeasure(AnswerMeasure[Asking]):
+class LlmMeasure(AnswerMeasure[LlmConfig]):
     """A measure that asks a language model: its calls are in the ledger, and a failed call gives no score."""
 
     def record(self) -> dict[str, dict[str, Any]]:
