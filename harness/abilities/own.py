@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.abilities.marking import held
+from harness.abilities.marking import parts_in
 from harness.abilities.rgb import RgbOptions
 from harness.abilities.trial import ABILITIES, Ability, Golden, Trial
 
@@ -103,7 +103,7 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
     rng = random.Random(f"{options.seed}:{one.query_id}:figures")
     changes = {figure: _another(figure, rng) for figure in dict.fromkeys(figures)}
     changed = [_changed(text, changes) for text in signal]
-    if any(all(held(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
+    if any(all(parts_in(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
         left["counterfactual", "the figures of the answer do not stand in the passages as written"] += 1
         return
     changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())

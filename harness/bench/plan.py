@@ -21,8 +21,8 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.missing import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.passes import vectors_file
+from harness.running.pending_calls import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
 from harness.search import RETRIEVERS, NotAsked
 from harness.types import Query

@@ -58,7 +58,7 @@ class Remark(Exception):  # noqa: N818 - it is no error
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """The outcome of one check; ``said`` is empty if all is well."""
 
     outcome: Outcome
@@ -66,19 +66,19 @@ class Checked:
     said: str = ""
 
 
-def run_checks(checks: Sequence[Check]) -> Iterator[Checked]:
+def run_checks(checks: Sequence[Check]) -> Iterator[CheckResult]:
     """Try one after the other; where the first does not hold, the others would say the same."""
     for place, (about, attempt) in enumerate(checks):
         try:
             attempt()
         except Remark as remark:
-            yield Checked("note", about, str(remark))
+            yield CheckResult("note", about, str(remark))
         except HarnessError as error:
-            yield Checked("failed", about, str(error))
+            yield CheckResult("failed", about, str(error))
             if place == 0:
                 return
         else:
-            yield Checked("ok", about)
+            yield CheckResult("ok", about)
 
 
 @contextmanager

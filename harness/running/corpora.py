@@ -23,7 +23,7 @@ from harness.running.corpus import (
     with_duplicates,
 )
 from harness.running.search import Searched
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.text.text_id import text_id
 from harness.types import Chunk, Ranking
 
@@ -173,7 +173,7 @@ def _ranked(rankings: Iterable[Ranking], parser: str) -> list[Ranking]:
     ]
 
 
-def _narrowed(own: Sequence[Narrowed], parser: str) -> tuple[Narrowed, ...]:
+def _narrowed(own: Sequence[FilterResult], parser: str) -> tuple[FilterResult, ...]:
     return tuple(
         one
         if one.documents is None

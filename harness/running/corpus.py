@@ -31,7 +31,7 @@ from harness.corpus import (
     suffixes_of,
 )
 from harness.corpus.formats import libraries_of
-from harness.corpus.table import nearest
+from harness.corpus.table import suggestion
 from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -202,7 +202,7 @@ def read_texts(
         named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"Unknown document: {only!r}{nearest(only, ids)}. Correct the name.")
+            raise CorpusError(f"Unknown document: {only!r}{suggestion(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
     return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
 

@@ -13,7 +13,7 @@ import numpy as np
 from harness.config import LatencyConfig
 from harness.llm import came_in_batch
 from harness.llm.step import Request
-from harness.running.filtering import Boost, only, to_the_end
+from harness.running.filtering import Boost, only, to_full_depth
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
 from harness.running.tools import RunTools
@@ -130,12 +130,12 @@ class TimedSearch:
         """
         opened = FILTERS.make(config).opened
         firsts = among.first_places().items()
-        narrow = {key: opened(among.passages[at].documents, self.tools) for key, at in firsts}
-        taken = self._timed(lambda place: narrow[among.passages[place].key](self.sample[place]))
+        filters = {key: opened(among.passages[at].documents, self.tools) for key, at in firsts}
+        taken = self._timed(lambda place: filters[among.passages[place].key](self.sample[place]))
         if taken.why:
             return taken, among
         documents = tuple(
-            narrow[passages.key](query).documents
+            filters[passages.key](query).documents
             for passages, query in zip(among.passages, self.sample, strict=True)
         )
         if config.boost is not None:
@@ -201,7 +201,7 @@ class TimedSearch:
         if among.weight is None:
             plain: SearchOne = stack.enter_context(RETRIEVERS.make(retriever).warm(passages, self.tools))
             return lambda query, _: plain(query)
-        deep = RETRIEVERS.make(to_the_end(retriever, passages))
+        deep = RETRIEVERS.make(to_full_depth(retriever, passages))
         search: SearchOne = stack.enter_context(deep.warm(passages, self.tools))
         boost = Boost.of(retriever, passages, among.weight)
         return lambda query, documents: boost(search(query), documents)
@@ -215,7 +215,7 @@ class TimedSearch:
         passages = self.one.chunking.passages
         length = passages.length_of
         found = [self._rankings(route) for route in routes]
-        deep = to_the_end(retriever, passages)
+        deep = to_full_depth(retriever, passages)
         boost = None if among.weight is None else Boost.of(retriever, passages, among.weight)
 
         def fuse(place: int) -> Ranking:

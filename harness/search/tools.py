@@ -16,7 +16,7 @@ from harness.llm.money import Estimate
 from harness.llm.step import Purpose, Request
 from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
-from harness.search.step import Found, Identity, Passages, RetrieverConfig
+from harness.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
 from harness.served import ServedEstimate
 from harness.types import LlmAnswer, Query, Slot
 
@@ -125,5 +125,5 @@ class Tools(Shared, Protocol):
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Found:
+    ) -> RetrievalResult:
         """The rankings of a route, from the cache where they are known."""

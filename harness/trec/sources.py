@@ -27,7 +27,7 @@ from harness.trec.tables import (
     run_of,
 )
 from harness.trec.text import read_trec_qrels, read_trec_run
-from harness.trec.unpack import opened
+from harness.trec.unpack import open_unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,7 +160,7 @@ def _kept(names: Sequence[str]) -> list[str] | None:
 
 def _refuse_unreadable(path: Path) -> None:
     """Look through a CSV file before arrow does, whose threads are not to be stopped half-way."""
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             raise TrecError(f"{path}: this is UTF-16 text; save it as UTF-8")
         if path.name.lower().endswith(".gz"):

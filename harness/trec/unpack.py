@@ -20,7 +20,7 @@ _LARGEST_RATIO = 100
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked where it begins like a gzip file.
 
     It is opened once: what was read of a pipe does not come again. Raises TrecError, while it is read, for a

@@ -194,7 +194,7 @@ def test_what_a_gzip_file_may_unpack_to_is_counted_while_it_is_read(tmp_path, mo
     seen = []
 
     def read_all():
-        with unpack.opened(path) as file:
+        with unpack.open_unpacked(path) as file:
             while data := file.read(1 << 16):
                 seen.append(len(data))
 

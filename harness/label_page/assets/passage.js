@@ -89,7 +89,7 @@ function drawItem() {
       h('button.quiet', { type: 'button', onclick: () => actions.next() }, 'Next ', h('kbd', null, '→')),
       h('button.quiet.narrow', { type: 'button', onclick: () => actions.book() }, 'Document ', h('kbd', null, 'd'))),
     h('div', { id: 'marks' }));
-  swap(byId('main'), h('div.desk', null, work, keepBook()));
+  swap(byId('main'), h('div.work-area', null, work, keepBook()));
   drawSaid();
   drawMarks();
   byId('passage').focus({ preventScroll: true });

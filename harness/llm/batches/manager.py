@@ -135,7 +135,7 @@ class BatchManager:
         )
         return sent
 
-    async def look(self) -> list[BatchResult]:
+    async def poll(self) -> list[BatchResult]:
         """Poll the batches and collect those that have ended."""
         brought = []
         alone = len(self.in_progress) == 1

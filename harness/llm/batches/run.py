@@ -85,7 +85,7 @@ class BatchRun(BaseRun[T]):
             await self._send(manager)
             if not self._waits:
                 return
-            for brought in await manager.look():
+            for brought in await manager.poll():
                 self._take_in(brought)
             self._show(manager)
             if not self._open:
@@ -191,7 +191,7 @@ async def take_in_ended(
     manager = BatchManager(model, spending, reporter, wait)
     try:
         await manager.adopt()
-        for brought in await manager.look():
+        for brought in await manager.poll():
             if brought.stop is not None:
                 raise brought.stop
     finally:

@@ -17,7 +17,7 @@ from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.query_steps import FilterConfig, FilterResult
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import LlmCall, Query
@@ -87,10 +87,10 @@ class LlmFilter(Filter[LlmFilterConfig]):
         super().__init__(config)
         self._failed: dict[str, str] = {}
 
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """As for every filter; a question without a usable answer has ``failed`` set."""
-        narrowed = super().run(queries, documents, tools)
-        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
+        results = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""

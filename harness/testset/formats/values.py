@@ -12,14 +12,14 @@ from harness.corpus import ids_meant
 from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
-from harness.testset.made import Label, TestQuestion
+from harness.testset.finished import Label, TestQuestion
 from harness.types import Document
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportedFiles:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -27,7 +27,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ImportedTestset:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]

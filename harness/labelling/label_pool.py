@@ -12,8 +12,8 @@ from harness.labelling.skips import read_skips
 from harness.labelling.stored import OpenedResults, labels_of, open_results
 from harness.labelling.unjudged import (
     GradedSpan,
+    PassageToGrade,
     Retrieved,
-    Wanted,
     covers,
     grades_by_document,
     passage_name,
@@ -28,7 +28,7 @@ from harness.text.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class LabelPool:
     """The passages of all settings, one ``wanted`` for each of ``items``, and the ``order`` to label them in.
 
     ``people`` are the grades of the labels file, ``skipped`` the names of the passages that people have set
@@ -36,7 +36,7 @@ class Contest:
     """
 
     opened: OpenedResults
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PassageToGrade, ...]
     items: tuple[Item, ...]
     order: ByVerdict
     people: tuple[GradedSpan, ...]
@@ -50,7 +50,7 @@ class Contest:
         return {name: grade for name, grade in grades if grade is not None}
 
 
-def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Contest:
+def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> LabelPool:
     """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
 
     ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError if there
@@ -74,7 +74,7 @@ def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter
     skipped = frozenset(passage_name(query, doc, (start, end)) for query, doc, start, end in read_skips(path))
     record = opened.record.get("judge", {})
     name = "" if judge == "labels" else str(record.get("model") or record.get("name") or "the judge")
-    return Contest(opened, tuple(wanted), tuple(items), order, people, skipped, name)
+    return LabelPool(opened, tuple(wanted), tuple(items), order, people, skipped, name)
 
 
 def _held(row: Retrieved, own: Span, near: Sequence[Span]) -> Sequence[Span]:
