@@ -265,19 +265,19 @@ def judge(trials, collections):
     pairs = judged_pairs()
     cases = [(with_judge(one), one, "made up") for one in collections]
     cases.append((pairs, _without(pairs), "a language model"))
-    for said, plain, what in cases:
-        pool, bare = pool_of(said), pool_of(plain)
-        true = truth(pool, said.labels)
+    for collection, plain, what in cases:
+        pool, bare = pool_of(collection), pool_of(plain)
+        true = truth(pool, collection.labels)
         batch = batch_of(pool)
         marks = [4 * batch, 8 * batch]
         if len(pool.ids) < 500:
             batch, marks = 10, [40, 80]
-        found = _covered(pool, said.labels, true, by_effect, batch, marks, trials)
-        other = _covered(bare, said.labels, true, by_effect, batch, marks, max(trials // 5, 5))
+        found = _covered(pool, collection.labels, true, by_effect, batch, marks, trials)
+        other = _covered(bare, collection.labels, true, by_effect, batch, marks, max(trials // 5, 5))
         for mark in marks:
             hits, halves = found[mark]
             print(
-                f"| {said.name} | {what} | {mark} | {_share(hits)} | {np.mean(halves):.3f} "
+                f"| {collection.name} | {what} | {mark} | {_share(hits)} | {np.mean(halves):.3f} "
                 f"| {np.mean(other[mark][1]):.3f} |",
                 flush=True,
             )

@@ -38,5 +38,5 @@ def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> MarkedAnswe
 
 def parts_in(golden: Golden, answer: str) -> tuple[bool, ...]:
     """Which parts are in the answer, in lower case, by one of their alternatives."""
-    said = answer.lower()
-    return tuple(any(one.lower() in said for one in part) for part in golden)
+    lowered = answer.lower()
+    return tuple(any(one.lower() in lowered for one in part) for part in golden)

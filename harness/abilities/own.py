@@ -41,7 +41,7 @@ class Evidence:
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]
         return tuple(
-            tuple(dict.fromkeys(said for part in parts for said in (part, _without_commas(part))))
+            tuple(dict.fromkeys(form for part in parts for form in (part, _without_commas(part))))
             for parts in zip(*alike, strict=True)
         )
 

@@ -46,7 +46,7 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
-def said(found: Comparison) -> str:
+def finding_cell(found: Comparison) -> str:
     """Whether a difference is real, as a cell of a table."""
     return {"real": "yes", "open": "no", "few": "too few", "turns": "no: labels"}[found.finding]
 

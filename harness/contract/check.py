@@ -59,11 +59,11 @@ class Remark(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one check; ``said`` is empty if all is well."""
+    """The outcome of one check; ``message`` is empty if all is well."""
 
     outcome: Outcome
     about: str
-    said: str = ""
+    message: str = ""
 
 
 def run_checks(checks: Sequence[Check]) -> Iterator[CheckResult]:

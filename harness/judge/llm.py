@@ -157,11 +157,11 @@ class LlmJudge:
         enough = 2 * len(samples) > len(answers)
         grade = self._combined(at, answers, samples) if enough else None
         failed = [answer for answer in answers if answer.grades is None]
-        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
+        reason, detail = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         if enough and grade is None:
-            reason, said = NO_LOGPROBS, one_line(answers[0].raw)
+            reason, detail = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = judgment_of(pair, grade, self.name, source, answers[0].prompt_sha)
-        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
+        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, detail)
 
     def _combined(self, at: int, answers: Sequence[LlmAnswer], samples: Sequence[int]) -> int | None:
         """The grade of a pair; None if it should be weighted and half of the answers have no weights."""
@@ -197,14 +197,14 @@ def note_graded(summary: Summary, graded: Graded) -> None:
     summary.disagreeing += graded.spread > 0
     if graded.judgment.grade is None:
         summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
-        if graded.said:
-            summary.said.setdefault(graded.reason, graded.said)
+        if graded.detail:
+            summary.details.setdefault(graded.reason, graded.detail)
         if len(summary.unscored_examples) < EXAMPLES:
             pair, passage = graded.pair, graded.pair.passage
-            said = f" ({graded.said})" if graded.said else ""
+            detail = f" ({graded.detail})" if graded.detail else ""
             summary.unscored_examples.append(
                 f"query {pair.query.query_id}, {passage.doc_id}:{passage.start}-{passage.end}: "
-                f"{graded.reason}{said}"
+                f"{graded.reason}{detail}"
             )
 
 

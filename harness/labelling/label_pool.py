@@ -65,9 +65,9 @@ def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, rep
         (query, doc, (start, end), grade) for (query, doc, start, end), (grade, _) in there.items()
     )
     judge = config.get("relevance", {}).get("judge", {}).get("kind", "labels")
-    said = scored_grades(folder) if judge != "labels" else {}
+    judge_grades = scored_grades(folder) if judge != "labels" else {}
     wanted = wanted_passages(retrieved_of(folder, top, opened.answerable), opened.documents, _held)
-    items = [Item(one.name, one.query_id, one.ranks, one.grade_in(said)) for one in wanted]
+    items = [Item(one.name, one.query_id, one.ranks, one.grade_in(judge_grades)) for one in wanted]
     settings = {name for item in items for name in item.ranks}
     names = tuple(one["name"] for one in config["settings"] if one["name"] in settings)
     order = ByVerdict(names, path.with_suffix(".order.json"), k=top, batch=count)

@@ -96,8 +96,8 @@ class TextForm:
 
     def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where no words are left after a reasoning model's thoughts."""
-        said = after_thoughts(text)
-        return said if isinstance(said, Malformed) else None if said else Malformed("empty_answer")
+        answer = after_thoughts(text)
+        return answer if isinstance(answer, Malformed) else None if answer else Malformed("empty_answer")
 
     def shortest(self, call: LlmCall) -> str:
         """As long as the query, since nothing better is known."""
@@ -113,11 +113,11 @@ def after_thoughts(text: str) -> str | Malformed:
 
 def json_in(text: str) -> Any | Malformed:
     """The JSON that an answer is, in a code fence or not, after a reasoning model's thoughts."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
+    answer = after_thoughts(text)
+    if isinstance(answer, Malformed):
+        return answer
     try:
-        return json.loads(_FENCE.sub("", said))
+        return json.loads(_FENCE.sub("", answer))
     except (ValueError, RecursionError):
         return Malformed("no_json")
 

@@ -166,8 +166,8 @@ def _still_holds(entry: LlmAnswer, limit: int) -> bool:
     if entry.reason in FINAL_REASONS:
         return True
     used, own = entry.completion_tokens, entry.parameters[LIMIT]
-    said = (entry.finish or "").lower()
-    ended = said in ENDED_BY_ITSELF if said else used is not None and used < own
+    finish = (entry.finish or "").lower()
+    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < own
     return ended and (limit >= own or (used is not None and used <= limit))
 
 

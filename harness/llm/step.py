@@ -87,14 +87,14 @@ class FailurePolicy:
         self, config: LlmStepConfig, goes_on: bool, failed: Sequence[str], total: int, reporter: Reporter
     ) -> None:
         """Warn that ``failed`` of ``total`` have no usable answer; raises LlmError unless the run goes on."""
-        said = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
+        message = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
         if goes_on:
-            reporter.warn(f"{said} and {self.done}: {', '.join(failed)}.")
+            reporter.warn(f"{message} and {self.done}: {', '.join(failed)}.")
             return
         section, value = self.key
         more = ", …" if len(failed) > _SHOWN else ""
         raise LlmError(
-            f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
+            f"{message}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
             f"{self.to_do}, `{section}.ask_again: true` to ask the model again, or name another prompt or "
             "model. Every other answer is in the ledger."
         )

@@ -112,8 +112,8 @@ def _features(pool: Pool) -> tuple[Floats, Floats]:
     columns = [pool.discount.sum(axis=0), pool.discount.max(axis=0)]
     graded = ~np.isnan(pool.judge)
     if graded.any():
-        said = np.where(graded, pool.judge, pool.judge[graded].mean())
-        columns += [said, (said > 0).astype(np.float64), graded.astype(np.float64)]
+        by_judge = np.where(graded, pool.judge, pool.judge[graded].mean())
+        columns += [by_judge, (by_judge > 0).astype(np.float64), graded.astype(np.float64)]
     wide = len(columns)
     table = np.stack([*columns, *pool.discount], axis=1)
     spread = table.std(axis=0)

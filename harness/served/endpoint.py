@@ -129,9 +129,9 @@ class ServedEstimate:
     about: bool = False
 
     def __str__(self) -> str:
-        said = f"{'about ' if self.about else ''}{self.items:,} {self.noun}: {self.calls:,} requests to make"
-        said += f", {self.known:,} {self.noun} kept from before"
+        text = f"{'about ' if self.about else ''}{self.items:,} {self.noun}: {self.calls:,} requests to make"
+        text += f", {self.known:,} {self.noun} kept from before"
         if not self.calls:
-            return f"{said}; nothing to pay"
+            return f"{text}; nothing to pay"
         price = "price unknown: set endpoint.price" if self.price is None else f"price about {self.price:.4f}"
-        return f"{said}; about {self.tokens:,} tokens to send; {price}"
+        return f"{text}; about {self.tokens:,} tokens to send; {price}"

@@ -40,8 +40,8 @@ class Faithfulness(LlmMeasure[FaithfulnessConfig]):
 
     def one(self, case: Case) -> Scoring:
         """Two calls: the statements of the answer, and their verdicts."""
-        said = yield from statements_in(case.query.text, case.answer or "")
-        if not said:
+        statements = yield from statements_in(case.query.text, case.answer or "")
+        if not statements:
             return self.unscored(case, "the answer states nothing")
-        (found,) = yield from verdicts(SUPPORTED, [case.texts], said)
-        return self.score(case, share_of(found), {"statements": judged(said, found)})
+        (found,) = yield from verdicts(SUPPORTED, [case.texts], statements)
+        return self.score(case, share_of(found), {"statements": judged(statements, found)})

@@ -89,12 +89,12 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
 
 def _sentences(passages: Sequence[str]) -> Iterator[_Sentence]:
     """Every different sentence once, where it is read first."""
-    said: set[str] = set()
+    seen: set[str] = set()
     for place, passage in enumerate(passages):
         for start, end in sentence_spans(passage):
             text = " ".join(passage[start:end].split())
-            if text not in said:
-                said.add(text)
+            if text not in seen:
+                seen.add(text)
                 yield _Sentence(place, text)
 
 

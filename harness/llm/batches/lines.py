@@ -51,11 +51,11 @@ def read_answers(files: list[bytes], chat: ChatClient, state: BatchState) -> Ans
         if row is None:
             answers.broken += 1
             continue
-        name, said = row["custom_id"], _said(row)
-        if name in seen and seen[name] != said:
+        name, content = row["custom_id"], _content(row)
+        if name in seen and seen[name] != content:
             answers.double.add(name)
         elif name not in seen:
-            seen[name] = said
+            seen[name] = content
             answers.found[name] = _outcome(row, chat, state)
     for name in answers.double:
         answers.found[name] = CallError(
@@ -74,7 +74,7 @@ def _row(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row.get("response"), dict) or row.get("error") else None
 
 
-def _said(row: dict[str, Any]) -> object:
+def _content(row: dict[str, Any]) -> object:
     """What two lines of one request must agree in."""
     response = row.get("response")
     body = response.get("body") if isinstance(response, dict) else None

@@ -70,11 +70,11 @@ class Bm25Retriever(Retriever[Bm25Config]):
             method = FEEDBACKS.make(feedback)
             asked = [index.fed_back(query, method) for query in queries]
             rankings = [index.search(query, weights) for query, weights in zip(queries, asked, strict=True)]
-            said = [
+            expanded = [
                 replace(query, text=index.words(weights))
                 for query, weights in zip(queries, asked, strict=True)
             ]
-            return RetrievalResult(rankings, asked=tuple(said))
+            return RetrievalResult(rankings, asked=tuple(expanded))
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:

@@ -134,9 +134,9 @@ def _graded(record: Mapping[str, Any]) -> tuple[Any, list[tuple[int, int]], str]
         marked = [one for one in responses.get(EVIDENCE) or [] if one.get("user_id") == user]
         by = f"Argilla user {user}" if user else "Argilla"
         return given[-1]["value"], _ranges(marked[-1]["value"] if marked else []), by
-    said = suggestions.get(GRADE) or {}
+    suggestion = suggestions.get(GRADE) or {}
     marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
-    return said.get("value"), _ranges(marked), str(said.get("agent") or "Argilla")
+    return suggestion.get("value"), _ranges(marked), str(suggestion.get("agent") or "Argilla")
 
 
 def _ranges(spans: Any) -> list[tuple[int, int]]:

@@ -151,5 +151,5 @@ def _value(entry: Any, field: str) -> Any:
 
 def _asked_last(messages: list[Any]) -> Any:
     """What the user said last in a list of chat messages."""
-    said = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
-    return said[-1] if said else None
+    texts = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
+    return texts[-1] if texts else None

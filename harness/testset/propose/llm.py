@@ -114,10 +114,10 @@ class Proposer:
 
     def _question(self, brief: QuestionRequest, answer: LlmAnswer) -> Question | Malformed:
         text = text_of(answer)
-        said = Malformed(answer.reason or "no words") if text is None else parsed(text)
-        if isinstance(said, Malformed):
-            return said
-        asked, quotes = said
+        found = Malformed(answer.reason or "no words") if text is None else parsed(text)
+        if isinstance(found, Malformed):
+            return found
+        asked, quotes = found
         if not asked:
             return Malformed("no_question")
         if brief.kind == "unanswerable":
