@@ -51,7 +51,7 @@ class Asked:
 
 
 def meridian(context):
-    """What people have labelled of the shipped collection."""
+    """The human labels of the shipped collection."""
     corpus = load_corpus(load_config(CONFIG), context)
     grades = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in corpus.labels}
     found = defaultdict(list)

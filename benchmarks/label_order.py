@@ -1,4 +1,4 @@
-"""What to label next: labels to a verdict that can be relied on, and whether intervals hold what they say.
+"""Active labelling: how many labels a reliable verdict takes, and whether the intervals cover as stated.
 
     HARNESS_SHARED=shared python -m benchmarks.label_order [--tables soonest cover] [--trials 200]
 
@@ -259,7 +259,7 @@ def _over_queries(collection, size, counts, trials):
 
 
 def judge(trials, collections):
-    """What a judge's grades are worth: half-widths with and without, and coverage with."""
+    """The value of a judge's grades: half-widths with and without, and coverage with."""
     print("\n| collection | judge | labels | covered | half-width with | without |")
     print("|---|---|---|---|---|---|")
     pairs = judged_pairs()

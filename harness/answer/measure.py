@@ -18,11 +18,11 @@ from harness.llm import Form
 from harness.types import LlmAnswer
 
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
-"""What a measure looks at: parts of a case, or a tool."""
+"""The input of a measure: parts of a case, or a tool."""
 
 
 class AnswerTools(Protocol):
-    """What measures of answers may use: a language model behind the ledger, and an encoder."""
+    """The tools of measures of answers: a language model behind the ledger, and an encoder."""
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
@@ -39,7 +39,7 @@ class AnswerTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the reference page says about a measure."""
+    """The entry of a measure on the reference page."""
 
     about: str
     formula: str
@@ -60,7 +60,7 @@ class AnswerMeasureConfig(StageConfig):
 
     @property
     def label(self) -> str:
-        """What it is called in the tables."""
+        """The name of the measure in the tables."""
         return self.name or self.kind
 
 
@@ -79,7 +79,7 @@ class AnswerMeasure(ABC, Generic[Config]):
 
     @property
     def name(self) -> str:
-        """What it is called in the tables."""
+        """The name of the measure in the tables."""
         return self.config.label
 
     @property

@@ -115,7 +115,7 @@ def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
 
 
 def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
-    """What an answer lacks in recall and in precision, as the details of its measure say, else its words."""
+    """The missing recall and precision of an answer, by the details of its measure, else by its words."""
     details = score.details
     if "statements" not in details and refuses(case.answer or ""):
         # a refusal claims nothing, so it adds nothing

@@ -1,4 +1,4 @@
-"""What a benchmark would do, determined without embedding, scoring or paying for anything."""
+"""The plan of a benchmark, determined without embedding, scoring or paying for anything."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
+    """The work of a run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
     ``rewriting`` is what language models would be asked before anything is retrieved,
     ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models

@@ -237,7 +237,7 @@ def _disagreement(verdict: Verdict) -> str:
 
 
 def _trusted(verdict: Verdict) -> str:
-    """What each measure is for; measures that cannot compare these settings are listed separately."""
+    """The use of each measure; measures that cannot compare these settings are listed separately."""
     by_phrase: dict[str, list[str]] = {}
     for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
         own = verdict.trust.get(name, Trust())

@@ -19,7 +19,7 @@ from harness.types import Document, Query
 
 Outcome = Literal["ok", "failed", "note"]
 Check = tuple[str, Callable[[], object]]
-"""What should hold, and what tries it: it raises HarnessError where it does not, Remark for a note."""
+"""A sentence and its test, which raises HarnessError where it does not hold, Remark for a note."""
 TEXTS = (
     "The storage yard holds 4,200 vehicles and was paved with recycled asphalt.",
     "A crane failure stopped loading for nine days in March.",

@@ -114,7 +114,7 @@ def loss_levels(
 
 
 def restricting(searched: Searched, step: str) -> list[FilterResult]:
-    """What a filter that restricts the whole search made of each query; empty if there is none."""
+    """The results of a filter that restricts the whole search, by query; empty if there is none."""
     return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
 
 

@@ -218,7 +218,7 @@ def _problems(
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
-    """What is wrong; a figure that cannot be computed (NaN) is wrong too."""
+    """The problems found; a figure that cannot be computed (NaN) is one too."""
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
             who = f"a passage {carrier} that {attack}"

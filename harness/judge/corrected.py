@@ -166,7 +166,7 @@ def _estimate(
 
 
 def _rare_spread(values: Floats) -> float:
-    """What two made-up queries add to the variance of the mean, one up and one down by the usual margin.
+    """The variance that two made-up queries add to the mean, one up and one down by the usual margin.
 
     Where all but a few queries have one and the same value (ties between settings, zeros), the few say too
     little about how many more there are: intervals come out too narrow, of width 0 if none is seen. The

@@ -42,7 +42,7 @@ Sink = Callable[[Graded], None]
 
 @dataclass(slots=True)
 class Summary(Spending):
-    """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
+    """The work of one run of a judge: pairs, calls, tokens, money, and what could not be scored.
 
     ``details`` has a ``detail`` for each reason why pairs have no grade, ``panel`` how far its members agree.
     """

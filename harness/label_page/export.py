@@ -181,7 +181,7 @@ class _Groups:
         self._above: dict[str, str] = {}
 
     def first(self, one: str) -> str:
-        """What stands for all that ``one`` was joined with."""
+        """The representative of all that ``one`` was joined with."""
         while self._above.get(one, one) != one:
             one = self._above[one]
         return one

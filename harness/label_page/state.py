@@ -35,7 +35,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """What is on the disk now; ``before`` is what it replaced at ``event``, there since ``before_event``.
+    """A stored rating; ``before`` is the one it replaced at ``event``, there since ``before_event``.
 
     ``before_event`` is 0 if the item was not rated before, or the request was made a second time.
     """

@@ -105,7 +105,7 @@ def known_labels(
 def _place(
     where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]
 ) -> dict[str, Any]:
-    """What a row is about, as the columns of a label without its grade; raises LabelError."""
+    """The query and place of a row, as the columns of a label without its grade; raises LabelError."""
     query_id = raw.get("query_id")
     if query_id not in query_ids:
         raise LabelError(

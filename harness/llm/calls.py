@@ -47,7 +47,7 @@ class Recorder:
         self._price = price
 
     def read(self, call: LlmCall, reply: Reply) -> Read:
-        """What the form of the prompt reads in a reply, or what is wrong with it."""
+        """Read the grades or text in a reply, or say why it cannot be used."""
         return Malformed(reply.fault) if reply.fault else self._form.read(call, reply.text)
 
     def record(self, call: LlmCall, read: Read, came: Reply | CallError, *, settled: bool) -> LlmAnswer:

@@ -162,7 +162,7 @@ class ChatClient:
         return body
 
     def failure(self, status: int, body: object, headers: dict[str, str]) -> CallError:
-        """What an HTTP status of failure means, in the provider's own words."""
+        """Turn an HTTP error into a CallError with the provider's own message."""
         error = read_error(body)
         code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (error.code, error.parameter))
         return classify_status(status, ErrorBody(self.clean(error.words), code, parameter), headers)

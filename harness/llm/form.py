@@ -14,7 +14,7 @@ from harness.types import LlmAnswer, LlmCall
 
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
-"""What a call is about: a text, which stands for ``{{ query }}``, and the passages shown with it."""
+"""The content of a call: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would give the same: the endpoint has decided.

@@ -78,7 +78,7 @@ class TokenEncoder(LocalEncoder):
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
 
 

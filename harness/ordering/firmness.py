@@ -179,7 +179,7 @@ def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) 
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:
-    """What each query adds to the error of a mean over the queries that have anything relevant (a ratio)."""
+    """Each query's share of the error of a mean over the queries with anything relevant (a ratio)."""
     values = contrast @ now.score
     mean = values.sum() / now.answered
     return np.asarray((values - mean * now.share) / max(float(now.share.mean()), 1e-12))

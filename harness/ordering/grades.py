@@ -108,7 +108,7 @@ def fit(pool: Pool, grades: Ints) -> GradeModel:
 
 
 def _features(pool: Pool) -> tuple[Floats, Floats]:
-    """What is known of an item without its grade [P, F], of spread 1, and how large each slope may be [F]."""
+    """The features of items without their grades [P, F], of spread 1, and how large each slope may be [F]."""
     columns = [pool.discount.sum(axis=0), pool.discount.max(axis=0)]
     graded = ~np.isnan(pool.judge)
     if graded.any():

@@ -48,7 +48,7 @@ class Corpora:
         return list(dict.fromkeys(document.doc_id for document in every))
 
     def in_united(self, one: Searched) -> Searched:
-        """What was searched by its texts in ``united``."""
+        """The searched settings, renamed to the texts in ``united``."""
         parser = self.parsers.get(one.setting.name)
         return one if parser is None else _renamed(one, parser)
 

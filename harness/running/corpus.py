@@ -76,7 +76,7 @@ class Corpus:
 
     @property
     def key(self) -> list[list[str]]:
-        """What identifies the text: ids and hashes."""
+        """The identity of the text: ids and hashes."""
         return [[document.doc_id, document.sha256] for document in self.documents]
 
     @property
@@ -88,7 +88,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is read besides the documents: queries, label rows, and all files but the documents."""
+    """All input besides the documents: queries, label rows, and all files but the documents."""
 
     queries: QuerySet
     label_rows: tuple[LabelRow, ...]

@@ -97,7 +97,7 @@ class _Bought:
 
 
 def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, _Bought]:
-    """What the vectors and scores of endpoints cost a setting alone, up to each of its steps and routes.
+    """The cost of vectors and scores of endpoints for a setting alone, up to each of its steps and routes.
 
     Computed from stored values, so that a run that buys nothing gives the same; empty if no endpoint is
     asked.

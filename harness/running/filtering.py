@@ -67,7 +67,7 @@ def _in_place(parts: Sequence[Sequence[T]], rows: Sequence[Sequence[int]]) -> li
 def _by_query(
     parts: Sequence[Sequence[Own]], outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]
 ) -> tuple[Own, ...]:
-    """What each part has for its queries, any number for each, in the order of the queries."""
+    """The values of all parts, any number for each query, in the order of the queries."""
     placed: list[tuple[int, Own]] = []
     for part, found, at in zip(parts, outputs, rows, strict=True):
         first: dict[str, int] = {}

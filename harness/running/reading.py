@@ -143,7 +143,7 @@ def reading_of(
 def _before(
     chunks: Sequence[Chunk], spans: Sequence[Span], headings: Mapping[_Place, _Spans]
 ) -> dict[_Place, _Spans]:
-    """What is shown before each span: all that it and its chunks show before them and that it does not hold.
+    """The ranges shown before each span: those of its chunks and its own, without what the span holds.
 
     ``headings`` are what spans that are larger chunks show themselves.
     """

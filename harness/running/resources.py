@@ -63,7 +63,7 @@ class Resources:
         return vectors(texts, encoder, self.context)
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
-        """What an encoder makes of one text, computed now by a model on this machine."""
+        """Encode one text now, by a model on this machine."""
         found = self.context.encoder(encoder)
         if not isinstance(found, LocalEncoder):
             raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
@@ -71,7 +71,7 @@ class Resources:
         return value
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
-        """What an encoder makes of each text, in their order."""
+        """The encoding of each text, in order."""
         keys = [digest(text) for text in texts]
         found = embedded(keys, texts, encoder, self.context)
         if not self.context.encoder(encoder).bulky:

@@ -54,7 +54,7 @@ class RunTools(Resources):
         return queries if rewrite is None else self.phrasings(rewrite, queries).queries
 
     def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
-        """What a rewriter asks, and how much of it for each query; made once a run."""
+        """The texts that a rewriter makes of the queries, and how many for each; made once a run."""
         done = self.context.rewritten
         # its fields, since a query of another split is a different one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
@@ -87,7 +87,7 @@ class RunTools(Resources):
     def filtered(
         self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
     ) -> tuple[FilterResult, ...]:
-        """What a filter makes of each query among the documents, made once a run."""
+        """The results of a filter for each query among the documents, made once a run."""
         asked = [self.questions.get(query.query_id, query) for query in queries]
         done = self.context.filtered
         documents = list(dict.fromkeys(documents))
@@ -261,6 +261,6 @@ def _bare(retriever: RetrieverConfig) -> RetrieverConfig:
 
 
 def _boost_facts(weight: float, filtered: Sequence[FilterResult]) -> Identity:
-    """What decides a boosted ranking besides passages, queries and retriever."""
+    """All that decides a boosted ranking besides passages, queries and retriever."""
     documents = [None if one.documents is None else sorted(one.documents) for one in filtered]
     return ["boost", weight, documents]

@@ -161,7 +161,7 @@ class FilterConfig(TableConfig):
 
     @property
     def mode(self) -> Literal["restrict", "boost"]:
-        """What happens to documents that are not named: they are left out, or ranked after the others."""
+        """The treatment of documents that are not named: left out, or ranked after the others."""
         return "restrict" if self.boost is None else "boost"
 
     @property

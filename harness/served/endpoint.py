@@ -39,7 +39,7 @@ class ServedEndpoint(HttpEndpoint):
         return self.price is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
-        """What so many tokens in so many requests cost; None without a price."""
+        """The price of so many tokens in so many requests; None without a price."""
         return None if self.price is None else tokens * self.price / PER_MILLION
 
     def facts(self) -> list[Any]:
@@ -102,7 +102,7 @@ class RerankEndpoint(ServedEndpoint):
         return self.price is not None or self.price_per_request is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
-        """What so many tokens in so many requests cost; None without a price."""
+        """The price of so many tokens in so many requests; None without a price."""
         if not self.has_price:
             return None
         return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)

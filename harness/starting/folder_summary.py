@@ -61,7 +61,7 @@ class TextFacts:
 
 @dataclass(frozen=True, slots=True)
 class FolderSummary:
-    """What a folder holds: ``patterns`` are the globs that name the documents, ``skipped`` the unusable ones.
+    """A folder's content: ``patterns`` are the globs of the documents, ``skipped`` the unusable ones.
 
     ``kinds`` and ``unread`` count files by their ending.
     """

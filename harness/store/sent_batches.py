@@ -108,7 +108,7 @@ class SentBatches:
         return frozenset(key for (key,) in self._rows("SELECT key FROM calls"))
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        """What a query finds; nothing if no batch was ever sent."""
+        """The rows of a query; none if no batch was ever sent."""
         if not self.path.exists():
             return []
         with self._open() as db:

@@ -46,7 +46,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class FinishedTestset:
-    """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
+    """The test set to export. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]

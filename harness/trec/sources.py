@@ -122,7 +122,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _located(path: Path, error: pa.ArrowInvalid) -> str:
-    """What is wrong, for CSV with the line: arrow counts them only where it reads without threads."""
+    """The fault in a file, for CSV with the line: arrow counts them only where it reads without threads."""
     if _suffix(path) != ".parquet":
         try:
             _read_csv(path, use_threads=False)

@@ -14,7 +14,7 @@ from harness.trec.ids import TrecError
 
 _MAGIC = b"\x1f\x8b"
 _FREE_BYTES = 64 << 20
-"""What a file may unpack to, whatever its size."""
+"""The size up to which any file may unpack."""
 _LARGEST_RATIO = 100
 """Runs and judgments shrink to between a half and a thirtieth: no document stands twice for a query."""
 

@@ -25,7 +25,7 @@ ORDERS = ("Ignore all", "忽略之前")
 
 
 def sentences(text):
-    """What an honest model takes a text to state: sentences of the known set that stand in it."""
+    """The statements that an honest model finds in a text: sentences of the known set that it contains."""
     known = [s for topic in TOPICS for s in (topic.golden, topic.wrong, topic.invented)]
     return [one for one in known if one in text]
 

@@ -1,4 +1,4 @@
-"""What is indexed around a chunk: every kind, alone and together, and that nobody reads it."""
+"""The text indexed around a chunk: every kind, alone and together, and that it is never read."""
 
 import csv
 import json

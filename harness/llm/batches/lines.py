@@ -75,7 +75,7 @@ def _row(line: bytes) -> dict[str, Any] | None:
 
 
 def _content(row: dict[str, Any]) -> object:
-    """What two lines of one request must agree in."""
+    """The content in which two lines for one request must agree."""
     response = row.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     return body.get("choices", body) if isinstance(body, dict) else row.get("error")

@@ -111,7 +111,7 @@ def _attributes(listed: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """What an AnyValue of OTLP holds."""
+    """The content of an AnyValue of OTLP."""
     if not isinstance(value, Mapping):
         return value
     if "arrayValue" in value:

@@ -41,7 +41,7 @@ class Filter(QueryStep[Configured]):
 
     @abstractmethod
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """What each question names; an empty mapping where that is nothing."""
+        """The values that each question names; an empty mapping for none."""
 
     def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
         """A function that reads one question at a time, prepared as far as possible."""

@@ -42,7 +42,7 @@ def fuse_phrasings(
 
 
 def _one_each(filtered: Sequence[FilterResult], queries: Sequence[Query]) -> Iterator[FilterResult]:
-    """What a filter made of each query: it reads the question, so all phrasings of one are filtered alike."""
+    """One filter result a query: filters read the question, so all phrasings of one are filtered alike."""
     by_query = {one.query_id: one for one in filtered}
     return (by_query[query.query_id] for query in queries if query.query_id in by_query)
 

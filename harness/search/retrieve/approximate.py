@@ -73,7 +73,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
 
     @abstractmethod
     def hits(self, index: Any, asked: Floats, wanted: int) -> Iterable[Hits]:
-        """What the index finds for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
+        """The hits of the index for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
 
     def search(
         self, index: Any, asked: Floats, wanted: int, distinct: Distinct, nearest: Sequence[Nearest]

@@ -51,7 +51,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
 
     @abstractmethod
     def stored(self, values: Iterable[bytes]) -> Any:
-        """What is searched, of the encoded passages; bulky ones are read again at each iteration."""
+        """The data to search, made of the encoded passages; bulky ones are read again at each iteration."""
 
     @abstractmethod
     def question(self, value: bytes) -> Floats:

@@ -43,7 +43,7 @@ class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
         return [c.kind, identity_of(c, c.prompt.form), c.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What the model names; raises LlmError as `llm` does."""
+        """The names that the model finds; raises LlmError as `llm` does."""
         return ask_about(self.config, self.config.prompt.form, queries, tools, _read)
 
 

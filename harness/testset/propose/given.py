@@ -150,6 +150,6 @@ def _value(entry: Any, field: str) -> Any:
 
 
 def _asked_last(messages: list[Any]) -> Any:
-    """What the user said last in a list of chat messages."""
+    """The last message of the user in a list of chat messages."""
     texts = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
     return texts[-1] if texts else None
