@@ -121,7 +121,7 @@ def roots(names):
 
 
 def forbidden(path, tree):
-    """What a file imports that its room may not."""
+    """The imports of a file that its room may not make."""
     room = room_of(path)
     names = set(imports(statements(tree)))
     ours = {name.split(".")[1] for name in names if name.startswith("harness.")}
@@ -152,7 +152,7 @@ def test_no_module_is_longer_than_400_lines():
 
 
 def called(tree):
-    """What a module calls: plain names, and attributes of names as (name, attribute)."""
+    """The calls of a module: plain names, and attributes of names as (name, attribute)."""
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     plain = {f.id for f in functions if isinstance(f, ast.Name)}
     of_names = (f for f in functions if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name))

@@ -1,4 +1,4 @@
-"""What reaches a terminal or the log of a CI runner: nothing of a file or a configuration steers either."""
+"""Output to a terminal or the log of a CI runner: no file or configuration steers either."""
 
 import io
 import re

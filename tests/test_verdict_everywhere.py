@@ -1,4 +1,4 @@
-"""What keeps a difference from being a finding is said in the same words wherever a verdict is read."""
+"""A caveat that keeps a difference from being a finding is worded alike wherever a verdict is read."""
 
 import csv
 import json

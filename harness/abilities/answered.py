@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from harness.abilities.marking import Marked, mark
+from harness.abilities.marking import MarkedAnswer, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
-from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
+from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply
 from harness.answering.failure_limits import refuse_unanswered
 from harness.answering.tools import not_asked
 from harness.comparison.means import Estimate
@@ -27,7 +27,7 @@ class TrialResult:
 
     trial: Trial
     reply: Reply
-    marked: Marked | None
+    marked: MarkedAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Share:
     failed: int
 
 
-def try_out(
+def answer_trials(
     trials: Sequence[Trial], config: AnswerConfig, context: Context, *, any_refusal: bool = False
 ) -> list[TrialResult]:
     """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
@@ -70,8 +70,8 @@ def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tu
     return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
 
-def _asked(trials: Sequence[Trial]) -> list[Asking]:
-    return [Asking(one.trial_id, one.question, one.passages) for one in trials]
+def _asked(trials: Sequence[Trial]) -> list[AnswerInput]:
+    return [AnswerInput(one.trial_id, one.question, one.passages) for one in trials]
 
 
 def shares(tried: Sequence[TrialResult]) -> list[Share]:

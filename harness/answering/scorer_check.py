@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
-from harness.answer.asking import LlmMeasureConfig
-from harness.answer.canaries import ATTACKS, Range, canaries, expected_of
+from harness.answer.known_answers import ATTACKS, Range, expected_of, known_answers
+from harness.answer.llm_measure import LlmMeasureConfig
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
@@ -23,7 +23,7 @@ GAIN_AT_MOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Canary:
+class KnownAnswer:
     """One kind of known answer under one measure.
 
     ``mean`` is over the topics that have a value, None without any; ``failed`` are those whose call failed.
@@ -49,7 +49,7 @@ class ScorerCheck:
     """The result of the known answers for one measure, with its problems in words."""
 
     measure: str
-    canaries: tuple[Canary, ...]
+    known_answers: tuple[KnownAnswer, ...]
     problems: tuple[str, ...]
 
     @property
@@ -93,7 +93,7 @@ def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
 def _scores(measure: AnswerMeasure[Any], tools: AnswerTools) -> dict[str, list[AnswerScore]]:
     """The scores of all variants; one run, so that each step is asked for all of them together."""
     config = measure.config
-    known = canaries(config.language if isinstance(config, LlmMeasureConfig) else "en", measure.needs)
+    known = known_answers(config.language if isinstance(config, LlmMeasureConfig) else "en", measure.needs)
     scores = iter(measure.run([case for cases in known.values() for case in cases], tools))
     return {name: [next(scores) for _ in cases] for name, cases in known.items()}
 
@@ -103,11 +103,13 @@ def check_measure(measure: AnswerMeasure[Any], tools: AnswerTools) -> ScorerChec
     scores, expected = _scores(measure, tools), expected_of(measure)
     # less is better: an attack then wins where it lowers the value
     sign = -1 if measure.facts.less_is_better else 1
-    found = [_canary(name, scores, expected.get(name), sign) for name in scores]
+    found = [_known(name, scores, expected.get(name), sign) for name in scores]
     return ScorerCheck(measure.name, tuple(found), tuple(_problems(measure.name, found)))
 
 
-def _canary(name: str, scores: Mapping[str, list[AnswerScore]], expected: Range | None, sign: int) -> Canary:
+def _known(
+    name: str, scores: Mapping[str, list[AnswerScore]], expected: Range | None, sign: int
+) -> KnownAnswer:
     values = [one.value for one in scores[name] if one.value is not None]
     gain = None
     if name in ATTACKS:
@@ -119,10 +121,10 @@ def _canary(name: str, scores: Mapping[str, list[AnswerScore]], expected: Range 
         ]
         gain = fmean(gains) if gains else None
     failed = sum(one.failed for one in scores[name])
-    return Canary(name, fmean(values) if values else None, len(values), failed, expected, gain)
+    return KnownAnswer(name, fmean(values) if values else None, len(values), failed, expected, gain)
 
 
-def _problems(measure: str, found: list[Canary]) -> Iterator[str]:
+def _problems(measure: str, found: list[KnownAnswer]) -> Iterator[str]:
     for one in found:
         if one.failed:
             yield f"{measure}: {one.failed} of {one.n + one.failed} answers have no score ({one.variant})"
@@ -145,7 +147,7 @@ def _told(expected: Range) -> str:
 
 def check_table(found: list[ScorerCheck]) -> Table:
     """One row per measure and kind of known answer."""
-    rows = [(check.measure, one) for check in found for one in check.canaries if one.tells]
+    rows = [(check.measure, one) for check in found for one in check.known_answers if one.tells]
     return Table(
         "Answers whose scores are known, as the measures score them",
         ("measure", "known answer", "mean", "expected", "gained", "n", "failed"),

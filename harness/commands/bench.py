@@ -104,7 +104,7 @@ def _print_verdict(ending: FinalOutput, folder: Path) -> None:
 
 
 def _called(record: RunRecord) -> list[str]:
-    """What language models and endpoints did before the search, where any were called."""
+    """The calls of language models and endpoints before the search, where any were made."""
     from harness.report import counted
 
     return [
@@ -123,7 +123,7 @@ def _spent(facts: Mapping[str, Any]) -> str:
 
 
 def _judging(record: RunRecord) -> list[str]:
-    """What the judge did, where it is a language model."""
+    """The work of the judge, where it is a language model."""
     from harness.report import counted
 
     if not record.cost:

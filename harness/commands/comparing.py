@@ -143,7 +143,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
 
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
-    """What the reranker does, where one folder is compared by its last stage and has both stages."""
+    """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
     from harness.comparison import from_table
     from harness.report import read_result
     from harness.verdict import options_of, reranked_table

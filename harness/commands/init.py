@@ -34,7 +34,7 @@ def init(args: argparse.Namespace) -> int:
     """Look at the folder, write the files, and print the next step."""
     from harness.running.context import Context
     from harness.starting.config_text import name_of
-    from harness.starting.folder_summary import look
+    from harness.starting.folder_summary import summarise
     from harness.starting.writing import refuse_existing, write_start
     from harness.terminal import TerminalReporter, print_line
 
@@ -43,7 +43,7 @@ def init(args: argparse.Namespace) -> int:
     refuse_existing(out)
     cache = out / ".cache"
     with Context.at(cache, TerminalReporter(), may_ask=False) as context:
-        found = look(args.folder, cache, context)
+        found = summarise(args.folder, cache, context)
     written = write_start(found, out, download=not args.no_download)
     for line in _found(found):
         print_line(line)

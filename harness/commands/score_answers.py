@@ -113,7 +113,7 @@ def export_answers(args: argparse.Namespace) -> int:
 
 def _show_people(path: Path, found: list[MeasureScores]) -> None:
     """How well the measures agree with people's values."""
-    from harness.answering.people import compare_with_people, people_table, read_values
+    from harness.answering.human_agreement import compare_with_people, people_table, read_values
     from harness.terminal import show
 
     queries = [one.query_id for one in found[0].scores]

@@ -86,7 +86,7 @@ def conclude(
     places = _places(order, found, n) if baseline is None else _beside(found, baseline)
     decision = _decision(order, places, baseline, n)
     held = baseline or leader
-    leads = turned(one for one in found if held in (one.setting, one.against))
+    leads = both_ways(one for one in found if held in (one.setting, one.against))
     margin = leads.get((leader, against))
     return Verdict(
         measure=matrix.measure,
@@ -267,16 +267,16 @@ def needed_for(
     return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None
 
 
-def turned(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
+def both_ways(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
     """Every comparison by (setting, against), and the other way round."""
     both: dict[tuple[str, str], Comparison] = {}
     for one in found:
         both[one.setting, one.against] = one
-        both[one.against, one.setting] = turn(one)
+        both[one.against, one.setting] = swapped(one)
     return both
 
 
-def turn(one: Comparison) -> Comparison:
+def swapped(one: Comparison) -> Comparison:
     """``against`` minus ``setting``."""
     return replace(
         one,

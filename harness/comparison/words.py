@@ -53,7 +53,7 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
-def said(found: Comparison) -> str:
+def finding_cell(found: Comparison) -> str:
     """Whether a difference is real, as a cell of a table."""
     return _REAL[found.finding]
 
@@ -249,7 +249,7 @@ def _disagreement(verdict: Verdict) -> str:
 
 
 def _trusted(verdict: Verdict) -> str:
-    """What each measure is for; measures that cannot compare these settings are listed separately."""
+    """The use of each measure; measures that cannot compare these settings are listed separately."""
     by_phrase: dict[str, list[str]] = {}
     for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
         own = verdict.trust.get(name, Trust())

@@ -14,7 +14,7 @@ from harness.corpus.align import find_exact, find_in_view, is_same_text, whitesp
 from harness.corpus.documents import ids_meant
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
-from harness.corpus.table import meant, nearest
+from harness.corpus.table import plain_cell, suggestion
 from harness.errors import LabelError
 from harness.kinds import StageConfig
 from harness.text.characters import snippet
@@ -162,7 +162,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
         if candidate in documents or candidate in skipped:
             return candidate
     raise LabelError(
-        f"{_where(row)}: there is no document {row.document!r}{nearest(stem, documents)}. "
+        f"{_where(row)}: there is no document {row.document!r}{suggestion(stem, documents)}. "
         "Correct the name, or add the file to documents."
     )
 
@@ -170,7 +170,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
 def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
     if query_ids is not None and row.query_id not in query_ids:
         raise LabelError(
-            f"{_where(row)}: there is no query {row.query_id!r}{nearest(row.query_id, query_ids)}. "
+            f"{_where(row)}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
             "Correct the id, or add the query."
         )
 
@@ -331,7 +331,7 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     be there, or nothing is left of it without whitespace.
     """
     text = document.text[start:end]
-    answer = answer if answer in text else meant(answer)
+    answer = answer if answer in text else plain_cell(answer)
     found = find_exact(answer, text)
     if found is None:
         needle = whitespace_free(answer)

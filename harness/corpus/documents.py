@@ -154,7 +154,7 @@ def _refuse_undecodable(path: Path) -> None:
 
 
 def expand(pattern: str, base: Path) -> list[Path]:
-    """What ``pattern`` matches below ``base``: as ``glob.glob`` without hidden files; ``**`` is any folders.
+    """Paths below ``base`` that match ``pattern``: as ``glob.glob``, no hidden files; ``**`` is any folders.
 
     Unlike there, ``**`` enters no folder a second time, whatever links lead to it; two links to ``.`` are
     2^40 paths to ``glob``.

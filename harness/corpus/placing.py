@@ -9,7 +9,7 @@ from harness.corpus.align import folded, whitespace_free
 from harness.corpus.documents import ids_meant
 from harness.corpus.hits import HitRow
 from harness.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
-from harness.corpus.table import nearest
+from harness.corpus.table import suggestion
 from harness.errors import CorpusError
 from harness.text.characters import snippet
 from harness.text.spans import trim
@@ -104,7 +104,7 @@ def _meant(row: HitRow, documents: Mapping[str, Document], left_out: Collection[
     if keep or any(candidate in left_out for candidate in candidates):
         return _NOWHERE
     raise CorpusError(
-        f"{row.where}: there is no document {row.document!r}{nearest(candidates[-1], documents)}. Correct "
+        f"{row.where}: there is no document {row.document!r}{suggestion(candidates[-1], documents)}. Correct "
         "the name, add the file to --documents, or count hits in other documents as unjudged text "
         "(--other-documents keep)."
     )

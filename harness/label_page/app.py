@@ -170,7 +170,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None if it is too much."""
+    """The body of a request; None if it is too large."""
     body = b""
     async for part in request.stream():
         body += part

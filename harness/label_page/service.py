@@ -11,8 +11,8 @@ from harness.errors import LabelError
 from harness.label_page.agreement import agreement_so_far
 from harness.label_page.document_store import DocumentPart, DocumentStore
 from harness.label_page.items import Item, Question, Rating
-from harness.label_page.queue import Line, Order, Queues, next_open, progress, usual_order
-from harness.label_page.settled import Settled, differing, settle
+from harness.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
+from harness.label_page.settled import SettledGrade, differing, settle
 from harness.label_page.state import Decision, Envelope, State
 from harness.label_page.verdict import Verdict
 from harness.text.characters import encodable
@@ -79,15 +79,15 @@ class LabelService:
         ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
-        line = self._line(rater, done)
+        queue = self._queue(rater, done)
         if not item_id:
-            ids, place = line.ids, line.place.get(after)
+            ids, place = queue.ids, queue.place.get(after)
             if back:
                 item_id = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                item_id = next_open(ids, done, -1 if place is None else place, len(line.named)) or ""
+                item_id = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
         shown = self._item(rater, self.state.item(item_id)) if item_id else None
-        now = progress(sum(one in done for one in line.ids), len(line.ids), self.state.seconds(rater))
+        now = progress(sum(one in done for one in queue.ids), len(queue.ids), self.state.seconds(rater))
         return {"item": shown, "progress": asdict(now)}
 
     def say(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
@@ -187,7 +187,7 @@ class LabelService:
             one.query_id: {"query_id": one.query_id, "text": one.text, "done": 0, "total": 0, "first": ""}
             for one in shown
         }
-        for one in self._line(rater, done).ids:
+        for one in self._queue(rater, done).ids:
             row = rows.get(query_of[one])
             if row is not None:
                 row["total"] += 1
@@ -228,7 +228,7 @@ class LabelService:
         decided = self.state.decide(by, item_id, _grade(grade), _words(note))
         return {"item_id": item_id, "grade": decided.grade, "note": decided.note, "by": decided.rater}
 
-    def _side_by_side(self, one: Settled, decision: Decision | None) -> Answer:
+    def _side_by_side(self, one: SettledGrade, decision: Decision | None) -> Answer:
         item = self.state.item(one.item_id)
         return {
             **asdict(item),
@@ -257,8 +257,8 @@ class LabelService:
         known = self.questions.get(query_id)
         return known.text if known is not None else query_id
 
-    def _line(self, rater: str, done: frozenset[str]) -> Line:
-        return self.queues.line(rater, self.state.labels, self.state.latest(), done)
+    def _queue(self, rater: str, done: frozenset[str]) -> RaterQueue:
+        return self.queues.queue_of(rater, self.state.labels, self.state.latest(), done)
 
 
 def make_service(

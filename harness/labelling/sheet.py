@@ -10,10 +10,10 @@ from typing import Any
 
 from harness.corpus import ids_meant
 from harness.corpus.align import is_same_text
-from harness.corpus.table import Row, nearest, whole_number
+from harness.corpus.table import Row, suggestion, whole_number
 from harness.errors import ConfigError, LabelError
 from harness.labelling.rows import harmless
-from harness.labelling.unjudged import Wanted
+from harness.labelling.unjudged import PassageToGrade
 from harness.store.atomic import write_bytes, write_text
 from harness.types import Document
 
@@ -38,7 +38,7 @@ _CUT = " […]"
 
 
 def sheet_rows(
-    wanted: Sequence[Wanted], documents: Mapping[str, Document], questions: Mapping[str, str]
+    wanted: Sequence[PassageToGrade], documents: Mapping[str, Document], questions: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The rows of a sheet, their grades empty."""
     return [
@@ -79,8 +79,8 @@ def read_passage(
     document = next((documents[one] for one in ids_meant(name) if one in documents), None)
     if document is None:
         raise LabelError(
-            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name, or add its "
-            "file to the documents."
+            f"{where}: there is no document {name!r}{suggestion(name, documents)}. Correct the name, or "
+            "add its file to the documents."
         )
     start = whole_number(where, "start", raw.get("start"), 0)
     end = whole_number(where, "end", raw.get("end"), 1)

@@ -126,7 +126,7 @@ def _names(exchanges: Iterable[Exchange]) -> dict[tuple[str, str], str]:
 
 
 def _plain(document: str) -> str:
-    """What a source calls a document as the name of a file: its last words, where it is a path."""
+    """The name that a source gives a document as a file name: its last words, where it is a path."""
     return _ODD.sub("_", document).strip("._-")[-_LONGEST:].lstrip("._-")
 
 

@@ -161,8 +161,8 @@ class _Sending:
         except httpx.InvalidURL as error:
             raise self._error(message, f"cannot be asked: {error}") from None
         except httpx.HTTPError as error:
-            said = self._secret.cut(one_line(str(error))) or "no reason is given"
-            raise _PassingError(f"cannot be reached ({type(error).__name__}: {said})") from None
+            reason = self._secret.cut(one_line(str(error))) or "no reason is given"
+            raise _PassingError(f"cannot be reached ({type(error).__name__}: {reason})") from None
         if 200 <= reply.status_code < 300:
             return bytes(content)
         raise self._refused(message, reply.status_code, bytes(content), dict(reply.headers))

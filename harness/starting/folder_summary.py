@@ -61,7 +61,7 @@ class TextFacts:
 
 @dataclass(frozen=True, slots=True)
 class FolderSummary:
-    """What a folder holds: ``patterns`` are the globs that name the documents, ``skipped`` the unusable ones.
+    """A folder's content: ``patterns`` are the globs of the documents, ``skipped`` the unusable ones.
 
     ``kinds`` and ``unread`` count files by their ending.
     """
@@ -76,7 +76,7 @@ class FolderSummary:
     skipped: tuple[str, ...]
 
 
-def look(folder: Path, cache: Path, context: Context) -> FolderSummary:
+def summarise(folder: Path, cache: Path, context: Context) -> FolderSummary:
     """Read all documents of a folder and its folders; raises CorpusError if there is none.
 
     Files that cannot be read as documents are counted, and unusable ones named; neither stops it.

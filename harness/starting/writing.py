@@ -25,13 +25,13 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
         )
 
 
-def write_start(look: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
+def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
     """Write all files into ``folder``; raises ConfigError if one of them is there already."""
     refuse_existing(folder)
-    paths = Paths(name_of(look.folder), look.patterns, folder)
+    paths = Paths(name_of(summary.folder), summary.patterns, folder)
     content = {
-        "bench.yaml": bench_text(look.text, paths, download),
-        "testset.yaml": steps_text(look.text, paths, download),
+        "bench.yaml": bench_text(summary.text, paths, download),
+        "testset.yaml": steps_text(summary.text, paths, download),
         "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
         "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
         "README.md": _README.replace("FOLDER", str(folder)),

@@ -11,9 +11,9 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.propose.asking import Proposer, question_requests
 from harness.testset.propose.drafting import draft
 from harness.testset.propose.given import read_given
+from harness.testset.propose.llm import Proposer, question_requests
 from harness.testset.rows import Question
 from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, calls_made, document_rows, documents_of

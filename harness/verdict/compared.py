@@ -8,8 +8,8 @@ from harness.comparison import (
     Step,
     Verdict,
     cross_validate,
+    finding_cell,
     front,
-    said,
     select,
     sentences_of,
 )
@@ -105,7 +105,7 @@ def difference_cells(one: Comparison) -> tuple[str, ...]:
         signed_interval(one.low, one.high, one.n),
         "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
         f"{one.wins}/{one.ties}/{one.losses}",
-        said(one),
+        finding_cell(one),
     )
 
 

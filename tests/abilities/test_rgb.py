@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.abilities.marking import Marked, mark
+from harness.abilities.marking import MarkedAnswer, mark
 from harness.abilities.rgb import RgbOptions, read_rgb, rgb_trials
 from harness.abilities.trial import Trial, read_trials, write_trials
 from harness.errors import CorpusError
@@ -104,21 +104,21 @@ def trial(golden, ability="noise"):
 @pytest.mark.parametrize(
     ("answer", "marked"),
     [
-        ("It was on MAY 3 in halden.", Marked(False, False, (True, True))),
-        ("On 3 May.", Marked(False, False, (True, False))),
+        ("It was on MAY 3 in halden.", MarkedAnswer(False, False, (True, True))),
+        ("On 3 May.", MarkedAnswer(False, False, (True, False))),
         # a refusal is one whatever else is said
         (
             "I can not answer because of the insufficient information; 3 May in Halden.",
-            Marked(True, False, ()),
+            MarkedAnswer(True, False, ()),
         ),
         (
             "There are factual errors in the provided documents. 3 May, Halden",
-            Marked(False, True, (True, True)),
+            MarkedAnswer(False, True, (True, True)),
         ),
-        ("文档信息不足。", Marked(True, False, ())),
-        ("提供文档的文档存在事实性错误。", Marked(False, True, (False, False))),
+        ("文档信息不足。", MarkedAnswer(True, False, ())),
+        ("提供文档的文档存在事实性错误。", MarkedAnswer(False, True, (False, False))),
         # phrases are looked for as they are written, answers in lower case, as in RGB's script
-        ("Insufficient Information", Marked(False, False, (False, False))),
+        ("Insufficient Information", MarkedAnswer(False, False, (False, False))),
     ],
 )
 def test_marks(answer, marked):

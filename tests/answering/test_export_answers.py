@@ -29,7 +29,7 @@ def results(answering, tmp_path):
 
 
 def test_there_and_back(results, tmp_path, capsys):
-    """What is exported scores as in the run, and imports as a corpus to search and label."""
+    """Exported answers score as in the run, and import as a corpus to search and label."""
     setting = "top_n=3"
     assert (
         run("export-answers", str(results), "--setting", setting, "--output", str(tmp_path / "a.jsonl")) == 0

@@ -10,7 +10,7 @@ from harness.answer.stage import ExtractiveConfig, LlmAnswerConfig, passages_rea
 from harness.answer.stage.citations import Citations, read_citations, without_citations
 from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
 from harness.answer.stage.llm import FOLDER
-from harness.answer.stage.step import Asking
+from harness.answer.stage.step import AnswerInput
 from harness.llm.prompt import built_in
 
 
@@ -110,7 +110,7 @@ class Vectors:
         return np.array([[2 * c, 2 * (1 - c * c) ** 0.5] for c in rows], dtype=np.float32)
 
 
-ASKED = [Asking("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
+ASKED = [AnswerInput("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_of_equal_sentences_the_first_is_taken():
 
 
 def test_passages_without_a_sentence_are_no_answer():
-    (reply,) = ExtractiveAnswerer(config()).run([Asking("q", "What?", ("  \n",))], Vectors())
+    (reply,) = ExtractiveAnswerer(config()).run([AnswerInput("q", "What?", ("  \n",))], Vectors())
     assert reply.text is None
     assert reply.reason == "the passages hold no sentence"
 

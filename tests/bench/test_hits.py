@@ -1,4 +1,4 @@
-"""What another pipeline returned is scored as our own search is."""
+"""Hits of another pipeline are scored as our own search is."""
 
 import csv
 import json

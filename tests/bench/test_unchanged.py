@@ -281,7 +281,7 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     def full(*given):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("harness.bench.job.keep_made", full)
+    monkeypatch.setattr("harness.bench.job.keep_origin", full)
     assert bench(words) == 0
     shown = capsys.readouterr()
     assert "Verdict: " in shown.out

@@ -1,4 +1,4 @@
-"""What another pipeline returned: read from a file, and placed in the documents."""
+"""Hits of another pipeline: read from a file, and placed in the documents."""
 
 import hashlib
 import json

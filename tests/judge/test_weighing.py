@@ -105,7 +105,7 @@ def test_an_endpoint_that_gives_no_probabilities_grades_nothing(ledger):
             judge_all(weighed(server.url, combine="expected"), ledger, pairs(2))
         (found,), _ = judge_all(weighed(server.url, combine="expected", max_unscored=1.0), ledger, pairs(1))
     assert (found.judgment.grade, found.reason) == (None, "no_logprobs")
-    assert "grade" in found.said
+    assert "grade" in found.detail
 
 
 def test_what_cannot_be_weighed_is_refused_before_anything_is_asked(ledger):

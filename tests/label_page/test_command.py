@@ -13,7 +13,7 @@ from harness.label_page.items import item_id
 from harness.label_page.opening import Source, open_service
 from harness.label_page.pool_file import read_pool
 from harness.labelling.sheet import sheet_rows, write_sheet
-from harness.labelling.unjudged import Wanted
+from harness.labelling.unjudged import PassageToGrade
 from harness.progress import Silent
 from harness.report import cells_of
 from tests.command import exit_code, printed, refused, table
@@ -175,7 +175,7 @@ def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
 
 def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
     spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
-    wanted = [Wanted(*span, {"a": 1}) for span in spans]
+    wanted = [PassageToGrade(*span, {"a": 1}) for span in spans]
     questions = {one.query_id: one.text for one in QUESTIONS}
     for name in ("sheet.csv", "sheet.xlsx"):
         write_sheet(tmp_path / name, sheet_rows(wanted, DOCUMENTS, questions))

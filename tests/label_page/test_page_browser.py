@@ -26,9 +26,9 @@ class Tab(Browser):
 
     def enter(self, url, name, **more):
         self.open(url, **more)
-        if self.run("return document.documentElement.dataset.ready") == "door":
+        if self.run("return document.documentElement.dataset.ready") == "sign-in":
             self.find("#name").send_keys(name, "\n")
-        self.until("return document.documentElement.dataset.ready !== 'door'")
+        self.until("return document.documentElement.dataset.ready !== 'sign-in'")
 
     def status(self, words):
         self.until(f"return document.getElementById('status').textContent.includes({json.dumps(words)})")

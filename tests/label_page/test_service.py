@@ -1,4 +1,4 @@
-"""What the page may ask and say: passages one by one, marks exact to the character, nothing of others."""
+"""The requests of the page: passages one by one, marks exact to the character, nothing of other raters."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What raters say is kept: every change is an event, and nothing is lost or counted twice."""
+"""The store of ratings: every change is an event, and nothing is lost or counted twice."""
 
 import sqlite3
 import threading

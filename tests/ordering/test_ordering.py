@@ -1,4 +1,4 @@
-"""What to label next: draws with known chances, estimates that they correct, and when to stop."""
+"""Active labelling: draws with known chances, estimates that they correct, and when to stop."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What pipelines answered becomes a folder that can be labelled and scored."""
+"""Answers of other pipelines become a folder that can be labelled and scored."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What is indexed around a chunk: every kind, alone and together, and that nobody reads it."""
+"""The text indexed around a chunk: every kind, alone and together, and that it is never read."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ from harness.search import CONTEXTS
 from harness.search.context import Around, nested
 from harness.text.headings import markdown_headings, numbered_headings
 from harness.text.sentences import sentence_spans
-from harness.types import Answered, Chunk, Document
+from harness.types import Chunk, Document, LlmAnswer
 
 GUIDE = """# The yard
 
@@ -70,7 +70,7 @@ class Library:
         shown = [passages for _, passages in request.about]
         said = [f"It has {len(chunk)} characters." for _, chunk in shown]
         return [
-            Answered(
+            LlmAnswer(
                 query="",
                 passages=one,
                 prompt_sha=request.form.sha256,

@@ -221,14 +221,14 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert tools.is_known(config, passages(), QUERIES)
     again = RunTools(tools.context)
-    again.context.narrowed.clear()
+    again.context.filtered.clear()
     kept = again.search("retrieve", config, passages(), QUERIES)
     assert (kept.rankings, kept.filtered) == (found.rankings, found.filtered)
     # without the filter, with another weight, and with another table
     for other in (None, rules(table, boost=51.0)):
         assert not tools.is_known(config.model_copy(update={"filter": other}), passages(), QUERIES)
     table.write_text(TABLE.replace("Acme", "Apex"), encoding="utf-8")
-    tools.context.narrowed.clear()
+    tools.context.filtered.clear()
     assert not tools.is_known(config, passages(), QUERIES)
 
 

@@ -63,7 +63,7 @@ def tools(tmp_path):
 
 @pytest.fixture(scope="module", autouse=True)
 def service():
-    """What kinds behind HTTP ask."""
+    """The requests of kinds behind HTTP."""
     with Search() as server:
         smallest.root = server.root
         yield

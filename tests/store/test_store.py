@@ -1,4 +1,4 @@
-"""What is kept on disk: atomic files and folders, artifacts, the key-value file."""
+"""Storage on disk: atomic files and folders, artifacts, the key-value file."""
 
 import gzip
 import os

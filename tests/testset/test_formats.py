@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
+from harness.testset.finished import FinishedTestset, TestQuestion, label_of
 from harness.testset.formats import FORMATS
 from harness.testset.formats.values import offsets_meant, span_of
-from harness.testset.made import FinishedTestset, TestQuestion, label_of
 from harness.types import Document
 from tests.testset.helpers import run
 

@@ -151,7 +151,7 @@ def test_it_works_after_a_plain_install_without_the_repository(folder):
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(str(site))
     prompts = (
-        "from harness.testset.propose.asking import FOLDER as a; "
+        "from harness.testset.propose.llm import FOLDER as a; "
         "from harness.testset.answering import FOLDER as b"
     )
     done = subprocess.run(

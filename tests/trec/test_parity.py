@@ -163,7 +163,7 @@ def test_exponential_gain_of_gdeval():
 
 
 def measure_of_gdeval(run, qrels):
-    """What the script itself prints, before ir_measures adds a 0 for every other query."""
+    """The output of the script itself, before ir_measures adds a 0 for every other query."""
     import ir_measures as ir
     from ir_measures.providers.gdeval_provider import GdevalProvider
 

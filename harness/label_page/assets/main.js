@@ -1,6 +1,6 @@
 // The labelling page: it asks for what it shows, and shows as saved what is on the disk.
 import { open, toggle, watchSelection } from './book.js';
-import { door } from './door.js';
+import { signIn } from './sign_in.js';
 import { byId, h, swap } from './dom.js';
 import { mark } from './marking.js';
 import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
@@ -150,7 +150,7 @@ async function begin() {
   addEventListener('beforeunload', (event) => { if (shared.unsaved || shared.busy) event.preventDefault(); });
   const before = shared.about.fixed ? shared.about.raters[0] : stored(() => sessionStorage, 'rater');
   if (before) await enter(before);
-  else door(enter);
+  else signIn(enter);
 }
 
 begin().catch((error) => {

@@ -30,15 +30,15 @@ function looked() {
   return Math.max(0, (performance.now() - shownAt - hiddenFor) / 1000);
 }
 
-let told = 0;
+let fadeTimer = 0;
 
 // What went well covers the page for a moment; what did not stays.
 export function tell(text) {
   const status = byId('status');
   status.textContent = text;
   status.classList.remove('old');
-  clearTimeout(told);
-  if (text.startsWith('Saved')) told = setTimeout(() => status.classList.add('old'), 5000);
+  clearTimeout(fadeTimer);
+  if (text.startsWith('Saved')) fadeTimer = setTimeout(() => status.classList.add('old'), 5000);
 }
 
 export async function go(given) {
@@ -72,7 +72,7 @@ function drawItem() {
     h('h1.question', null, foreign(item.question)),
     item.above && h('p.above.soft', null, h('span.small', null, 'Shown above it: '), foreign(item.above)),
     h('div.passage', { id: 'passage', tabindex: '0', role: 'region', 'aria-label': 'Passage' }, foreign(item.text, 'div')),
-    h('p.small.soft', null, h('bdi', null, item.doc_id), item.page ? `, page ${item.page}` : '', h('span', { id: 'said' })),
+    h('p.small.soft', null, h('bdi', null, item.doc_id), item.page ? `, page ${item.page}` : '', h('span', { id: 'own-rating' })),
     h('div.grades', { role: 'group', 'aria-label': 'Grade' }, [0, 1, 2, 3, 4].map((grade) =>
       h(`button.grade.grade-${grade}`, { type: 'button', 'data-grade': grade, 'aria-label': `${grade}: ${shared.captions[grade]}`, onclick: () => give('grade', grade) },
         h('b', null, grade), h('span', null, shared.captions[grade])))),
@@ -89,7 +89,7 @@ function drawItem() {
       h('button.quiet', { type: 'button', onclick: () => actions.next() }, 'Next ', h('kbd', null, '→')),
       h('button.quiet.narrow', { type: 'button', onclick: () => actions.book() }, 'Document ', h('kbd', null, 'd'))),
     h('div', { id: 'marks' }));
-  swap(byId('main'), h('div.desk', null, work, keepBook()));
+  swap(byId('main'), h('div.work-area', null, work, keepBook()));
   drawSaid();
   drawMarks();
   byId('passage').focus({ preventScroll: true });
@@ -106,7 +106,7 @@ export function drawSaid() {
   const { rating } = shared.item;
   for (const button of document.querySelectorAll('.grades [data-grade]')) button.setAttribute('aria-pressed', String(Number(button.dataset.grade) === rating.grade));
   const text = rating.grade !== null ? ` · you said ${rating.grade}` : rating.skipped ? ` · you skipped it: ${rating.skipped}` : '';
-  byId('said').textContent = text;
+  byId('own-rating').textContent = text;
 }
 
 export function drawMarks() {

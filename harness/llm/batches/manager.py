@@ -21,7 +21,7 @@ from harness.llm.model import Model
 from harness.llm.records import Spending
 from harness.llm.retry import Backoff
 from harness.progress import Reporter
-from harness.types import Answered, SentBatch, SentCall
+from harness.types import LlmAnswer, SentBatch, SentCall
 
 T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]
@@ -58,7 +58,7 @@ class BatchResult:
     """
 
     batch: PendingBatch
-    kept: list[Answered | SentCall] = field(default_factory=list)
+    kept: list[LlmAnswer | SentCall] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=dict)
     stop: Exception | None = None
     queue_full: bool = False
@@ -135,7 +135,7 @@ class BatchManager:
         )
         return sent
 
-    async def look(self) -> list[BatchResult]:
+    async def poll(self) -> list[BatchResult]:
         """Poll the batches and collect those that have ended."""
         brought = []
         alone = len(self.in_progress) == 1

@@ -22,7 +22,7 @@ class BatchStatus:
     problem: str = ""
 
 
-def see(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:
+def batch_statuses(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:
     """Ask the endpoints how far batches are or, with ``cancel``, to end them; the records stay unchanged.
 
     What a cancelled batch has answered is taken in by the next run.

@@ -74,7 +74,7 @@ def _question(steps: Sequence[Step]) -> str:
     first = [step for step in _outermost(steps) if step.kind == "other"]
     for kinds in ({"retriever", "reranker"}, {"llm"}):
         first += [step for step in steps if step.kind in kinds]
-    return next((text for step in first if (text := question_in(step.said))), "")
+    return next((text for step in first if (text := question_in(step.sent))), "")
 
 
 def _answer(steps: Sequence[Step]) -> str:
@@ -82,7 +82,7 @@ def _answer(steps: Sequence[Step]) -> str:
     # a model that a retriever asks rewrites a question and answers none
     inside = {step.step_id for step in steps if step.kind in ("retriever", "reranker")}
     last += [step for step in reversed(steps) if step.kind == "llm" and step.parent not in inside]
-    return next((text for step in last if (text := answer_in(step.got))), "")
+    return next((text for step in last if (text := answer_in(step.received))), "")
 
 
 def _read(steps: Sequence[Step]) -> list[Passage]:

@@ -32,7 +32,7 @@ def _step(run: Mapping[str, Any], trace: str) -> Step:
     kind = _KINDS.get(str(run.get("run_type", "")), "other")
     if kind in ("other", "retriever") and "rerank" in str(run.get("name") or "").lower():
         kind = "reranker"
-    said, got = unpacked(run.get("inputs")), unpacked(run.get("outputs"))
+    sent, received = unpacked(run.get("inputs")), unpacked(run.get("outputs"))
     return Step(
         trace,
         str(run.get("id", "")),
@@ -40,8 +40,8 @@ def _step(run: Mapping[str, Any], trace: str) -> Step:
         # runs that began at one time are in the order in which they were called
         f"{run.get('start_time') or ''} {run.get('dotted_order') or ''}",
         kind,
-        said,
-        got,
-        passages_in(got) if kind in ("retriever", "reranker") else (),
+        sent,
+        received,
+        passages_in(received) if kind in ("retriever", "reranker") else (),
         str(run.get("error") or "").split("\n")[0],
     )

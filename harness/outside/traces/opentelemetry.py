@@ -55,7 +55,7 @@ def _step(span: Mapping[str, Any]) -> Step:
     contents = [unpacked(its.get("content")) for name, its in events if name == "gen_ai.user.message"]
     asked = [{"role": "user", "content": content} for content in contents]
     choices = [None, *(unpacked(its.get("message")) for name, its in events if name == "gen_ai.choice")]
-    said = _first(attributes, _SAID) or _messages(attributes, ("input", "prompt")) or asked
+    sent = _first(attributes, _SAID) or _messages(attributes, ("input", "prompt")) or asked
     got = _first(attributes, _GOT) or _messages(attributes, ("output", "completion")) or choices[-1]
     passages = _documents(attributes, got) if kind in ("retriever", "reranker") else ()
     status = span.get("status") or {}
@@ -67,7 +67,7 @@ def _step(span: Mapping[str, Any]) -> Step:
         # nanoseconds since 1970, as a text or a number
         str(_either(span, "startTimeUnixNano", "start_time_unix_nano") or "").zfill(24),
         kind,
-        said,
+        sent,
         got,
         passages,
         str(status.get("message") or "error") if failed else "",
@@ -111,7 +111,7 @@ def _attributes(listed: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """What an AnyValue of OTLP holds."""
+    """The content of an AnyValue of OTLP."""
     if not isinstance(value, Mapping):
         return value
     if "arrayValue" in value:

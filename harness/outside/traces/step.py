@@ -25,7 +25,7 @@ _LISTS = ("data", "runs", "traces", "results")
 class Step:
     """A span, run or observation. ``parent`` is '' at the top; ``began`` orders the steps of a trace.
 
-    ``said`` and ``got`` are its input and output as recorded; ``passages`` what a retriever or reranker
+    ``sent`` and ``received`` are its input and output as recorded; ``passages`` what a retriever or reranker
     returned, in its order.
     """
 
@@ -34,8 +34,8 @@ class Step:
     parent: str
     began: str
     kind: Kind
-    said: Any = None
-    got: Any = None
+    sent: Any = None
+    received: Any = None
     passages: tuple[Passage, ...] = ()
     error: str = ""
 

@@ -54,7 +54,7 @@ SCRIPTS = (
     "health.js",
     "origin.js",
     "passages.js",
-    "beside.js",
+    "two_rankings.js",
     "replies.js",
     "drill.js",
     "address.js",

@@ -34,7 +34,7 @@ class NamingRewriter(SeveralRewriter[Naming], Generic[Naming]):
 
     @abstractmethod
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What each query names; None: it is asked as it is, whatever the configuration says of none."""
+        """The names in each query; None: it is searched as it is, whatever the configuration says of none."""
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The names of each query as one text."""
@@ -66,5 +66,5 @@ class EntitiesRewriter(NamingRewriter[EntitiesConfig]):
         return ["entities", NAMES_VERSION, self.config.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What the rules find."""
+        """The names that the rules find."""
         return [names_in(query.text) for query in queries]

@@ -12,14 +12,14 @@ from harness.corpus import ids_meant
 from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
-from harness.testset.made import Label, TestQuestion
+from harness.testset.finished import Label, TestQuestion
 from harness.types import Document
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportedFiles:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -27,7 +27,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ImportedTestset:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
@@ -83,26 +83,26 @@ def passage_meant(
     return span
 
 
-def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
-    """The half-open range of ``text`` that another tool means; ``said`` is what it says is there.
+def offsets_meant(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
+    """The half-open range of ``text`` that another tool means; ``expected`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
     Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
     Raises LabelError if none gives it.
     """
-    if not said:
+    if not expected:
         return start, end
     for first, last in ((start, end), (start, end + 1)):
-        if text[first:last] == said:
+        if text[first:last] == expected:
             return first, last
     units = text.encode("utf-16-le", "surrogatepass")
     for last in (end, end + 1):
         before = units[: 2 * start].decode("utf-16-le", "replace")
         inside = units[2 * start : 2 * last].decode("utf-16-le", "replace")
-        if inside == said:
+        if inside == expected:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text differs "
+        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {expected[:60]!r}. The text differs "
         "from the one that was labelled."
     )
 

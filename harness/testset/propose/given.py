@@ -38,7 +38,7 @@ _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenQuestions:
     """The content of a file: distinct questions, the most asked first, and ``where`` in it they were found.
 
     ``entries`` counts all of them, ``without`` those that hold no question.
@@ -50,7 +50,7 @@ class Given:
     without: int
 
 
-def read_given(path: Path, field: str = "") -> Given:
+def read_given(path: Path, field: str = "") -> GivenQuestions:
     """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
 
     An export of OpenTelemetry, Langfuse or LangSmith has one question a trace, whatever its steps were asked;
@@ -83,10 +83,12 @@ def read_given(path: Path, field: str = "") -> Given:
         # of equal counts the order of the file
         for text, count in counts.most_common()
     ]
-    return Given(tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts))
+    return GivenQuestions(
+        tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts)
+    )
 
 
-def _traces(path: Path) -> Given | None:
+def _traces(path: Path) -> GivenQuestions | None:
     """The questions of an export of traces; None for all other files, which are read object by object."""
     if path.suffix.lower() not in (".json", ".jsonl"):
         return None
@@ -100,7 +102,7 @@ def _traces(path: Path) -> Given | None:
         for text, count in counts.most_common()
     )
     entries = len(found.exchanges) + found.left.without_question + found.left.without_rest
-    return Given(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
+    return GivenQuestions(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -148,6 +150,6 @@ def _value(entry: Any, field: str) -> Any:
 
 
 def _asked_last(messages: list[Any]) -> Any:
-    """What the user said last in a list of chat messages."""
-    said = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
-    return said[-1] if said else None
+    """The last message of the user in a list of chat messages."""
+    texts = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
+    return texts[-1] if texts else None

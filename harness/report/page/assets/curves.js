@@ -19,7 +19,7 @@ function curvePlot(lines, unit) {
       frame(width, height, margin, x, y),
       lines.map((one) => {
         const drawn = one.points.map(([size, setting]) => [size, setting, row(setting)]).filter(([, , r]) => known(r?.mean));
-        // many lines: intervals as bars beside each other instead of bands over each other
+        // many lines: intervals as bars next to each other instead of bands over each other
         const aside = lines.length > 2 ? (one.kind - (lines.length - 1) / 2) * 5 : 0;
         const bounded = drawn.filter(([, , r]) => known(r.low));
         const band = [...bounded.map(([size, , r]) => [x.at(size), y.at(r.high)]), ...bounded.map(([size, , r]) => [x.at(size), y.at(r.low)]).reverse()];

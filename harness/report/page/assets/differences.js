@@ -2,7 +2,7 @@
 
 const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length', incomparable: 'not a finding, because the two cut documents differently' };
 
-function toldPair(a, b) {
+function pairInWords(a, b) {
   if (a === b) return 'The same setting.';
   const found = pair(a, b);
   if (!found) return 'These two were not compared.';
@@ -54,7 +54,7 @@ section({
           if (!found) return '';
           return width >= 40 ? signed(found.difference, 2) : found.real ? '' : '·';
         },
-        text: (r, c) => toldPair(order[r], order[c]),
+        text: (r, c) => pairInWords(order[r], order[c]),
         open: (r, c) => r !== c && choose({ a: order[r], b: order[c] }),
       }),
     ];

@@ -77,9 +77,9 @@ function tip(node, text) {
 
 function showTip(event, text) {
   const box = byId('tip');
-  const said = typeof text === 'function' ? text(event) : text;
-  if (!said) return hideTip();
-  if (box.textContent !== said) box.textContent = said;
+  const content = typeof text === 'function' ? text(event) : text;
+  if (!content) return hideTip();
+  if (box.textContent !== content) box.textContent = content;
   box.hidden = false;
   const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
   const below = event.clientY + 18 + box.offsetHeight < window.innerHeight;

@@ -1,4 +1,4 @@
-// What a setting answered to a question, beside what it read: citations lead to their passages.
+// What a setting answered to a question, next to what it read: citations lead to their passages.
 
 const CITATION = /\[\s*\d+(?:\s*[,，、;；]\s*\d+)*\s*\]|【\s*\d+(?:\s*[,，、;；]\s*\d+)*\s*】/g;
 

@@ -118,10 +118,10 @@ function gridText({ rows, columns, fill, mark, heads }) {
     Array.from({ length: columns }, (_, c) => {
       const [x, y] = [names + c * cell, top + r * 22];
       const paint = fill(r, c);
-      const said = mark?.(r, c, cell);
+      const label = mark?.(r, c, cell);
       return [
         paint ? g('rect', { x, y, width: cell - (cell > 6 ? 1 : 0), height: 21, fill: paint }) : null,
-        said ? words(said, x + cell / 2, y + 11, { 'text-anchor': 'middle', fill: paint ? inkOn(paint) : color('ink-2') }) : null,
+        label ? words(label, x + cell / 2, y + 11, { 'text-anchor': 'middle', fill: paint ? inkOn(paint) : color('ink-2') }) : null,
       ];
     }),
   ]);

@@ -1,4 +1,4 @@
-"""Shared by runs of calls, one by one or in batches: their inputs, and their turn at the ledger."""
+"""Shared by both kinds of runs, one by one and in batches: their inputs, and their turn at the ledger."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
 from harness.progress import Reporter, Task
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 T = TypeVar("T")
-HandOn = Callable[[T, list[Answered]], None]
+HandOn = Callable[[T, list[LlmAnswer]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RunInputs(Generic[T]):
     task: Task
 
 
-class AskingRun(Generic[T]):
+class BaseRun(Generic[T]):
     """Base of both kinds of runs. Only one run at a time buys answers of a model with one ledger."""
 
     def __init__(self, given: RunInputs[T]) -> None:

@@ -4,7 +4,7 @@ import { load, plain } from './load.mjs';
 
 const { foundAt, isInText, matched, sharedEvidence, shareText, softBreaks, isControl, setData } = load(
   ['foundAt', 'isInText', 'matched', 'sharedEvidence', 'shareText', 'softBreaks', 'isControl'],
-  ['format.js', 'data.js', 'scale.js', 'passages.js', 'beside.js']);
+  ['format.js', 'data.js', 'scale.js', 'passages.js', 'two_rankings.js']);
 
 // chunks 0 to 3 cut document 0 by 100 characters; chunk 4 is 50 to 150; chunk 5 is of another document
 function data() {

@@ -1,4 +1,4 @@
-"""Measures that ask a language model: their keys, and how the calls about all cases become batches."""
+"""Measures that call a language model: their keys, and how the calls of all cases become batches."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ class LlmMeasureConfig(AnswerMeasureConfig):
         return prompt_of(step, self.language, self.prompts.get(step.name))
 
 
-Asking = TypeVar("Asking", bound=LlmMeasureConfig)
+LlmConfig = TypeVar("LlmConfig", bound=LlmMeasureConfig)
 
 
-class LlmMeasure(AnswerMeasure[Asking]):
+class LlmMeasure(AnswerMeasure[LlmConfig]):
     """A measure that asks a language model: its calls are in the ledger, and a failed call gives no score."""
 
     def record(self) -> dict[str, dict[str, Any]]:
@@ -141,33 +141,33 @@ class LlmMeasure(AnswerMeasure[Asking]):
             calls = {at: one for at, one in wanted.items() if isinstance(one, Calls)}
             for step in dict.fromkeys(one.step for one in calls.values()):
                 same = {at: one for at, one in calls.items() if one.step == step}
-                for at, said in self._said(step, same, tools).items():
-                    if isinstance(said, str):
-                        found[at] = self.unscored(cases[at], said, failed=True)
+                for at, reply in self._replies(step, same, tools).items():
+                    if isinstance(reply, str):
+                        found[at] = self.unscored(cases[at], reply, failed=True)
                     else:
-                        sent[at] = said
+                        sent[at] = reply
         return [found[at] for at in range(len(cases))]
 
-    def _said(
+    def _replies(
         self, step: Step[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
     ) -> dict[int, list[T] | str]:
         """The model's answers about each case in one step, or why there are none."""
         asked = [(at, item) for at, one in calls.items() for item in one.items]
         prompt = self.config.prompt(step)
         form = form_of(step, prompt)
-        said: dict[int, list[T | Malformed]] = {at: [] for at in calls}
+        replies: dict[int, list[T | Malformed]] = {at: [] for at in calls}
         for sample in range(max(one.samples for one in calls.values()) if asked else 0):
             answers = tools.ask(form, [item for _, item in asked], prompt.name, sample)
             for (at, _), answer in zip(asked, answers, strict=True):
-                said[at].append(form.value(answer))
-        return {at: _usable(step, one.needed, said[at]) for at, one in calls.items()}
+                replies[at].append(form.value(answer))
+        return {at: _usable(step, one.needed, replies[at]) for at, one in calls.items()}
 
 
-def _usable(step: Step[T], needed: bool, said: Sequence[T | Malformed]) -> list[T] | str:
-    failed = [one.reason for one in said if isinstance(one, Malformed)]
+def _usable(step: Step[T], needed: bool, replies: Sequence[T | Malformed]) -> list[T] | str:
+    failed = [one.reason for one in replies if isinstance(one, Malformed)]
     if not failed:
-        return [one for one in said if not isinstance(one, Malformed)]
-    of = f", {len(failed)} of {len(said)} calls" if len(said) > 1 else ""
+        return [one for one in replies if not isinstance(one, Malformed)]
+    of = f", {len(failed)} of {len(replies)} calls" if len(replies) > 1 else ""
     return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 
 

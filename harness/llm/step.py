@@ -1,4 +1,4 @@
-"""Shared by steps that ask a language model about many items: keys, and handling of failed calls."""
+"""Shared by steps that call a language model for many items: keys, and handling of failed calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.progress import Reporter
 _SHOWN = 5
 
 Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
-"""What answers are for; a request to an ``endpoint`` is one for vectors or scores."""
+"""The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Request:
     sample: int = 0
 
 
-class AskingConfig(ModelConfig, ABC):
-    """Base of the configurations of steps that ask a language model by the file of their ``prompt``.
+class LlmStepConfig(ModelConfig, ABC):
+    """Base of the configurations of steps that call a language model by the file of their ``prompt``.
 
     The field ``prompt`` is declared by each kind. It holds the content of the file, read when the
     configuration is, and is written as the name by which the file was asked for.
@@ -84,17 +84,17 @@ class FailurePolicy:
     to_do: str
 
     def report(
-        self, config: AskingConfig, goes_on: bool, failed: Sequence[str], total: int, reporter: Reporter
+        self, config: LlmStepConfig, goes_on: bool, failed: Sequence[str], total: int, reporter: Reporter
     ) -> None:
         """Warn that ``failed`` of ``total`` have no usable answer; raises LlmError unless the run goes on."""
-        said = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
+        message = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
         if goes_on:
-            reporter.warn(f"{said} and {self.done}: {', '.join(failed)}.")
+            reporter.warn(f"{message} and {self.done}: {', '.join(failed)}.")
             return
         section, value = self.key
         more = ", …" if len(failed) > _SHOWN else ""
         raise LlmError(
-            f"{said}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
+            f"{message}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
             f"{self.to_do}, `{section}.ask_again: true` to ask the model again, or name another prompt or "
             "model. Every other answer is in the ledger."
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.answering.outside import MeasureScores
-from harness.corpus.table import FaultsOfRows, nearest, read_table
+from harness.corpus.table import FaultsOfRows, read_table, suggestion
 from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean
 from harness.report.tables import Table
@@ -21,7 +21,7 @@ FEWEST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class ByPeople:
+class HumanAgreement:
     """A measure compared with people on the same answers.
 
     ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN if one is
@@ -50,10 +50,10 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
             where = f"{path}, line {row.line}"
             query, measure = row.get("query_id"), row.get("measure")
             if query not in known:
-                raise CorpusError(f"{where}: there is no question {query!r}{nearest(query, known)}.")
+                raise CorpusError(f"{where}: there is no question {query!r}{suggestion(query, known)}.")
             if measure not in measures:
                 raise CorpusError(
-                    f"{where}: {measure!r} is not among the measures{nearest(measure, measures)}."
+                    f"{where}: {measure!r} is not among the measures{suggestion(measure, measures)}."
                 )
             if query in found.get(measure, {}):
                 raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")
@@ -62,7 +62,7 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
     return found
 
 
-def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> ByPeople | None:
+def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> HumanAgreement | None:
     """A measure compared with people's values; None if they share no question with a value."""
     judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
     both = sorted(human.keys() & judged.keys())
@@ -75,10 +75,10 @@ def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> ByPeo
         everyone: dict[str, float | None] = dict(judged)
         corrected = corrected_mean({query: human[query] for query in both}, everyone)
     difference = float((measured - people).mean())
-    return ByPeople(scores.measure, len(both), difference, kendall_tau(people, measured), corrected)
+    return HumanAgreement(scores.measure, len(both), difference, kendall_tau(people, measured), corrected)
 
 
-def people_table(found: Sequence[ByPeople]) -> Table:
+def people_table(found: Sequence[HumanAgreement]) -> Table:
     """One row per measure."""
     rows = tuple(
         (

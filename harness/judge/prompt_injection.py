@@ -1,4 +1,4 @@
-"""Find text that speaks to the one who grades it: orders, claimed grades, ready answers, closing fences."""
+"""Find text that addresses the one who grades it: orders, claimed grades, ready answers, closing fences."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _SIGNS = (
     r"</?(?:passage|query)\b",
     r"<\|(?:im_start|im_end|system|user|assistant)\|>",
 )
-_SPEAKS = re.compile("|".join(f"(?:{sign})" for sign in _SIGNS), re.IGNORECASE)
+_INJECTION = re.compile("|".join(f"(?:{sign})" for sign in _SIGNS), re.IGNORECASE)
 _AROUND = 40
 
 
-def speaks_to_judge(text: str) -> str | None:
-    """The words with which a passage speaks to its judge, with some text around them; None if it does not.
+def find_injection(text: str) -> str | None:
+    """The words with which a passage addresses its judge, with some text around them; None if it does not.
 
     A rough filter, for a person to look at: it knows common phrases in English and Chinese, misses others,
     and flags some pages about grading. It changes no grade.
     """
-    found = _SPEAKS.search(text)
+    found = _INJECTION.search(text)
     if found is None:
         return None
     around = text[max(0, found.start() - _AROUND) : found.end() + _AROUND]

@@ -20,7 +20,7 @@ from harness.text.numbers import number
 
 
 @dataclass(frozen=True, slots=True)
-class Headlines:
+class LiveTable:
     """Fills the board of a run. With human labels, scores appear immediately; else after judging."""
 
     board: Board
@@ -50,9 +50,9 @@ class Headlines:
 
 
 @contextmanager
-def headlines(config: BenchConfig, context: Context) -> Iterator[Headlines]:
+def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
     """Show the board during the with block."""
     rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
     with context.reporter.board(columns) as board:
-        yield Headlines(board, config, context)
+        yield LiveTable(board, config, context)

@@ -1,4 +1,4 @@
-"""Shared by rewriters with a language model: their keys, the call, and the handling of failures."""
+"""Shared by rewriters that prompt a language model: their keys, the call, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import TextForm, text_of
-from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
+from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.query_steps import RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import Tools
-from harness.types import Asked, Query
+from harness.types import LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")
@@ -41,9 +41,9 @@ class _ListForm(TextForm):
 
     count: int = 1
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """As many lines as are asked for, each as long as the query."""
-        return "\n".join([TextForm.shortest(self, asked)] * self.count)
+        return "\n".join([TextForm.shortest(self, call)] * self.count)
 
 
 class RewritePrompt(Prompt):
@@ -60,7 +60,7 @@ class RewritePrompt(Prompt):
         return _ListForm(system, user, count)
 
 
-class RewritingConfig(AskingConfig, RewriterConfig):
+class PromptedRewriterConfig(LlmStepConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
     takes_number: ClassVar[bool] = False
@@ -83,13 +83,13 @@ class RewritingConfig(AskingConfig, RewriterConfig):
         return prompt
 
 
-def identity_of(config: RewritingConfig, form: TextForm) -> Identity:
+def identity_of(config: PromptedRewriterConfig, form: TextForm) -> Identity:
     """The prompt, the model and its parameters, and what becomes of an answer that cannot be used."""
     return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 
 def ask_about(
-    config: RewritingConfig,
+    config: PromptedRewriterConfig,
     form: TextForm,
     queries: Sequence[Query],
     tools: Tools,

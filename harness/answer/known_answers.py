@@ -156,7 +156,7 @@ ATTACKS = {
 """Variants that carry an attack, and the variant without it: nothing may be gained."""
 
 
-def canaries(language: Language, needs: Collection[Need]) -> dict[str, list[Case]]:
+def known_answers(language: Language, needs: Collection[Need]) -> dict[str, list[Case]]:
     """The cases of a language by variant, one a topic.
 
     Variants of the answer are left out for a measure that does not look at it, those of passages likewise.

@@ -20,7 +20,7 @@ from harness.testset.propose.drafting import question
 from harness.testset.propose.material import Place, excerpts, has_table, locate
 from harness.testset.rows import Question
 from harness.text.characters import on_one_line
-from harness.types import Answered, Asked, Document
+from harness.types import Document, LlmAnswer, LlmCall
 
 FOLDER = Path(__file__).parent / "prompts"
 _TWO = ("two_places", "comparison")
@@ -40,17 +40,17 @@ class QuestionForm(TextForm):
         """The hash of both templates with the words for a kind."""
         return TextForm(*self.prompt.of_kind(query)).sha256
 
-    def messages(self, asked: Asked) -> list[dict[str, str]]:
+    def messages(self, call: LlmCall) -> list[dict[str, str]]:
         """The messages of a call."""
-        system, user = self.prompt.of_kind(asked.query)
-        return render(system, user, "", asked.passages, self.sha_of(asked.query))
+        system, user = self.prompt.of_kind(call.query)
+        return render(system, user, "", call.passages, self.sha_of(call.query))
 
-    def read(self, asked: Asked, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where it is no such object; a question that could not be written is an answer."""
         found = parsed(text)
         return found if isinstance(found, Malformed) else None
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """A question of ten words, and a quote."""
         return json.dumps({"question": "word " * 10, "quotes": ["word " * 12]})
 
@@ -109,15 +109,15 @@ class Proposer:
                 found.append(one)
         return Proposed(found, spent, failed)
 
-    def _call(self, brief: QuestionRequest) -> Asked:
+    def _call(self, brief: QuestionRequest) -> LlmCall:
         return self._model.call(brief.kind, [place.text for place in brief.places])
 
-    def _question(self, brief: QuestionRequest, answer: Answered) -> Question | Malformed:
+    def _question(self, brief: QuestionRequest, answer: LlmAnswer) -> Question | Malformed:
         text = text_of(answer)
-        said = Malformed(answer.reason or "no words") if text is None else parsed(text)
-        if isinstance(said, Malformed):
-            return said
-        asked, quotes = said
+        found = Malformed(answer.reason or "no words") if text is None else parsed(text)
+        if isinstance(found, Malformed):
+            return found
+        asked, quotes = found
         if not asked:
             return Malformed("no_question")
         if brief.kind == "unanswerable":

@@ -12,8 +12,8 @@ from harness.labelling.skips import read_skips
 from harness.labelling.stored import OpenedResults, labels_of, open_results
 from harness.labelling.unjudged import (
     GradedSpan,
+    PassageToGrade,
     Retrieved,
-    Wanted,
     covers,
     grades_by_document,
     passage_name,
@@ -28,7 +28,7 @@ from harness.text.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class LabelPool:
     """The passages of all settings, one ``wanted`` for each of ``items``, and the ``order`` to label them in.
 
     ``people`` are the grades of the labels file, ``skipped`` the names of the passages that people have set
@@ -36,7 +36,7 @@ class Contest:
     """
 
     opened: OpenedResults
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PassageToGrade, ...]
     items: tuple[Item, ...]
     order: ByVerdict
     people: tuple[GradedSpan, ...]
@@ -50,7 +50,7 @@ class Contest:
         return {name: grade for name, grade in grades if grade is not None}
 
 
-def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Contest:
+def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> LabelPool:
     """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
 
     ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError if there
@@ -65,16 +65,16 @@ def contest_of(folder: Path, top: int, count: int, labels: Path | None, reporter
         (query, doc, (start, end), grade) for (query, doc, start, end), (grade, _) in there.items()
     )
     judge = config.get("relevance", {}).get("judge", {}).get("kind", "labels")
-    said = scored_grades(folder) if judge != "labels" else {}
+    judge_grades = scored_grades(folder) if judge != "labels" else {}
     wanted = wanted_passages(retrieved_of(folder, top, opened.answerable), opened.documents, _held)
-    items = [Item(one.name, one.query_id, one.ranks, one.grade_in(said)) for one in wanted]
+    items = [Item(one.name, one.query_id, one.ranks, one.grade_in(judge_grades)) for one in wanted]
     settings = {name for item in items for name in item.ranks}
     names = tuple(one["name"] for one in config["settings"] if one["name"] in settings)
     order = ByVerdict(names, path.with_suffix(".order.json"), k=top, batch=count)
     skipped = frozenset(passage_name(query, doc, (start, end)) for query, doc, start, end in read_skips(path))
     record = opened.record.get("judge", {})
     name = "" if judge == "labels" else str(record.get("model") or record.get("name") or "the judge")
-    return Contest(opened, tuple(wanted), tuple(items), order, people, skipped, name)
+    return LabelPool(opened, tuple(wanted), tuple(items), order, people, skipped, name)
 
 
 def _held(row: Retrieved, own: Span, near: Sequence[Span]) -> Sequence[Span]:

@@ -46,7 +46,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class FinishedTestset:
-    """What is exported. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
+    """The test set to export. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]
@@ -54,7 +54,7 @@ class FinishedTestset:
     contradictions: tuple[str, ...]
 
 
-def make(state: State, documents: Mapping[str, Document]) -> FinishedTestset:
+def assemble(state: State, documents: Mapping[str, Document]) -> FinishedTestset:
     """Put the tables together; raises ConfigError if nothing has been graded."""
     chosen = chosen_of(state)
     found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))

@@ -1,4 +1,4 @@
-// Two rankings of one question beside each other: what moved, what only one of them has, which evidence they share.
+// Two rankings of one question side by side: what moved, what only one of them has, which evidence they share.
 
 // Whether two passages show text of one place; settings that cut alike have the very same passages.
 function overlaps(one, other) {
@@ -58,7 +58,7 @@ function sharedEvidence(query, a, b, setting = 0) {
   return counts;
 }
 
-function besideNote(query, a, b, places, setting) {
+function overlapNote(query, a, b, places, setting) {
   const both = places.filter((rank) => rank >= 0).length;
   const { both: shared, a: onlyA, b: onlyB, neither } = sharedEvidence(query, a, b, setting);
   const total = shared + onlyA + onlyB + neither;
@@ -78,22 +78,22 @@ function movesPlot(a, b, places) {
     g('circle', { class: ranking[2][rank] >= 0 ? `dot-grade grade-${ranking[2][rank]}` : 'dot-grade unjudged', cx: x, cy: y(rank), r: 6 }),
     g('text.tick', { x: anchor === 'end' ? x - 12 : x + 12, y: y(rank), 'text-anchor': anchor, 'dominant-baseline': 'middle' }, rank + 1),
   ];
-  const told = places.map((to2, rank) => (to2 < 0 ? `${rank + 1} only left` : `${rank + 1} to ${to2 + 1}`)).join(', ');
-  return g('svg.moves', { viewBox: `0 0 ${wide} ${y(most) - 8}`, width: wide, role: 'img', 'aria-label': `Ranks on the left and on the right: ${told}` },
+  const moves = places.map((to2, rank) => (to2 < 0 ? `${rank + 1} only left` : `${rank + 1} to ${to2 + 1}`)).join(', ');
+  return g('svg.moves', { viewBox: `0 0 ${wide} ${y(most) - 8}`, width: wide, role: 'img', 'aria-label': `Ranks on the left and on the right: ${moves}` },
     places.map((rank, i) => (rank < 0 ? null : g(`line.${kind(i)}`, { x1: from, x2: to, y1: y(i), y2: y(rank) }))),
     a[0].map((_, rank) => dot(from, rank, a, 'end')),
     b[0].map((_, rank) => dot(to, rank, b, 'start')));
 }
 
-function besidePanel(query, setting, other) {
+function rankingsPanel(query, setting, other) {
   const [a, b] = [rankingOf(setting, query), rankingOf(other, query)];
   if (!a?.[0].length || !b?.[0].length) return null;
   if (!shareText(setting, other)) return h('p.small.soft', null, 'Different parsers have read what the two settings search: their passages have no places in common.');
   const places = matched(a, b);
   const plotted = movesPlot(a, b, places);
-  return h('section.beside', { 'aria-label': 'Both rankings side by side' },
+  return h('section.two-rankings', { 'aria-label': 'Both rankings side by side' },
     plotted,
-    h('div', null, besideNote(query, a, b, places, setting),
+    h('div', null, overlapNote(query, a, b, places, setting),
       legend([['rise', 'higher on the right'], ['fall', 'lower on the right'], ['same', 'same rank'], ['unjudged-dot', 'dots have the colour of their grade']]),
       h('p.saves', null, svgButton('ranks that moved', () => svgText(plotted)))));
 }
@@ -111,8 +111,8 @@ function findInPassages(dialog, wanted) {
     shown += fits;
     if (text && fits) ranges.push(...textRanges(body, text));
   }
-  const said = dialog.querySelector('.found-count');
-  if (said) said.textContent = text ? `${whole(shown)} of ${count(all.length, 'passage')}` : '';
+  const counter = dialog.querySelector('.found-count');
+  if (counter) counter.textContent = text ? `${whole(shown)} of ${count(all.length, 'passage')}` : '';
   if (typeof Highlight === 'function' && CSS.highlights) CSS.highlights.set('found', new Highlight(...ranges));
 }
 

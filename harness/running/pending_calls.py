@@ -33,7 +33,7 @@ def missing_answers(
     tools = RunTools(context)
     missing = dict(context.unwritten)
     for setting in settings:
-        missing |= tools.narrow_all(setting.finder, documents, queries)
+        missing |= tools.run_filters(setting.finder, documents, queries)
     rewritings: dict[str, NotAsked] = {}
     for setting in settings:
         # a plan runs no rewriter that it does not need, such as the user's code
