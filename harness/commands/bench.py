@@ -54,7 +54,7 @@ def bench(args: argparse.Namespace) -> int:
     done = do_bench(config, TerminalReporter(quiet=args.quiet), again=args.again)
     _print_figures(done.ending)
     if done.results is None:
-        unchanged = f"Nothing has changed since the run of {done.date}; its results stand"
+        unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
         show((f"{unchanged} (--again runs it again).",))
     else:
         _print_work(done.results.record)

@@ -57,7 +57,7 @@ def answers_meant(
     if measure is None:
         return None
     if args.stage != "final" or args.judge is not None:
-        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge say nothing about it.")
+        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge do not apply to it.")
     return stored, measure
 
 

@@ -188,7 +188,7 @@ def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
     there = document.text[start:end]
     if row.text and whitespace_free(row.text).text != whitespace_free(there).text:
         raise CorpusError(
-            f"{row.where}: at {start}-{end} of {document.doc_id} stands {snippet(there, 80)!r}, not "
+            f"{row.where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 80)!r}, not "
             f"{snippet(row.text, 80)!r}. Offsets count characters of the text as the harness extracts it; "
             "leave start and end out to have the text searched."
         )

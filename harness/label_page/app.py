@@ -207,7 +207,7 @@ def _item(given: Given) -> str:
 def _number(given: Given, name: str) -> int:
     value = _whole(given, name)
     if value is None:
-        raise LabelError(f"The request says no {name}. Load the page again.")
+        raise LabelError(f"The request lacks {name}. Load the page again.")
     return value
 
 

@@ -71,7 +71,7 @@ class Source:
             raise _nothing_named()
         if not self.documents:
             raise ConfigError(
-                "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
+                "A pool file needs the documents it was made from: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)

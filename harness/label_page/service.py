@@ -68,7 +68,7 @@ class LabelService:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} letters that can be seen.")
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters.")
         if self.rater and name != self.rater:
             raise LabelError(f"This page was started for {self.rater} alone.")
         return name
@@ -128,7 +128,7 @@ class LabelService:
             raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
         if document.text[start:end] != text:
             raise LabelError(
-                "What was selected is not what the document says at that place. Load the page again."
+                "The selection is not the text of the document at that place. Load the page again."
             )
         start, end = trim(document.text, (start, end))
         if start >= end:

@@ -98,7 +98,7 @@ def by_labels(found: Standing, top: int) -> ByLabels:
 def _judge_words(found: Standing) -> str:
     return (
         f"The grades of {found.judge} are corrected by {found.firm.graded:,} of people, so that its mistakes "
-        "do not stand in these means."
+        "are not in these means."
     )
 
 

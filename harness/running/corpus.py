@@ -235,7 +235,7 @@ def with_duplicates(
     context.count("duplicates_joined", found.joined)
     if found.added:
         context.reporter.note(
-            f"{counted(found.repeated, 'label stands', 'labels stand')} word for word elsewhere too: "
+            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
             f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
             "(anchor.duplicates: false counts the labelled places only)."
         )

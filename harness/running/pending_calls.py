@@ -64,7 +64,7 @@ def _rewritten(
     rewrite: RewriterConfig | None, known: _Known, tools: RunTools, found: dict[str, NotAsked]
 ) -> _Known:
     if known.missing and not isinstance(rewrite, ModelConfig):
-        # the texts are not known yet, and code of the user's is not run on others
+        # the texts are not known yet, and the user's code is not run on others
         return known
     try:
         return replace(known, queries=tools.rewritten(rewrite, known.queries))

@@ -123,7 +123,7 @@ def _chunks(facts: TextFacts) -> str:
     return (
         f"chunk:   # {why}; and tables row by row\n"
         f"  - {{kind: {cutter}, chunk_size: {sizes}}}\n"
-        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text stands in "
+        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text is in "
         "tables\n"
     )
 

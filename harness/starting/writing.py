@@ -20,7 +20,7 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there:
         raise ConfigError(
-            f"{folder}: {', '.join(there)} {'is' if len(there) == 1 else 'are'} there already and "
+            f"{folder}: {', '.join(there)} {'exists' if len(there) == 1 else 'exist'} already and "
             "nothing is overwritten. Name another folder with --out."
         )
 

@@ -97,7 +97,7 @@ def export_as(state: State, context: Context, name: str, to: Path | None) -> Out
     testset = assemble(state, documents)
     folder = to or state.folder / FOLDER / name
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder} is there already. Remove it, or name another folder with --to.")
+        raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
     written = FORMATS[name].write(testset, documents, folder)
     lines = [f"{folder}/: {', '.join(written.files)}."]
     lines += [f"  {note}" for note in written.notes]

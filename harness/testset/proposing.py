@@ -108,7 +108,7 @@ def _documents(state: State, context: Context, replace: bool) -> dict[str, Docum
     """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
     if state.has(Question) and not replace:
         raise ConfigError(
-            f"{state.path(Question)} is there already, perhaps with your edits. Repeat the step with --again "
+            f"{state.path(Question)} exists already, perhaps with your edits. Repeat the step with --again "
             "(the old file stays in history/), or go on with the next one: "
             f"harness testset {state.folder} status"
         )

@@ -189,7 +189,7 @@ def test_faults_of_trials_are_named(tmp_path, text, message):
     ],
 )
 def test_faults_of_rgb_are_named(tmp_path, record, message):
-    with pytest.raises(CorpusError, match=f"line 1: is no instance of RGB.*{message}"):
+    with pytest.raises(CorpusError, match=f"line 1: not an RGB instance.*{message}"):
         rgb(tmp_path / "t.jsonl", record)
 
 

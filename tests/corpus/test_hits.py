@@ -212,7 +212,7 @@ def test_a_text_that_is_nowhere_has_no_place_and_its_likeness_is_reported():
         (hit(document="engines", page=1), "a text without pages"),
         (hit(document="people", page=3), "people has 2 pages, not page 3"),
         (hit(document="engines", start=0, end=5000), "end 5000 lies beyond the text of engines"),
-        (hit(document="engines", start=0, end=5, text="Other"), "stands 'The e', not 'Other'"),
+        (hit(document="engines", start=0, end=5, text="Other"), "is 'The e', not 'Other'"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_line(row, message):

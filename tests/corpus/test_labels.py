@@ -55,7 +55,7 @@ def test_jsonl_with_numbers(write):
         ("q1,a,5,,1,x,1", "line 2: start and end belong together"),
         ("q1,a,5,5,,,1", r"line 2: start 5 is not before end 5"),
         ("q1,a,-5,5,,,1", "line 2: start is '-5'"),
-        ("q1,a,,,,  ,1", "line 2: says nowhere what is graded"),
+        ("q1,a,,,,  ,1", "line 2: does not say what is graded"),
         (",a,,,1,x,1", "line 2: query_id is empty"),
         ("q1,,,,1,x,1", "line 2: document is empty"),
         ("q1,a,,,1,x,1\nq1,a,,,1,x,2", "line 3: labels the same as line 2"),

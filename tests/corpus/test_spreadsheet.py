@@ -118,7 +118,7 @@ def test_all_faults_of_a_file_are_reported_together(tmp_path):
         read_labels(path)
     shown = str(raised.value)
     assert shown.startswith("3 rows cannot be used:")
-    for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "says nowhere what is graded")):
+    for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "does not say what is graded")):
         assert f"line {line}: {fault}" in shown
 
 

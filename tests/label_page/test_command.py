@@ -118,7 +118,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
     ("words", "message"),
     [
         ([], "Name what to label"),
-        (["--pool", "pool.csv"], "takes the documents"),
+        (["--pool", "pool.csv"], "needs the documents"),
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
         (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
@@ -138,7 +138,7 @@ def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message,
     ("change", "message"),
     [
         ({"start": "1"}, "does not stand at"),
-        ({"end": "99999"}, "no range of the text"),
+        ({"end": "99999"}, "not a range of the text"),
         ({"doc_id": "plan"}, "did you mean 'plain'"),
         ({"question": ""}, "question is empty"),
         ({"question": "Another?"}, "has another text above"),

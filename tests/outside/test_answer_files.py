@@ -79,7 +79,7 @@ def test_our_columns(tmp_path):
     ("row", "message"),
     [
         ({"user_input": ""}, "line 1: user_input is empty"),
-        ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is no list"),
+        ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is not a list"),
         ({"user_input": "q", "retrieved_contexts": [1]}, "no text"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [2]}, "from 1 to 1"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [True]}, "from 1 to 1"),
@@ -129,7 +129,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, rows):
 
 def test_no_file_is_overwritten(tmp_path):
     write_answers([], tmp_path / "a.jsonl")
-    with pytest.raises(CorpusError, match="is there already"):
+    with pytest.raises(CorpusError, match="exists already"):
         write_answers([], tmp_path / "a.jsonl")
 
 

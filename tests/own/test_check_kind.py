@@ -68,10 +68,10 @@ def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call
     [
         ("backwards", "retriever", "3 of 3 passages, given verbatim as queries, are not ranked first"),
         ("constant", "reranker", "All passages have the score 1"),
-        ("mute", "rewriter", "Nothing is asked in place of"),
+        ("mute", "rewriter", "The text for"),
         ("numbered", "rewriter", "gives a different text alone"),
         ("counting", "rewriter", "gives different texts"),
-        ("first_only", "chunker", r"[\d,]+ characters stand in no chunk"),
+        ("first_only", "chunker", r"[\d,]+ characters are in no chunk"),
         ("whole_text", "chunker", r"The longest chunk has 1\d,\d+ characters, in the text 'prose'"),
     ],
 )

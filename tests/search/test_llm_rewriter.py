@@ -141,7 +141,7 @@ def test_a_failed_rewriting_goes_as_asked_where_the_configuration_says_so(tmp_pa
     assert texts[1] == "Why was it recalled?"
     assert texts[0] == "Statement of: How many vehicles fit?"
     assert context.reporter.warnings == [
-        "1 of 3 queries have no usable rewriting by fake and are asked as they are: q2 (refusal)."
+        "1 of 3 queries have no usable rewriting by fake and are searched as they are: q2 (refusal)."
     ]
 
 

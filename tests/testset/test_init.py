@@ -40,7 +40,7 @@ def test_nothing_is_overwritten(folder, capsys):
     Path("bench").mkdir()
     Path("bench/queries.csv").write_text("query_id,text\nmine,What?\n")
     assert run("init", "docs", "--out", "bench") == 1
-    assert "queries.csv is there already" in capsys.readouterr().err
+    assert "queries.csv exists already" in capsys.readouterr().err
     assert Path("bench/queries.csv").read_text().endswith("mine,What?\n")
     assert not Path("bench/bench.yaml").exists()
 

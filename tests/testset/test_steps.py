@@ -440,7 +440,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     testset("grade", "--from", "s.csv", "--by", "Ann")
     capsys.readouterr()
     assert testset("export") != 0
-    assert "say different things of 1 passage (" in " ".join(capsys.readouterr().err.split())
+    assert "disagree on 1 passage (" in " ".join(capsys.readouterr().err.split())
     assert exported("labels") == rows
     Path("set/export/labels.csv").unlink()
     assert testset("export") == 0

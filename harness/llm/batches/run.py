@@ -57,7 +57,7 @@ class BatchRun(BaseRun[T]):
             with on_stop(canceller()):
                 await asyncio.wait([work])
         except (asyncio.CancelledError, Stopped):
-            # a request that is on its way is waited for, so that its answer is in the books
+            # a request that is on its way is waited for, so that its answer is recorded
             self._stopping.set()
             await asyncio.wait([work])
             raise

@@ -19,7 +19,7 @@ _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedFiles:
+class ExportResult:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -27,7 +27,7 @@ class ExportedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedTestset:
+class ImportResult:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
@@ -59,7 +59,7 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
     """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
-            f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
+            f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
             "characters."
         )
     return document, start, end
@@ -79,7 +79,7 @@ def passage_meant(
     first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
     span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
-        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
+        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} differs.")
     return span
 
 
@@ -102,8 +102,8 @@ def offsets_meant(text: str, start: int, end: int, expected: str, where: str) ->
         if inside == expected:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {expected[:60]!r}. The text differs "
-        "from the one that was labelled."
+        f"{where}: the text at {start}-{end} is {text[start:end][:60]!r}, not {expected[:60]!r}. The text "
+        "differs from the one that was labelled."
     )
 
 
