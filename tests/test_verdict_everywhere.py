@@ -84,8 +84,23 @@ def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
     assert "do not rely on it. The difference changes sign with labels padded by 700." in text
     (row,) = statistics(read_tables(folder), Silent())["ndcg_text@5000"]["pairs"]["rows"]
     assert row[6] == "turns"
-    # a measure that reads no length of text has nothing to be held to
-    assert lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")["decision"] == "best"
+
+
+def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(folder, capsys):
+    by_chunks = ("compare", folder, "--measure", "ndcg_exp@10")
+    found = lines(capsys, *by_chunks)
+    assert (found["decision"], found["margin"]["finding"]) == ("open", "incomparable")
+    text = printed(capsys, *by_chunks)
+    assert "no: chunks" in text
+    assert "Costs are left out: the measure compares only settings over the same chunks." in text
+    assert "was chosen on" not in text
+    page = statistics(read_tables(folder), Silent())["ndcg_exp@10"]
+    assert page["pairs"]["rows"][0][6] == "incomparable"
+    caveat = (
+        "ndcg_exp@10 cannot be compared between settings that cut documents differently. "
+        "Use ndcg_text@5000 instead."
+    )
+    everywhere(folder, capsys, "ndcg_exp@10", caveat)
 
 
 def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):

@@ -12,12 +12,12 @@ from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply
 from harness.answering.failure_limits import refuse_unanswered
 from harness.answering.tools import not_asked
-from harness.comparison.means import Estimate
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAsked
 from harness.stats.bounds import wilson_interval
+from harness.stats.interval import Interval
 from harness.text.numbers import interval, number
 
 
@@ -41,7 +41,7 @@ class Share:
     ability: Ability
     rate: float
     what: str
-    share: Estimate | None
+    share: Interval | None
     failed: int
 
 
@@ -98,12 +98,12 @@ def _shares(ability: Ability, rate: float, tried: Sequence[TrialResult]) -> list
     return [Share(ability, rate, what, _estimate(values), failed) for what, values in shown.items()]
 
 
-def _estimate(values: Sequence[bool]) -> Estimate | None:
+def _estimate(values: Sequence[bool]) -> Interval | None:
     """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
     if not values:
         return None
     low, high = wilson_interval(sum(values), len(values))
-    return Estimate(sum(values) / len(values), low, high, len(values))
+    return Interval(sum(values) / len(values), low, high, len(values))
 
 
 def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:

@@ -14,13 +14,13 @@ from harness.answer import AnswerMeasure, AnswerScore, Case
 from harness.answering.failure_limits import refuse_failures
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.comparison import mean_of
-from harness.comparison.means import Estimate
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import CorpusError
 from harness.outside.exchange import Exchange
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.search import NotAsked
+from harness.stats.interval import Interval
 from harness.text.numbers import counted, interval, number
 
 
@@ -30,7 +30,7 @@ class MeasureScores:
 
     measure: str
     scores: tuple[AnswerScore, ...]
-    mean: Estimate | None
+    mean: Interval | None
     less_is_better: bool
 
     @property

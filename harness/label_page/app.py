@@ -34,12 +34,18 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
 }
-_ASSETS = files("harness.label_page") / "assets"
+_OWN = files("harness.label_page") / "assets"
+_OF_THE_REPORT = files("harness.report.page") / "assets"
+# name → file
+ASSETS = {
+    **{name: _OF_THE_REPORT / name for name in ("elements.js", "theme.css")},
+    **{entry.name: entry for entry in _OWN.iterdir() if entry.is_file()},
+}
 
 
 def make_app(service: LabelService, keys: Keys) -> ASGIApp:
     """The whole application behind its guard."""
-    assets = {entry.name: entry.read_bytes() for entry in _ASSETS.iterdir() if entry.is_file()}
+    assets = {name: entry.read_bytes() for name, entry in ASSETS.items()}
     routes = [
         Route("/", partial(_asset, assets, "page.html")),
         Route("/assets/{name}", partial(_asset, assets, "")),

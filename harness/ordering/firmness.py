@@ -12,6 +12,7 @@ from harness.ordering.sizes import further as chances_of
 from harness.ordering.sizes import left_over, moved
 from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds, student_quantile
+from harness.stats.interval import Interval
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
 # Smaller differences do not matter in practice.
@@ -25,36 +26,15 @@ FEWEST_DRAWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """An estimate with bounds; None if the data give none."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    @property
-    def half(self) -> float | None:
-        """Half of its width."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-    def within(self, least: float, most: float) -> Span:
-        """The span with bounds in the range that the quantity can have: values outside are impossible."""
-        if self.low is None or self.high is None:
-            return self
-        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
-        return Span(self.value, low, high)
-
-
-@dataclass(frozen=True, slots=True)
 class Rival:
-    """A setting compared with the leader; both spans are of the leader's mean minus its own.
+    """A setting compared with the leader; both intervals are of the leader's mean minus its own.
 
     ``labels`` says what all labels of these queries would give, ``queries`` what new queries like them would.
     """
 
     setting: str
-    labels: Span
-    queries: Span
+    labels: Interval
+    queries: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +59,7 @@ class Firmness:
 
     state: State
     leader: str
-    means: tuple[tuple[str, Span], ...]
+    means: tuple[tuple[str, Interval], ...]
     rivals: tuple[Rival, ...]
     queries: int
     graded: int
@@ -155,18 +135,18 @@ def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> Sta
 def _rival(now: Estimate, leader: int, other: int, half: float, level: float, families: int) -> Rival:
     apart = float(now.means[leader] - now.means[other])
     known = np.isfinite(half)
-    labels = Span(apart, apart - half if known else None, apart + half if known else None)
+    labels = Interval(apart, apart - half, apart + half) if known else Interval(apart)
     contrast = _contrast(now.pool.settings, leader, other)
     queries = _over_queries(now, contrast, level, families)
     return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
 
 
-def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Span:
+def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Interval:
     """A weighted sum of the means, with its interval for new queries, where there are draws."""
     value = float(contrast @ now.means)
     own = _shares(now, contrast)
     if len(own) < FEWEST_QUERIES or (now.left and not now.drawn):
-        return Span(value, None, None)
+        return Interval(value)
     total, _ = _variances(now, contrast)
     error = float(np.sqrt(total or 0.0))
     centred = own - own.mean()
@@ -175,7 +155,7 @@ def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) 
     low, high = guarded_bounds(
         np.array([value]), np.array([error]), np.array([skew]), len(own) - 1, (1 - level) / 2 / families
     )
-    return Span(value, float(low[0]), float(high[0]))
+    return Interval(value, float(low[0]), float(high[0]))
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:

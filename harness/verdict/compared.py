@@ -33,7 +33,8 @@ def compared_parts(
     parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        parts.append((*_selected(matrix, scores, select_by, folds), *_front(verdict)))
+        chosen = _selected(matrix, scores, select_by, folds) if verdict.comparable else ()
+        parts.append((*chosen, *_front(verdict)))
     return tuple(parts)
 
 
@@ -91,9 +92,10 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
 
 
 def _held(verdict: Verdict) -> str:
-    if verdict.turning is None:
-        return ""
-    return ", unless longer or shorter labels change the sign (no: labels)"
+    words = "" if verdict.comparable else " and both have the same chunks (no: chunks)"
+    if verdict.turning is not None:
+        words += ", unless longer or shorter labels change the sign (no: labels)"
+    return words
 
 
 def difference_cells(one: Comparison) -> tuple[str, ...]:

@@ -239,18 +239,53 @@ def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
         "ndcg_exp@10 and recall@10 only among settings over the same chunks."
     )
     # and the other way round, with the measure to take instead
-    other = conclude(exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", options=QUICK)
+    apart = {"a": "500", "b": "1000"}
+    other = conclude(
+        exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", chunkings=apart, options=QUICK
+    )
     first, second = lines_in(other, "caveat")
     assert first == (
         "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
         "ndcg_text@5000 instead."
     )
-    assert other.decision == "best"
-    assert lines_in(other, "decision") == [
-        f"a leads: its ndcg_exp@10, {other.standings[0].mean:.3f}, is really better than that of the other "
-        "setting. But this measure cannot say which setting to use."
-    ]
     assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
+
+
+def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
+    # by ndcg_exp@10: c is far above a, and both far above b and d
+    scores = noisy(80, (0.6, 0.3, 0.9, 0.2))
+    apart = {"a": "500", "b": "500", "c": "1000", "d": "1000"}
+    options = {"trust": TRUST, "instead": "ndcg_text@5000", "options": QUICK}
+    found = conclude(scores, chunkings=apart, **options)
+    assert found.decision == "open"
+    assert {one.setting: one.place for one in found.standings} == {
+        "c": "leads",
+        "a": "may be best",
+        "b": "ruled out",
+        "d": "ruled out",
+    }
+    assert {frozenset((one.setting, one.against)) for one in found.comparisons if one.real} == {
+        frozenset("ab"),
+        frozenset("cd"),
+    }
+    assert {one.finding for one in found.comparisons} == {"real", "incomparable"}
+    (decision,) = lines_in(found, "decision")
+    assert decision.endswith(
+        "a may be best too. Ruled out because another setting over the same chunks is really better: b and d."
+    )
+    assert "the settings cut documents differently" in lines_in(found, "margin")[0]
+    assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
+    # against a baseline, too, only settings over its chunks are better or worse
+    against = conclude(scores, chunkings=apart, baseline="a", **options)
+    assert {one.setting: one.place for one in against.standings} == {
+        "a": "baseline",
+        "b": "worse",
+        "c": "open",
+        "d": "open",
+    }
+    # the same numbers over one chunking
+    alike = conclude(scores, chunkings=dict.fromkeys("abcd", "500"), **options)
+    assert alike.decision == "best"
 
 
 def test_measures_that_agree_are_not_mentioned():

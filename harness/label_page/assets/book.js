@@ -1,5 +1,5 @@
 // The document beside the passage: its text, in which evidence is selected, and the picture of its page.
-import { byId, h, swap } from './dom.js';
+import { byId, h, swap } from './elements.js';
 import { pieces, rangeOf } from './offsets.js';
 import { shared } from './shared.js';
 import { ask } from './talk.js';

@@ -1,7 +1,7 @@
 // The labelling page: it asks for what it shows, and shows as saved what is on the disk.
 import { open, toggle, watchSelection } from './book.js';
 import { signIn } from './sign_in.js';
-import { byId, h, swap } from './dom.js';
+import { byId, h, swap } from './elements.js';
 import { mark } from './marking.js';
 import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
 import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';

@@ -1,5 +1,5 @@
 // Mark evidence: what is selected gets a grade and a name, and its copies elsewhere are joined.
-import { byId, foreign, h, swap } from './dom.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { close, panel } from './panels.js';
 import { refreshMarks, tell } from './passage.js';
 import { shared } from './shared.js';

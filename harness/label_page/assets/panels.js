@@ -1,6 +1,6 @@
 // What opens above the passage: guidelines, keys, search, questions, raters, reasons to skip.
 import { open as openBook } from './book.js';
-import { byId, foreign, h, swap } from './dom.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { give, go, tell } from './passage.js';
 import { shared } from './shared.js';
 import { ask, say } from './talk.js';

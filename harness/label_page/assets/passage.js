@@ -1,6 +1,6 @@
 // The question, one passage, and what a rater says of it.
 import { bookIn, draw, follow } from './book.js';
-import { byId, foreign, h, swap } from './dom.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { shared } from './shared.js';
 import { ask, say } from './talk.js';
 import { follow as followVerdict } from './verdict.js';

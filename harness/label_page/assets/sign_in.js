@@ -1,5 +1,5 @@
 // Sign in: who is labelling. The name is kept for this tab alone, so that two people can share a machine.
-import { byId, h, swap } from './dom.js';
+import { byId, h, swap } from './elements.js';
 import { shared } from './shared.js';
 import { counted } from './words.js';
 

@@ -1,5 +1,5 @@
 // How firm the verdict is: closed until somebody opens it, and asked for only while it is open.
-import { byId, foreign, h, swap } from './dom.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { ask } from './talk.js';
 
 const PAUSE = 1000;

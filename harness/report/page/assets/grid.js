@@ -40,6 +40,7 @@ function grid(options) {
     pen.font = '12px "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
     pen.textAlign = 'center';
     pen.textBaseline = 'middle';
+    const soft = color('ink-2');
     for (let r = 0; r < rows.length; r += 1) {
       for (let c = 0; c < columns; c += 1) {
         const fillStyle = options.fill(r, c);
@@ -51,7 +52,7 @@ function grid(options) {
           pen.fillRect(left, r * height, Math.round((c + 1) * width) - left - gap, height - 1);
         }
         if (mark) {
-          pen.fillStyle = fillStyle ? inkOn(fillStyle) : color('ink-2');
+          pen.fillStyle = fillStyle ? inkOn(fillStyle) : soft;
           pen.fillText(mark, (c + 0.5) * width - gap / 2, (r + 0.5) * height);
         }
       }

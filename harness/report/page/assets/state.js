@@ -80,6 +80,9 @@ function startTheme() {
   });
 }
 
+// A colour of the theme in force, as rgb(): the variable itself holds those of both themes.
 function color(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const probe = byId('probe');
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
 }
