@@ -124,6 +124,6 @@ def test_a_quote_that_is_never_closed_makes_no_table():
 
 
 @pytest.mark.parametrize("wrong", [{"rows": 0}, {"delimiter": ""}, {"delimiter": "ab"}, {"header_rows": -1}])
-def test_what_cannot_be_is_refused(wrong):
+def test_impossible_options_are_refused(wrong):
     with pytest.raises(ValueError, match=r"should|at least|at most"):
         RowsConfig(**wrong)

@@ -36,7 +36,7 @@ def land(text=DOC, config=CONFIG, **fields):
     return anchoring, text.text[anchoring.start : anchoring.end]
 
 
-def test_offsets_are_taken_at_their_word():
+def test_offsets_are_used_as_given():
     result = anchor([row(start=9, end=17, evidence="e", judge="ann", grade=0)], {"doc": DOC}, CONFIG)
     assert result.judgments == (Judgment("q1", "doc", 9, 17, 0, "e", "l.csv", "ann"),)
     assert result.anchorings[0].method == "offsets"

@@ -6,7 +6,7 @@ from harness.corpus import LabelRow, read_labels
 from harness.errors import LabelError
 
 
-def test_every_way_to_name_a_passage(write):
+def test_all_ways_to_locate_a_passage(write):
     path = write(
         "labels.csv",
         "query_id,document,start,end,page,quote,grade,evidence,note,judge\n"
@@ -33,7 +33,7 @@ def test_every_way_to_name_a_passage(write):
     ]
 
 
-def test_the_part_that_answers(write):
+def test_the_column_answer(write):
     path = write("labels.csv", "query_id,document,page,grade,answer\nq1,a,2,4, 39 717 \n")
     assert read_labels(path)[0].answer == "39 717"
 

@@ -51,7 +51,7 @@ def test_the_line_that_declares_the_mark_is_no_header(plain, tmp_path):
     assert rows(tmp_path / "l.csv") == [(line + 1, *rest) for line, *rest in plain]
 
 
-def test_windows_letters_are_read_and_said(tmp_path):
+def test_windows_encoding_is_read_and_noted(tmp_path):
     path = tmp_path / "q.csv"
     path.write_bytes("query_id;text\nq1;Umsätze – wie hoch?\n".encode("cp1252"))
     messages = []

@@ -205,7 +205,7 @@ def test_a_text_that_changed_is_refused(folder):
         pass
 
 
-def test_a_source_that_says_nothing_is_refused():
+def test_a_missing_source_is_refused():
     with pytest.raises(ConfigError):
         Source().state_path  # noqa: B018
     with pytest.raises(HarnessError):

@@ -88,7 +88,7 @@ def test_search_finds_letter_by_letter_first(service):
         service.find("  ")
 
 
-def test_what_another_tab_had_said_is_reported(service):
+def test_a_rating_from_another_tab_is_reported(service):
     first = service.say(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
     assert first["replaced"] is None
     second = service.say(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)
@@ -120,7 +120,7 @@ def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(service):
         *(("note", 3), ("note", "x" * 2001), ("love", "x")),
     ],
 )
-def test_what_cannot_be_said_is_refused_and_changes_nothing(service, kind, value):
+def test_an_impossible_rating_is_refused_and_changes_nothing(service, kind, value):
     with pytest.raises(LabelError):
         service.say(by(), ITEMS[0].item_id, kind, value, 0)
     assert service.state.labels() == []

@@ -165,7 +165,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
         assert not {one.item_id for one in service.state.items()} & service.state.done("Ada")
 
 
-def test_words_that_exclude_each_other_are_reported(results, capsys):
+def test_conflicting_options_are_reported(results, capsys):
     assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
     assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 

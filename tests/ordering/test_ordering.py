@@ -275,7 +275,7 @@ def test_an_order_goes_on_where_it_was_left(tmp_path):
     assert other.estimate(items, done).drawn == 0
 
 
-def test_what_cannot_be_ordered_is_refused():
+def test_invalid_pools_are_refused():
     with pytest.raises(LabelError, match="nothing to label"):
         make_pool([Item("a", "q", {"s": 11})], ["s"])
     with pytest.raises(LabelError, match="twice"):

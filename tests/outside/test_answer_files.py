@@ -97,7 +97,7 @@ def test_faults_are_named(tmp_path, row, message):
         read_answers(lines(tmp_path / "a.jsonl", row))
 
 
-def test_ids_are_there_once(tmp_path):
+def test_ids_are_unique(tmp_path):
     row = {"user_input": "q", "query_id": "a"}
     with pytest.raises(CorpusError, match="line 2: query_id 'a' is already on line 1"):
         read_answers(lines(tmp_path / "a.jsonl", row, row))

@@ -130,13 +130,13 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         (["nowhere:run", "--as", "reranker"], "no module nowhere"),
     ],
 )
-def test_what_cannot_be_tried_is_said(capsys, words, says):
+def test_a_step_that_cannot_be_tested_is_reported(capsys, words, says):
     code, said = check(capsys, *words)
     assert code == 1
     assert says in said
 
 
-def test_a_configuration_without_own_steps_is_said(capsys, write_config):
+def test_a_configuration_without_user_defined_steps_is_reported(capsys, write_config):
     code, said = check(capsys, str(write_config()))
     assert code == 1
     assert "no step of kind python or http" in said

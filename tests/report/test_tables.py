@@ -121,7 +121,7 @@ def test_what_the_parser_lost_is_explained_and_only_then():
     assert loss_table(losses("q1", 0.5)).notes == ()
 
 
-def test_one_is_not_spoken_of_in_the_plural():
+def test_counts_of_one_are_in_the_singular():
     row = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 1, 1)
     (note,) = summary_table("run", [row, replace(row, split="train"), replace(row, split="validation")]).notes
     assert "1 without relevant text is left out. 1 got no ranking and scores 0, or has text" in note

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司在苏州的工厂有员工1200人。\n" * 3
 
 
-def test_everything_is_written_and_said(folder, capsys):
+def test_all_files_are_written_and_listed(folder, capsys):
     assert run("init", "docs", "--out", "bench") == 0
     output = capsys.readouterr().out
     assert "3 documents (1 .csv, 2 .md)" in output

@@ -182,7 +182,7 @@ def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
     assert 0 < len(SET.rows(Question)) < 12
 
 
-def test_a_quote_that_is_not_there_is_said(folder):
+def test_a_quote_not_in_the_text_is_reported(folder):
     with FakeServer(
         lambda r, n: says(json.dumps({"question": f"Q{n}?", "quotes": ["made up entirely zz"]}))
     ) as s:
