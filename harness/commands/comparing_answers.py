@@ -35,7 +35,7 @@ class Gated:
     notes: tuple[str, ...]
 
 
-def answers_meant(
+def answers_to_compare(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, StoredAnswers], str] | None:
     """The answers of the results and the measure to take; None if rankings are meant.

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
-from harness.corpus.documents import ids_meant
+from harness.corpus.documents import possible_ids
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
 from harness.corpus.table import plain_cell, suggestion
@@ -157,7 +157,7 @@ def _where(row: LabelRow) -> str:
 
 def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
     """The document id that a row means, with or without a file suffix."""
-    name, stem = ids_meant(row.document)
+    name, stem = possible_ids(row.document)
     for candidate in (name, stem):
         if candidate in documents or candidate in skipped:
             return candidate

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.align import is_same_text
 from harness.corpus.table import Row, suggestion, whole_number
 from harness.errors import ConfigError, LabelError
@@ -76,7 +76,7 @@ def read_passage(
 ) -> tuple[Document, int, int]:
     """The document of a row and the range of its passage; raises LabelError if it is not there."""
     name = raw.get(document_column)
-    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    document = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if document is None:
         raise LabelError(
             f"{where}: there is no document {name!r}{suggestion(name, documents)}. Correct the name, or "

@@ -74,7 +74,7 @@ def send(
             keep(place, answer)
 
     if messages:
-        run_to_end(_Sending(service, messages, note).go())
+        run_to_end(_Sending(service, messages, note).run())
     return [answers[place] for place in range(len(messages))]
 
 
@@ -93,7 +93,7 @@ class _Sending:
         self._backoff = Backoff()
         self._rng = random.Random()
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Send all; the first failure ends it."""
         import httpx
 

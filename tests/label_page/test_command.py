@@ -43,7 +43,7 @@ def grade_all(source, grade=2, rater="Ada"):
     with open_service(source, Silent()) as service:
         step = service.enter(rater)
         while step["item"]:
-            service.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
+            service.rate(by(rater), step["item"]["item_id"], "grade", grade, 0)
             step = service.step(rater, after=step["item"]["item_id"])
         return service.total
 

@@ -16,7 +16,7 @@ from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
 from harness.testset.finished import FinishedTestset, TestQuestion, label_of
 from harness.testset.formats import FORMATS
-from harness.testset.formats.values import offsets_meant, span_of
+from harness.testset.formats.values import resolve_offsets, span_of
 from harness.types import Document
 from tests.testset.helpers import run
 
@@ -199,13 +199,13 @@ def test_offsets_of_any_way_of_counting_give_the_text_that_is_shown(text, data):
         (before, before + inside),
         (before, before + inside - 1),
     ):
-        a, b = offsets_meant(text, first, last, said, "here")
+        a, b = resolve_offsets(text, first, last, said, "here")
         assert text[a:b] == said
 
 
 def test_what_does_not_fit_the_documents_is_refused(tmp_path):
     with pytest.raises(LabelError, match="is 'abc', not 'xyz'"):
-        offsets_meant("abcdef", 0, 3, "xyz", "task 1")
+        resolve_offsets("abcdef", 0, 3, "xyz", "task 1")
     with pytest.raises(LabelError, match="not a range of other"):
         span_of("other:5-500", DOCUMENTS, "line 1")
     with pytest.raises(LabelError, match="neither a document nor a passage"):

@@ -50,7 +50,7 @@ class BatchRun(BaseRun[T]):
         # the endpoint's queue is full until a batch has ended
         self._full = False
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Work until there is no job left; interrupted, leave the batches to the endpoint."""
         work = asyncio.create_task(self._work())
         try:

@@ -13,7 +13,13 @@ from typing import Any
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
-from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_meant, read_objects
+from harness.testset.formats.values import (
+    ExportResult,
+    ImportResult,
+    grade_from,
+    read_objects,
+    resolve_passage,
+)
 from harness.types import Document
 
 FILE, SETTINGS = "records.json", "settings.py"
@@ -104,7 +110,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
             continue
         suggested += not (record.get("responses") or {}).get(GRADE)
         place = (meta["document"], meta["start"], meta["end"])
-        document, start, end = passage_meant(documents, *place, fields.get("passage"), where)
+        document, start, end = resolve_passage(documents, *place, fields.get("passage"), where)
         value, fact = grade_from(grade, where), str(meta.get("fact") or "")
         for a, b in spans if value and spans else [(0, end - start)]:
             if not 0 <= a < b <= end - start:

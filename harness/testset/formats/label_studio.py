@@ -19,9 +19,9 @@ from harness.testset.formats.values import (
     ImportResult,
     checked,
     grade_from,
-    offsets_meant,
-    passage_meant,
     read_objects,
+    resolve_offsets,
+    resolve_passage,
 )
 from harness.types import Document
 
@@ -132,7 +132,7 @@ def _labels(
     where: str,
 ) -> list[Label]:
     place = (data["document"], data["start"], data["end"])
-    document, start, end = passage_meant(documents, *place, data.get("text"), where)
+    document, start, end = resolve_passage(documents, *place, data.get("text"), where)
     text = document.text[start:end]
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
@@ -143,7 +143,9 @@ def _labels(
         value = one.get("value", {})
         if one.get("type") == "labels" and grade:
             spans.append(
-                offsets_meant(text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where)
+                resolve_offsets(
+                    text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where
+                )
             )
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
@@ -46,7 +46,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     if found and found["document"] in documents:
         document = documents[found["document"]]
         return checked(document, int(found["start"]), int(found["end"]), where)
-    whole = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
             f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
@@ -65,7 +65,7 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
     return document, start, end
 
 
-def passage_meant(
+def resolve_passage(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
     """The passage that another tool means; raises LabelError if its document or text differs.
@@ -83,7 +83,7 @@ def passage_meant(
     return span
 
 
-def offsets_meant(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
+def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
     """The half-open range of ``text`` that another tool means; ``expected`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.

@@ -50,7 +50,7 @@ class QuestionList:
     without: int
 
 
-def read_given(path: Path, field: str = "") -> QuestionList:
+def read_user_questions(path: Path, field: str = "") -> QuestionList:
     """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
 
     An export of OpenTelemetry, Langfuse or LangSmith has one question a trace, whatever its steps were asked;
