@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from harness.config import Setting
+from harness.custom.service import ServiceConfig
 from harness.llm import ModelConfig
-from harness.own.service import ServiceConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed

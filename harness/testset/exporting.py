@@ -9,8 +9,8 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.folder_summary import TextFacts
+from harness.scaffold.config_text import Paths, bench_text, name_of
+from harness.scaffold.folder_summary import TextFacts
 from harness.testset.datasheet import datasheet
 from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS

@@ -7,7 +7,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
-from harness.outside.answer_files import read_answers
+from harness.external.answer_files import read_answers
 from harness.progress import Silent
 from harness.report import read_table
 from tests.answering.test_bench_answers import answering

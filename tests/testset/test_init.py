@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import load_config
-from harness.starting.folder_summary import language_of
+from harness.scaffold.folder_summary import language_of
 from harness.testset.config import load_testset
 from tests.testset.helpers import run
 

@@ -19,8 +19,8 @@ from harness.testset.propose.user_questions import read_user_questions
 from harness.testset.rows import Question
 from harness.testset.state import State
 from harness.types import Document
+from tests.external import samples
 from tests.judge.fake_server import FakeServer, error, says
-from tests.outside import samples
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
 
 SET = State(Path("set"))

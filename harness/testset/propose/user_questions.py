@@ -12,7 +12,7 @@ from typing import Any
 from harness.corpus.reading import read_json
 from harness.corpus.table import read_table
 from harness.errors import CorpusError
-from harness.outside.traces import read_traces
+from harness.external.traces import read_traces
 from harness.testset.kinds import GIVEN
 from harness.testset.rows import Question
 from harness.text.characters import on_one_line

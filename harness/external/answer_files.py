@@ -11,7 +11,7 @@ from typing import Any
 from harness.corpus.queries import is_answerable, refuse_spaces
 from harness.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.errors import CorpusError
-from harness.outside.exchange import Exchange, Passage
+from harness.external.exchange import Exchange, Passage
 from harness.text.characters import encodable
 from harness.text.golden import golden_answers, golden_cell
 

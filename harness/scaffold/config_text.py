@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.starting.folder_summary import TextFacts
+from harness.scaffold.folder_summary import TextFacts
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"

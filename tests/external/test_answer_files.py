@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import CorpusError
-from harness.outside.answer_files import read_answers, write_answers
-from harness.outside.exchange import Exchange, Passage
+from harness.external.answer_files import read_answers, write_answers
+from harness.external.exchange import Exchange, Passage
 
 
 def lines(path, *rows):
