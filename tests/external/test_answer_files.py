@@ -80,7 +80,7 @@ def test_our_columns(tmp_path):
     [
         ({"user_input": ""}, "line 1: user_input is empty"),
         ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is not a list"),
-        ({"user_input": "q", "retrieved_contexts": [1]}, "no text"),
+        ({"user_input": "q", "retrieved_contexts": [1]}, "entry that is not text"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [2]}, "from 1 to 1"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [True]}, "from 1 to 1"),
         (
