@@ -56,7 +56,7 @@ def printed(capsys, *words):
 
 
 def everywhere(folder, capsys, measure, caveat):
-    """Assert that a caveat stands in every form of ``show``, ``compare`` and the page."""
+    """Assert that a caveat is in every form of ``show``, ``compare`` and the page."""
     asked = ("--measure", measure)
     assert caveat in [line["text"] for line in lines(capsys, "compare", folder, *asked)["lines"]]
     for form in ("text", "markdown"):

@@ -20,7 +20,7 @@ from harness.report.rows.answers import (
 )
 from harness.types import Chunk, Judgment, Query
 
-# Chunks of 100 characters each of one document; the fact at 1000 stands in none.
+# Chunks of 100 characters each of one document; the fact at 1000 is in none.
 CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]
 FACTS = {name: Judgment("q", "d", at, at + 50, 4) for name, at in (("a", 0), ("b", 100), ("c", 200))}
 NOWHERE = Judgment("q", "d", 1000, 1050, 4)
@@ -95,7 +95,7 @@ def test_a_model_tells_contradictions_from_additions():
         ("It costs 14.5 crowns.", "14.50", SOMETHING_ELSE),
         # with several figures nobody knows which of them answers
         ("In 2019 it grew by 7.", "5", SOMETHING_ELSE),
-        # one that stands in the question does not answer it
+        # one that is in the question does not answer it
         ("In 2023 it grew by 7.", "In 2023 by 5.", CONTRADICTS),
         ("Orders came in 2023.", "5", SOMETHING_ELSE),
         ("It employs many.", "39,717", SOMETHING_ELSE),

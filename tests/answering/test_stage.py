@@ -117,7 +117,7 @@ ASKED = [AnswerInput("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
     ("fields", "text", "cited"),
     [
         ({}, "Gamma.", (1,)),
-        # two sentences stand in the order read, each citing its passage
+        # two sentences are in the order read, each citing its passage
         ({"sentences": 2}, "Alpha. Gamma.", (0, 1)),
         ({"sentences": 9}, "Alpha. Beta. Gamma.", (0, 1)),
         ({"refuse_below": 0.8}, "Gamma.", (1,)),

@@ -1,4 +1,4 @@
-"""A fact that stands in a second document is found there too, unless the configuration says otherwise."""
+"""A fact that is in a second document is found there too, unless the configuration says otherwise."""
 
 from harness.bench.flow import run_bench
 from harness.config import load_config

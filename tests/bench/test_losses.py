@@ -23,7 +23,7 @@ def scores(folder, measure):
     with (folder / "per_query.csv").open(newline="") as file:
         return {
             (row["setting"], row["query_id"]): float(row["value"])
-            for row in csv.DictReader(file)  # the last stage stands last
+            for row in csv.DictReader(file)  # the last stage is last
             if row["measure"] == measure and row["value"]
         }
 

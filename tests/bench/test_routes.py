@@ -37,7 +37,7 @@ def test_shares_are_those_of_the_first_k_over_all_queries():
         "retrieve.a": ("retrieve", 2, 4 / 4, 3 / 4),
         "retrieve.b": ("retrieve", 2, 1 / 4, 0.0),
     }
-    # whole: {a, b, d} and {x, y}; c stands in both routes and not in the fusion
+    # whole: {a, b, d} and {x, y}; c is in both routes and not in the fusion
     assert rows_of(one, "ndcg_text@5000") == {
         "retrieve.a": ("retrieve", None, 4 / 5, 3 / 5),
         "retrieve.b": ("retrieve", None, 2 / 5, 1 / 5),

@@ -333,7 +333,7 @@ def test_two_different_answers_to_one_request_are_discarded(ledger):
             return data
         first, second = json.loads(lines[0]), json.loads(lines[1])
         mixed = json.dumps({**second, "custom_id": first["custom_id"]}).encode()
-        # the third line stands twice, word for word
+        # the third line occurs twice, word for word
         return b"\n".join([*lines, mixed, lines[2]])
 
     script = Batches(by_number, edit=edit)

@@ -1,4 +1,4 @@
-"""report.html without a browser: what stands in it, what does not, and how large it gets."""
+"""report.html without a browser: what is in it, what is not, and how large it gets."""
 
 import base64
 import csv

@@ -1,4 +1,4 @@
-"""Tables as text: what fits stands on one line, what does not on two, and nothing steers the terminal."""
+"""Tables as text: what fits is on one line, what does not on two, and nothing steers the terminal."""
 
 from dataclasses import replace
 
@@ -153,7 +153,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width):
     text = " ".join(" ".join(lines).split())
     for cell in (*columns, *rows[0][1:], *rows[1]):
         assert cell in text
-    # figures stand below the heads of their columns
+    # figures are below the heads of their columns
     head = next(i for i, line in enumerate(lines) if "measure 0" in line)
     first = next(i for i, line in enumerate(lines) if "0.005" in line)
     assert lines[first].index("0.005") + 5 == lines[head].index("measure 0") + 9
