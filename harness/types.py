@@ -155,7 +155,7 @@ class LlmAnswer(LlmCall):
 
 @dataclass(frozen=True, slots=True)
 class SentBatch:
-    """A batch of calls that an endpoint answers in its own time; ``number`` is its name in our books.
+    """A batch of calls that an endpoint answers in its own time; ``number`` identifies it here.
 
     ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
     are the endpoint's names, '' until it has sent them. ``made_at`` is UTC, ISO 8601; ``size`` the

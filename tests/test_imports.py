@@ -45,34 +45,34 @@ ALLOWED = {
     "text": {"errors", "types"},
     "stats": set(),
     "llm": SHARED | {"text", "store"},
-    "own": SHARED | {"llm"},
+    "custom": SHARED | {"llm"},
     "models": SHARED,
     "served": SHARED | {"llm", "models"},
     "store": SHARED,
-    "corpus": SHARED | {"text", "own"},
-    "chunk": SHARED | {"models", "text", "own"},
-    "search": SHARED | {"models", "text", "llm", "own", "served"},
+    "corpus": SHARED | {"text", "custom"},
+    "chunk": SHARED | {"models", "text", "custom"},
+    "search": SHARED | {"models", "text", "llm", "custom", "served"},
     "judge": SHARED | {"text", "stats", "llm", "store"},
     "measures": {"types", "stats"},
     "answer": SHARED | {"text", "stats", "llm", "models", "measures"},
-    "outside": SHARED | {"text", "corpus", "answer"},
+    "external": SHARED | {"text", "corpus", "answer"},
     "comparison": SHARED | {"stats", "text"},
     "verdict": SHARED | {"comparison", "measures", "report", "text"},
     "ordering": SHARED | {"measures", "stats", "store"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
-STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
+STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "custom"}
 STAGES |= {"served", "answer"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["labelling"] = ALLOWED["running"] | {"running", "ordering"}
-ALLOWED["starting"] = ALLOWED["running"] | {"running"}
-ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "outside", "starting", "__version__"}
+ALLOWED["scaffold"] = ALLOWED["running"] | {"running"}
+ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "external", "scaffold", "__version__"}
 ALLOWED["label_page"] = ALLOWED["labelling"] | {"labelling"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
-ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "outside"}
+ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "external"}
 ALLOWED["abilities"] = ALLOWED["answering"] | {"answering"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate", "answering"}
 ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}

@@ -104,7 +104,7 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
     changes = {figure: _another(figure, rng) for figure in dict.fromkeys(figures)}
     changed = [_changed(text, changes) for text in signal]
     if any(all(parts_in(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
-        left["counterfactual", "the figures of the answer do not stand in the passages as written"] += 1
+        left["counterfactual", "the figures of the answer are not in the passages as written"] += 1
         return
     changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())
     yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, changed_to)

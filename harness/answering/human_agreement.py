@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.answering.outside import MeasureScores
+from harness.answering.external import MeasureScores
 from harness.corpus.table import FaultsOfRows, read_table, suggestion
 from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean

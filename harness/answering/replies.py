@@ -28,7 +28,7 @@ class ReadPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingReplies:
+class Replies:
     """The answers of one setting. ``read`` and ``replies`` have an entry for every query, by its id."""
 
     setting: str
@@ -37,12 +37,12 @@ class SettingReplies:
     replies: dict[str, Reply]
 
 
-def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[SettingReplies]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replies]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
-    found: dict[str, SettingReplies] = {}
+    found: dict[str, Replies] = {}
     for config, ones in groups_of(searched):
         replied = answer_group(config, ones, corpus.queries.queries, RunTools(context))
         found |= {one.setting: one for one in replied}
@@ -67,7 +67,7 @@ def answer_group(
     ones: Sequence[Searched],
     queries: Sequence[Query],
     tools: RunTools,
-) -> list[SettingReplies]:
+) -> list[Replies]:
     """The answers of settings with one answerer; raises NotAskedError if a plan may not ask it."""
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
@@ -81,7 +81,7 @@ def answer_group(
     }
     replies = dict(zip(asked, answerer.run(list(asked.values()), tools), strict=True))
     return [
-        SettingReplies(
+        Replies(
             one.setting.name,
             answerer.name,
             read,
@@ -109,7 +109,7 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
     return found
 
 
-def reply_rows(replied: Sequence[SettingReplies], corpus: Corpus) -> Iterator[Any]:
+def reply_rows(replied: Sequence[Replies], corpus: Corpus) -> Iterator[Any]:
     """The rows of replies.csv and reply_passages.csv."""
     for one in replied:
         for query in corpus.queries.queries:

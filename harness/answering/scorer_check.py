@@ -39,8 +39,8 @@ class KnownAnswer:
     gain: float | None = None
 
     @property
-    def tells(self) -> bool:
-        """Whether the right value is known."""
+    def has_target(self) -> bool:
+        """Whether the right value, or the gain of an attack, is known."""
         return self.expected is not None or self.gain is not None or bool(self.failed)
 
 
@@ -130,7 +130,7 @@ def _problems(measure: str, found: list[KnownAnswer]) -> Iterator[str]:
             yield f"{measure}: {one.failed} of {one.n + one.failed} answers have no score ({one.variant})"
         if one.expected is not None and one.mean is not None and not _within(one.mean, one.expected):
             wrong = "too high" if one.mean > one.expected[1] else "too low"
-            yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}, {_told(one.expected)} is right"
+            yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}, {_shown(one.expected)} is right"
         if one.gain is not None and one.gain > GAIN_AT_MOST:
             yield f"{measure}: “{one.variant}” gains {one.gain:+.2f} over the same without it"
 
@@ -140,14 +140,14 @@ def _within(value: float, expected: Range) -> bool:
     return expected[0] - 1e-9 <= value <= expected[1] + 1e-9
 
 
-def _told(expected: Range) -> str:
+def _shown(expected: Range) -> str:
     low, high = expected
     return f"up to {high:.2f}" if low < 0 or not low else f"{low:.2f} to {high:.2f}"
 
 
 def check_table(found: list[ScorerCheck]) -> Table:
     """One row per measure and kind of known answer."""
-    rows = [(check.measure, one) for check in found for one in check.known_answers if one.tells]
+    rows = [(check.measure, one) for check in found for one in check.known_answers if one.has_target]
     return Table(
         "Answers whose scores are known, as the measures score them",
         ("measure", "known answer", "mean", "expected", "gained", "n", "failed"),
@@ -156,7 +156,7 @@ def check_table(found: list[ScorerCheck]) -> Table:
                 measure,
                 one.variant,
                 number(one.mean),
-                "–" if one.expected is None else _told(one.expected),
+                "–" if one.expected is None else _shown(one.expected),
                 "–" if one.gain is None else f"{one.gain:+.2f}",
                 str(one.n),
                 str(one.failed),

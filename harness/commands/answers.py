@@ -50,7 +50,7 @@ def show_answers(args: argparse.Namespace) -> int:
         found = list(answers(ledger, judges, config, wanted))
     shown = found[-args.limit :] if args.limit else found
     for entry in shown:
-        for line in _told(entry, full=args.full):
+        for line in _entry_lines(entry, full=args.full):
             print_line(line)
     reasons = Counter(entry.reason for entry in found if entry.grades is None)
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
@@ -61,7 +61,7 @@ def show_answers(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
+def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     from harness.judge.prompt_injection import find_injection
 
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"

@@ -156,7 +156,7 @@ def _caveats(verdict: Verdict) -> list[str]:
         )
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
-    caveats += [*_turned(verdict), *_unjudged(verdict)]
+    caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
@@ -173,7 +173,7 @@ def _fitting(verdict: Verdict) -> str:
     return "Add ndcg_evidence@5000 to the measures."
 
 
-def _turned(verdict: Verdict) -> list[str]:
+def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
     if not pairs or verdict.turning is None:

@@ -6,7 +6,7 @@ from harness.corpus.documents import (
     DocumentFile,
     document_id,
     find_documents,
-    ids_meant,
+    possible_ids,
 )
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.hits import HitFile, read_hits

@@ -36,7 +36,7 @@ def document_id(stem: str) -> str:
     return re.sub(r"\s+|:", "_", unicodedata.normalize("NFC", stem))
 
 
-def ids_meant(name: str) -> tuple[str, str]:
+def possible_ids(name: str) -> tuple[str, str]:
     """The ids that the name of a document in a table may mean: as it is, and without a file's ending."""
     full = document_id(name)
     return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)

@@ -88,9 +88,7 @@ def without_apostrophe(table: Table) -> Table:
     """The table with every cell as it was meant; JSON Lines need no apostrophe and stay as they are."""
     if table.path.suffix.lower() == ".jsonl":
         return table
-    rows = (
-        replace(row, cells={name: plain_cell(cell) for name, cell in row.cells.items()}) for row in table.rows
-    )
+    rows = (replace(row, cells={k: plain_cell(v) for k, v in row.cells.items()}) for row in table.rows)
     return replace(table, rows=tuple(rows))
 
 

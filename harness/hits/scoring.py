@@ -248,4 +248,4 @@ def _line(hit: PlacedHit) -> str:
     where = f"line {hit.row.line}"
     if hit.place is not None:
         return where
-    return f"{where}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}"
+    return f"{where}, {hit.best:.0f} % similar at best: {snippet(hit.row.text, 60)!r}"

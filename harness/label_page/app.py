@@ -112,8 +112,8 @@ def _inside(given: Given) -> Given:
     return {name: value for name, value in given.items() if name not in _ENVELOPE}
 
 
-def _say(service: LabelService, by: Envelope, given: Given) -> Any:
-    answer = service.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
+def _rate(service: LabelService, by: Envelope, given: Given) -> Any:
+    answer = service.rate(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
         answer["next"] = service.step(by.rater, after=given["item"])
@@ -127,7 +127,7 @@ def _mark(service: LabelService, by: Envelope, given: Given) -> Any:
 
 
 WRITES: dict[str, Write] = {
-    "say": _say,
+    "say": _rate,
     "undo": lambda service, by, given: service.undo(by),
     "mark": _mark,
     "decide": lambda service, by, given: service.decide(
@@ -213,7 +213,7 @@ def _item(given: Given) -> str:
 def _number(given: Given, name: str) -> int:
     value = _whole(given, name)
     if value is None:
-        raise LabelError(f"The request says no {name}. Load the page again.")
+        raise LabelError(f"The request lacks {name}. Load the page again.")
     return value
 
 

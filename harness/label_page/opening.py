@@ -16,7 +16,7 @@ from harness.label_page.pool_file import read_pool
 from harness.label_page.queue import Order, usual_order
 from harness.label_page.service import LabelService, make_service
 from harness.label_page.state import State
-from harness.label_page.verdict import Verdict, open_passages
+from harness.label_page.verdict import LiveVerdict, open_passages
 from harness.labelling.label_pool import LabelPool, read_label_pool
 from harness.labelling.pooling import pool_unjudged
 from harness.labelling.stored import config_of, labels_of
@@ -71,7 +71,7 @@ class Source:
             raise _nothing_named()
         if not self.documents:
             raise ConfigError(
-                "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
+                "A pool file needs the documents it was made from: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)
@@ -115,7 +115,7 @@ def open_service(
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
-            verdict = Verdict(label_pool, state) if label_pool is not None else None
+            verdict = LiveVerdict(label_pool, state) if label_pool is not None else None
             yield make_service(
                 state,
                 DocumentStore(documents, context, files),

@@ -14,7 +14,7 @@ from harness.label_page.items import Item, Question, Rating
 from harness.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
 from harness.label_page.settled import SettledGrade, differing, settle
 from harness.label_page.state import Decision, Envelope, State
-from harness.label_page.verdict import Verdict
+from harness.label_page.verdict import LiveVerdict
 from harness.text.characters import encodable
 from harness.text.spans import trim
 from harness.types import MAX_GRADE
@@ -43,7 +43,7 @@ class LabelService:
     total: int
     guidelines: str
     rater: str = ""
-    verdict: Verdict | None = None
+    verdict: LiveVerdict | None = None
 
     def about(self) -> Answer:
         """The data of the start page: the raters so far, and the work to do."""
@@ -68,7 +68,7 @@ class LabelService:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} letters that can be seen.")
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters.")
         if self.rater and name != self.rater:
             raise LabelError(f"This page was started for {self.rater} alone.")
         return name
@@ -90,7 +90,7 @@ class LabelService:
         now = progress(sum(one in done for one in queue.ids), len(queue.ids), self.state.seconds(rater))
         return {"item": shown, "progress": asdict(now)}
 
-    def say(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
+    def rate(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; returns what is stored now.
 
         ``seen`` is the event that the tab knew of: if another tab has rated the item since, ``replaced`` is
@@ -128,7 +128,7 @@ class LabelService:
             raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
         if document.text[start:end] != text:
             raise LabelError(
-                "What was selected is not what the document says at that place. Load the page again."
+                "The selection is not the text of the document at that place. Load the page again."
             )
         start, end = trim(document.text, (start, end))
         if start >= end:
@@ -267,7 +267,7 @@ def make_service(
     guidelines: str,
     rater: str = "",
     order: Order = usual_order,
-    verdict: Verdict | None = None,
+    verdict: LiveVerdict | None = None,
 ) -> LabelService:
     """A service over what the state holds."""
     items = state.items()

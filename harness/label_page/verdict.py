@@ -11,7 +11,7 @@ from harness.label_page.items import Item, Label, item_id
 from harness.label_page.settled import settle
 from harness.label_page.state import State
 from harness.labelling.label_pool import LabelPool
-from harness.labelling.next_labels import by_labels, standing
+from harness.labelling.next_labels import by_labels, firmness_of
 from harness.labelling.unjudged import GradedSpan, PassageToGrade
 
 # labels after which the verdict is computed again while it is shown
@@ -26,7 +26,7 @@ def open_passages(label_pool: LabelPool) -> list[PassageToGrade]:
     return sorted(left, key=lambda one: place[one.query_id])
 
 
-class Verdict:
+class LiveVerdict:
     """The order and the verdict of one pool, by its labels file and by what the page has saved.
 
     All raters grade the same passages: the rater who is ahead triggers the next draw, the others follow. A
@@ -79,7 +79,7 @@ class Verdict:
     def _compute(self, event: int) -> None:
         try:
             graded, skipped = self._known(self._state.labels())
-            now = standing(self._label_pool, graded, skipped)
+            now = firmness_of(self._label_pool, graded, skipped)
             found = by_labels(now, self._label_pool.order.k)
             shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
             shown["stop"] = now.firm.stop

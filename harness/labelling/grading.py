@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import AnchorConfig, anchor, ids_meant, read_labels
+from harness.corpus import AnchorConfig, anchor, possible_ids, read_labels
 from harness.corpus.labels import grade_of
 from harness.corpus.spreadsheet import Note
 from harness.corpus.table import FaultsOfRows, Row, read_table, suggestion
@@ -93,7 +93,7 @@ def known_labels(
         return {}
     listed = config.model_copy(update={"on_unanchored": "list"})
     rows = read_labels(labels, note)
-    there = [row for row in rows if any(name in documents for name in ids_meant(row.document))]
+    there = [row for row in rows if any(name in documents for name in possible_ids(row.document))]
     found = anchor(there, documents, listed).anchorings
     return {
         (at.query_id, at.doc_id, at.start, at.end): (row.grade, f"line {row.line} of {labels}")

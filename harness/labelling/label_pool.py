@@ -17,9 +17,9 @@ from harness.labelling.unjudged import (
     covers,
     grades_by_document,
     passage_name,
+    passages_to_grade,
     retrieved_of,
     scored_grades,
-    wanted_passages,
 )
 from harness.ordering.order import ByVerdict
 from harness.ordering.pool import Item
@@ -66,7 +66,9 @@ def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, rep
     )
     judge = config.get("relevance", {}).get("judge", {}).get("kind", "labels")
     judge_grades = scored_grades(folder) if judge != "labels" else {}
-    wanted = wanted_passages(retrieved_of(folder, top, opened.answerable), opened.documents, _held)
+    wanted = passages_to_grade(
+        retrieved_of(folder, top, opened.answerable), opened.documents, _matching_passages
+    )
     items = [Item(one.name, one.query_id, one.ranks, one.grade_in(judge_grades)) for one in wanted]
     settings = {name for item in items for name in item.ranks}
     names = tuple(one["name"] for one in config["settings"] if one["name"] in settings)
@@ -77,6 +79,6 @@ def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, rep
     return LabelPool(opened, tuple(wanted), tuple(items), order, people, skipped, name)
 
 
-def _held(row: Retrieved, own: Span, near: Sequence[Span]) -> Sequence[Span]:
+def _matching_passages(row: Retrieved, own: Span, near: Sequence[Span]) -> Sequence[Span]:
     """The passages that share half of either with the chunk; the chunk itself where there is none."""
     return [span for span in near if covers(own, span)] or [own]

@@ -19,7 +19,7 @@ from harness.report import ByLabels
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FirmnessReport:
     """How firm the verdict is.
 
     ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
@@ -36,7 +36,7 @@ class NextLabels:
     """The ``rows`` of a sheet in the order of labelling, and how firm the verdict is."""
 
     rows: list[dict[str, Any]]
-    standing: Standing
+    firmness: FirmnessReport
 
 
 def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> NextLabels:
@@ -50,16 +50,16 @@ def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporte
     by_id = {one.name: one for one in label_pool.wanted}
     opened = label_pool.opened
     rows = sheet_rows([by_id[name] for name in ids], opened.documents, opened.questions)
-    return NextLabels(rows, standing(label_pool))
+    return NextLabels(rows, firmness_of(label_pool))
 
 
-def standing(
+def firmness_of(
     label_pool: LabelPool, more: Iterable[GradedSpan] = (), skipped: frozenset[str] = frozenset()
-) -> Standing:
+) -> FirmnessReport:
     """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
     firm = label_pool.order.firmness(label_pool.items, label_pool.graded(more), label_pool.skipped | skipped)
     alone = _judge_alone(label_pool.order.pool(label_pool.items)) if label_pool.judge else None
-    return Standing(firm, label_pool.judge, alone)
+    return FirmnessReport(firm, label_pool.judge, alone)
 
 
 def _judge_alone(pool: Pool) -> dict[str, float] | None:
@@ -70,7 +70,7 @@ def _judge_alone(pool: Pool) -> dict[str, float] | None:
     return dict(zip(pool.settings, mean_scores(pool, pool.judge.astype(np.int64)).tolist(), strict=True))
 
 
-def by_labels(found: Standing, top: int) -> ByLabels:
+def by_labels(found: FirmnessReport, top: int) -> ByLabels:
     """The verdict as it is shown in the terminal and on the pages."""
     alone = found.judge_alone or {}
     means = tuple(
@@ -95,10 +95,10 @@ def by_labels(found: Standing, top: int) -> ByLabels:
     return ByLabels(f"passage NDCG@{top}", found.judge, lines, means, further)
 
 
-def _judge_words(found: Standing) -> str:
+def _judge_words(found: FirmnessReport) -> str:
     return (
         f"The grades of {found.judge} are corrected by {found.firm.graded:,} of people, so that its mistakes "
-        "do not stand in these means."
+        "are not in these means."
     )
 
 

@@ -88,7 +88,7 @@ def retrieved_of(
     )
 
 
-def wanted_passages(
+def passages_to_grade(
     retrieved: Iterable[Retrieved], documents: Mapping[str, Document], choose: Choose
 ) -> list[PassageToGrade]:
     """The passages of retrieved chunks that ``choose`` picks, each once.
@@ -129,7 +129,7 @@ def unjudged_passages(
     covers by half of either is left out. If a chunk has no such passage, or none that shares half of either,
     the chunk itself is used.
     """
-    found = wanted_passages(retrieved, documents, partial(_to_grade, graded))
+    found = passages_to_grade(retrieved, documents, partial(_to_grade, graded))
     # equal ones stay in the order of settings and queries
     return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
 

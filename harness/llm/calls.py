@@ -113,7 +113,7 @@ class CallRun(BaseRun[T]):
         self._workers = Workers()
         self._wait = self._workers.wait
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Work until there is no job left; in any case, wait for the calls in progress."""
         self._clock = asyncio.get_running_loop().time
         endpoint = self._endpoint

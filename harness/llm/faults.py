@@ -144,9 +144,8 @@ def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
     """A parameter that every call sends, and that the endpoint does not take."""
     if _mentions(words, ("response_format", "json_schema")) or error.parameter == "response_format":
         return _fatal("no_structured_output", words, "Set endpoint.structured to json_object or none.")
-    named = (
-        error.parameter if error.parameter in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
-    )
+    given = error.parameter
+    named = given if given in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
     if named is None:
         return None
     if named == "max_tokens" and "max_completion_tokens" in words:

@@ -41,7 +41,7 @@ def ask(
     with reporter.task(name, total) as task:
         given = RunInputs(model, iter(jobs), hand_on, reporter, spending, task)
         take_in = partial(take_in_ended, model, spending, reporter)
-        run_to_end(BatchRun(given).go() if model.config.batch else CallRun(given, take_in).go())
+        run_to_end(BatchRun(given).run() if model.config.batch else CallRun(given, take_in).run())
     spending.seconds = time.monotonic() - started
 
 
@@ -52,7 +52,7 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     """
     with reporter.task("sending", 0) as task:
         given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
-        run_to_end(BatchRun(given, wait=False).go())
+        run_to_end(BatchRun(given, wait=False).run())
 
 
 def answers(

@@ -20,9 +20,9 @@ from harness.corpus import (
     bad_document,
     credit_duplicates,
     find_documents,
-    ids_meant,
     parse_documents,
     parser_fingerprint,
+    possible_ids,
     read_judgments,
     read_labels,
     read_queries,
@@ -199,7 +199,7 @@ def read_texts(
         context.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
     files = document_files(config, context.reporter.note)
     if only:
-        named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
+        named = next((name for name in possible_ids(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
             raise CorpusError(f"Unknown document: {only!r}{suggestion(only, ids)}. Correct the name.")
@@ -235,7 +235,7 @@ def with_duplicates(
     context.count("duplicates_joined", found.joined)
     if found.added:
         context.reporter.note(
-            f"{counted(found.repeated, 'label stands', 'labels stand')} word for word elsewhere too: "
+            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
             f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
             "(anchor.duplicates: false counts the labelled places only)."
         )

@@ -12,7 +12,7 @@ from harness.llm.tokens import estimate_tokens
 from harness.running.compute import digest
 from harness.running.context import Context
 from harness.running.search import Point, is_searched
-from harness.running.served import kept, not_asked
+from harness.running.served import not_asked, stored_keys
 from harness.running.tools import RunTools
 from harness.search import RETRIEVERS, NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
 from harness.search.rerank import EndpointRerankerConfig, ServedScorer
@@ -64,7 +64,7 @@ def _rewritten(
     rewrite: RewriterConfig | None, known: _Known, tools: RunTools, found: dict[str, NotAsked]
 ) -> _Known:
     if known.missing and not isinstance(rewrite, ModelConfig):
-        # the texts are not known yet, and code of the user's is not run on others
+        # the texts are not known yet, and the user's code is not run on others
         return known
     try:
         return replace(known, queries=tools.rewritten(rewrite, known.queries))
@@ -88,7 +88,7 @@ def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Con
                     items.update((digest(text), text) for text in texts)
     found = []
     for encoder, items in wanted.values():
-        known = kept("vectors", items, encoder, context)
+        known = stored_keys("vectors", items, encoder, context)
         left = [text for key, text in items.items() if key not in known]
         found.append(not_asked(left, len(known), encoder))
     return tuple(found)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
 from harness.llm import Model, Spending, answers, jobs_of
@@ -127,7 +127,7 @@ class Resources:
         known = set(documents)
         found: dict[str, Mapping[str, str]] = {}
         for row in read_table(file, (key, *columns), ConfigError).rows:
-            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
+            doc_id = next((one for one in possible_ids(row.get(key)) if one in known), None)
             if doc_id in found:
                 raise ConfigError(
                     f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."

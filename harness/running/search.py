@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from harness.config import Setting
+from harness.custom.service import ServiceConfig
 from harness.llm import ModelConfig
-from harness.own.service import ServiceConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
@@ -244,7 +244,7 @@ def pairs_left(
     left: what the next one reads depends on it.
     """
     tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting
-    # a plan runs no rewriter that it need not run, such as code of the user's
+    # a plan runs no rewriter that it does not need, such as the user's code
     if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return None
     try:

@@ -256,7 +256,7 @@ class TimedSearch:
         return self._timed(lambda place: read(found[place]))
 
     def _not_called(self, own_code: bool) -> str:
-        """Why code of the user's is not measured; '' where it is, and for all other steps."""
+        """Why the user's code is not measured; '' where it is, and for all other steps."""
         if not own_code or self.config.own_code:
             return ""
         return "your own code is not called again unless latency: {own_code: true} allows it"

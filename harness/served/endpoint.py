@@ -64,7 +64,8 @@ class EmbeddingEndpoint(ServedEndpoint):
     """An endpoint of embeddings by OpenAI's protocol: OpenAI, Mistral, Jina, vLLM, TEI, Ollama."""
 
     base_url: PlainUrl = Field(
-        "https://api.openai.com/v1", description="The address, up to and with `/v1`; `/embeddings` follows."
+        "https://api.openai.com/v1",
+        description="The address, including `/v1`; `/embeddings` follows.",
     )
     dimensions: int | None = Field(
         None, ge=1, description="Ask for vectors of this length, where the model can; not sent when null."

@@ -61,7 +61,7 @@ def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spe
     Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
     Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
-    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
+    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).run())
 
 
 class _Fetching:
@@ -90,7 +90,7 @@ class _Fetching:
         self._rng = random.Random()
         self._workers = Workers()
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Send until there is nothing left or something fails."""
         import httpx
 

@@ -9,8 +9,8 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.folder_summary import TextFacts
+from harness.scaffold.config_text import Paths, bench_text, name_of
+from harness.scaffold.folder_summary import TextFacts
 from harness.testset.datasheet import datasheet
 from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS
@@ -97,7 +97,7 @@ def export_as(state: State, context: Context, name: str, to: Path | None) -> Out
     testset = assemble(state, documents)
     folder = to or state.folder / FOLDER / name
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder} is there already. Remove it, or name another folder with --to.")
+        raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
     written = FORMATS[name].write(testset, documents, folder)
     lines = [f"{folder}/: {', '.join(written.files)}."]
     lines += [f"  {note}" for note in written.notes]

@@ -16,7 +16,7 @@ _MAGIC = b"\x1f\x8b"
 _FREE_BYTES = 64 << 20
 """The size up to which any file may unpack."""
 _LARGEST_RATIO = 100
-"""Runs and judgments shrink to between a half and a thirtieth: no document stands twice for a query."""
+"""Runs and judgments shrink to between a half and a thirtieth: no query has a document twice."""
 
 
 @contextmanager

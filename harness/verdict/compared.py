@@ -84,14 +84,14 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: real where the interval excludes 0{_held(verdict)}.",
+                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}.",
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
 
 
-def _held(verdict: Verdict) -> str:
+def _label_note(verdict: Verdict) -> str:
     words = "" if verdict.comparable else " and both have the same chunks (no: chunks)"
     if verdict.turning is not None:
         words += ", unless longer or shorter labels change the sign (no: labels)"

@@ -1,4 +1,4 @@
-"""How calls are worded: texts stand between fences that they cannot close; every prompt has its slots."""
+"""How calls are worded: texts are between fences that they cannot close; every prompt has its slots."""
 
 import pytest
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from harness.answer import AnswerScore
+from harness.answering.external import MeasureScores
 from harness.answering.human_agreement import compare_with_people, people_table, read_values
-from harness.answering.outside import MeasureScores
 from harness.cli import main
 from harness.errors import CorpusError
 

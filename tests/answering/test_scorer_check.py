@@ -156,7 +156,7 @@ def test_calls_that_fail_are_reported_and_are_no_score():
     assert all(one.mean is None for one in found.known_answers)
 
 
-def test_a_criterion_of_ones_own_may_not_be_talked_over():
+def test_attacks_on_a_custom_criterion_are_found():
     def gullible(name, query, texts, sample):
         return json.dumps({"verdict": int(any(order in texts[1] for order in ORDERS))})
 
@@ -171,7 +171,7 @@ def test_refusals_by_a_model():
     assert check("refusal", honest, by="llm").problems == ()
 
 
-def test_the_known_set_is_what_it_says():
+def test_the_known_answers_fit_their_definitions():
     for topic in TOPICS:
         assert topic.golden != topic.wrong
         assert topic.invented not in " ".join(topic.passages)

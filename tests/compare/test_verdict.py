@@ -98,7 +98,7 @@ def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_an
     assert lines_in(found, "caveat") == []
 
 
-def test_the_test_says_nothing_of_labels_that_nobody_has_drawn_otherwise():
+def test_label_sensitivity_of_another_measure_is_ignored():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), turning={"ndcg_text@5000": PADDED}, options=QUICK)
     assert found.decision == "best"
     assert "longer and shorter" not in lines_in(found, "test")[0]
@@ -126,7 +126,7 @@ def holes(shares, upper=None):
     return Holes("judged@10", 10, shares, "ndcg_exp_upper@10" if upper else "", upper)
 
 
-def test_few_judged_ranks_are_said():
+def test_few_judged_ranks_are_reported():
     scores = noisy(80, (0.3, 0.7, 0.5))
     found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
     assert lines_in(found, "caveat") == [
@@ -141,7 +141,7 @@ def test_few_judged_ranks_are_said():
     assert "10% are judged" in lines_in(alone, "caveat")[0]
 
 
-def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
+def test_bounds_above_the_leader_are_reported_with_the_remedy():
     scores = noisy(80, (0.3, 0.7, 0.5))
     mean = float(scores.means[1])
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
@@ -163,7 +163,7 @@ def test_next_to_a_baseline_only_its_own_bound_counts():
         assert any("could lift c above" in text for text in lines_in(found, "caveat")) is said_
 
 
-def test_few_queries_are_said_first_and_choose_nothing():
+def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
     found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
     assert (found.decision, found.margin.finding) == ("few", "few")
     assert sentences_of(found)[0].startswith(

@@ -1,4 +1,4 @@
-"""report.html without a browser: what stands in it, what does not, and how large it gets."""
+"""report.html without a browser: what is in it, what is not, and how large it gets."""
 
 import base64
 import csv
@@ -309,7 +309,7 @@ def test_twenty_settings_and_two_hundred_queries_fit_in_two_megabytes(tmp_path):
     assert payload_of(page.html)["detail"]["ranks"] >= 5
 
 
-def test_what_does_not_fit_is_cut_and_this_is_said(tmp_path):
+def test_what_does_not_fit_is_cut_with_a_note(tmp_path):
     folder = write_folder(tmp_path / "r", settings=4, queries=30, text=words(2, 200_000))
     tables = read_tables(folder)
     whole = build_page(tables, {})

@@ -49,7 +49,7 @@ def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
         return any(start < stop and end > begin for begin, stop in map(place, right))
 
     both = sum(map(in_both, left))
-    assert f"Of {len(left)} passages on the left {both} stand" in chromium.find("#drill .two-rankings").text
+    assert f"Of {len(left)} passages on the left {both} are" in chromium.find("#drill .two-rankings").text
     assert chromium.run("return document.querySelectorAll('#drill .moves line').length") == both
     only = chromium.run("return document.querySelectorAll('#drill .ranking:first-child .badge.only').length")
     assert only == len(left) - both

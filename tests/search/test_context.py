@@ -323,7 +323,7 @@ def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):
 
 
 def test_the_context_can_bring_a_chunk_up(config_of, tmp_path, corpus):
-    """The words of a question that stand in no chunk, but before all chunks of one document."""
+    """The words of a question that are in no chunk, but before all chunks of one document."""
     with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
         file.write("q6,Orchard 2024,train,no\n")
     (plain, fields), _, _ = searched(config_of(f"[null, {FIELDS}]"), tmp_path / "cache")

@@ -89,7 +89,7 @@ def test_the_documents_that_a_question_names_are_left(text, documents, table, to
     assert left(rules(table), tools, text) == documents
 
 
-def test_what_is_set_aside_is_reported_and_may_be_forbidden(table, tools):
+def test_ignored_columns_are_reported_and_can_be_forbidden(table, tools):
     (one,) = RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS, tools)
     assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
     (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
@@ -232,7 +232,7 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     assert not tools.is_known(config, passages(), QUERIES)
 
 
-def test_what_is_put_together_is_in_the_order_of_the_queries(table, tools):
+def test_merged_results_are_in_the_order_of_the_queries(table, tools):
     many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
     found = tools.search("retrieve", config, passages(), many)

@@ -14,8 +14,8 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotMeasuredError, Passages
 from harness.types import Query, Ranking
+from tests.custom.services import Search
 from tests.models import tiny
-from tests.own.services import Search
 from tests.search import toys
 
 MODEL = "embedded:all-MiniLM-L6-v2"

@@ -35,7 +35,7 @@ class AnswerConfig(StageConfig):
     )
     order: Order = Field(
         "rank",
-        description="How the passages stand in the prompt: best first (`rank`), best last (`reverse`), or "
+        description="The order of the passages in the prompt: best first (`rank`), best last (`reverse`), or "
         "the best at both ends and the worst in the middle (`edges`).",
     )
     max_failed: float = Field(

@@ -234,7 +234,7 @@ class BatchManager:
         else:
             answers = await self._answers(state)
             self._record(one, state, answers, brought)
-            self._tell(one, state, answers)
+            self._warn_of_oddities(one, state, answers)
         self._books.remove(one.number)
         del self.in_progress[one.number]
         return brought
@@ -283,7 +283,7 @@ class BatchManager:
                 "Its answers are in the ledger. Run again to make the remaining calls."
             )
 
-    def _tell(self, one: PendingBatch, state: BatchState, answers: Answers) -> None:
+    def _warn_of_oddities(self, one: PendingBatch, state: BatchState, answers: Answers) -> None:
         """Warn of anything unexpected."""
         if state.status != "completed":
             self._reporter.warn(

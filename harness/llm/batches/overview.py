@@ -27,10 +27,10 @@ def batch_statuses(batches: Sequence[SentBatch], *, cancel: bool = False) -> lis
 
     What a cancelled batch has answered is taken in by the next run.
     """
-    return asyncio.run(_see(batches, cancel=cancel))
+    return asyncio.run(_status_of(batches, cancel=cancel))
 
 
-async def _see(batches: Sequence[SentBatch], *, cancel: bool) -> list[BatchStatus]:
+async def _status_of(batches: Sequence[SentBatch], *, cancel: bool) -> list[BatchStatus]:
     return [await _one(batch, cancel=cancel) for batch in batches]
 
 

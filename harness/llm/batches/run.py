@@ -50,14 +50,14 @@ class BatchRun(BaseRun[T]):
         # the endpoint's queue is full until a batch has ended
         self._full = False
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Work until there is no job left; interrupted, leave the batches to the endpoint."""
         work = asyncio.create_task(self._work())
         try:
             with on_stop(canceller()):
                 await asyncio.wait([work])
         except (asyncio.CancelledError, Stopped):
-            # a request that is on its way is waited for, so that its answer is in the books
+            # a request that is on its way is waited for, so that its answer is recorded
             self._stopping.set()
             await asyncio.wait([work])
             raise

@@ -51,16 +51,13 @@ class Filter(QueryStep[Configured]):
         """The same as ``run`` for one question at a time, the table read, to measure what that takes."""
         facts = read_facts(self.config, documents, tools)
         read = self.reader(facts, tools)
-        return lambda query: filter_documents(query.query_id, read(query), facts, self.config)
+        return lambda query: select(query.query_id, read(query), facts, self.config)
 
     def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """For each query the documents it is about; raises ConfigError for gaps in the table."""
         facts = read_facts(self.config, documents, tools)
         named = self.named(queries, facts, tools)
-        return [
-            filter_documents(q.query_id, own, facts, self.config)
-            for q, own in zip(queries, named, strict=True)
-        ]
+        return [select(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
 
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
@@ -92,7 +89,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
     return Facts(documents, values)
 
 
-def filter_documents(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> FilterResult:
+def select(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> FilterResult:
     """The documents that have one of the values named in every column where any is named.
 
     Where there are none, columns are dropped from the last on until there are some, unless the configuration

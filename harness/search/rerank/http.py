@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from harness.custom.code import broken
+from harness.custom.sending import Message, send
+from harness.custom.service import ServiceConfig, fill, names_in
 from harness.finite_number import SINGLE, finite
-from harness.own.code import broken
-from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, fill, names_in
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 from harness.served.reranking import by_query

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from harness.custom.sending import Message, send
+from harness.custom.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.kinds import StageConfig
-from harness.own.sending import Message, send
-from harness.own.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.search.retrieve.returned import asked_depth, rankings_of
 from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.search.tools import ServiceNotAskedError, Tools

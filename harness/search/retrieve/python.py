@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, broken, calling
+from harness.custom.code import Arguments, Call, Version, ask, broken, calling
 from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.search.step import (
     Identity,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.custom.code import broken
 from harness.finite_number import finite
-from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
 from harness.types import Query, Ranking

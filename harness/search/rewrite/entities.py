@@ -41,7 +41,7 @@ class NamingRewriter(SeveralRewriter[Naming], Generic[Naming]):
         found = self.names(queries, tools)
         nothing = sum(names == [] for names in found)
         if nothing:
-            becomes = "are asked as they are" if self.config.without == "as_asked" else "ask nothing"
+            becomes = "are searched as they are" if self.config.without == "as_asked" else "ask nothing"
             tools.reporter.note(
                 f"{nothing} of {len(queries)} queries name nothing by `{self.config.kind}` and {becomes}."
             )

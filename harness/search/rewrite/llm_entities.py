@@ -8,13 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.rewrite.entities import NamingConfig, NamingRewriter
-from harness.search.rewrite.prompted import (
-    PromptedRewriterConfig,
-    RewritePrompt,
-    ask_about,
-    identity_of,
-    lines_of,
-)
+from harness.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about, identity_of, lines_of
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
@@ -22,7 +16,7 @@ from harness.types import Query
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
-class LlmEntitiesConfig(PromptedRewriterConfig, NamingConfig):
+class LlmEntitiesConfig(PromptedConfig, NamingConfig):
     """Asks for what a question names, as a language model finds it; meant for one of several routes."""
 
     kind: Literal["llm_entities"] = "llm_entities"

@@ -24,8 +24,8 @@ _COUNT = re.compile(r"\{\{ *n *\}\}")
 _FAILING = FailurePolicy(
     "queries have no usable rewriting",
     ("rewrite", "as_asked"),
-    "are asked as they are",
-    "ask them as they are",
+    "are searched as they are",
+    "search with them as they are",
 )
 
 T = TypeVar("T")
@@ -60,14 +60,14 @@ class RewritePrompt(Prompt):
         return _ListForm(system, user, count)
 
 
-class PromptedRewriterConfig(LlmStepConfig, RewriterConfig):
+class PromptedConfig(LlmStepConfig, RewriterConfig):
     """Base of the configurations of rewriters that ask a language model about every query."""
 
     takes_number: ClassVar[bool] = False
     prompt: RewritePrompt
     on_failure: Literal["fail", "as_asked"] = Field(
         "fail",
-        description="A question without a usable rewriting ends the run, or is asked as it is (`as_asked`), "
+        description="A question with no usable rewriting ends the run or is searched as it is (`as_asked`), "
         "and the run lists them.",
     )
 
@@ -83,13 +83,13 @@ class PromptedRewriterConfig(LlmStepConfig, RewriterConfig):
         return prompt
 
 
-def identity_of(config: PromptedRewriterConfig, form: TextForm) -> Identity:
+def identity_of(config: PromptedConfig, form: TextForm) -> Identity:
     """The prompt, the model and its parameters, and what becomes of an answer that cannot be used."""
     return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 
 def ask_about(
-    config: PromptedRewriterConfig,
+    config: PromptedConfig,
     form: TextForm,
     queries: Sequence[Query],
     tools: Tools,

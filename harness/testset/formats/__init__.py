@@ -13,7 +13,7 @@ from harness.testset.formats.quepid import read_quepid, write_quepid
 from harness.testset.formats.ragas import read_ragas, write_ragas
 from harness.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
 from harness.testset.formats.trec import read_trec, write_trec
-from harness.testset.formats.values import ExportedFiles, ImportedTestset
+from harness.testset.formats.values import ExportResult, ImportResult
 from harness.types import Document
 
 
@@ -22,8 +22,8 @@ class Format:
     """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
 
     reads: str
-    write: Callable[[FinishedTestset, Mapping[str, Document], Path], ExportedFiles]
-    read: Callable[[Path, Mapping[str, Document]], ImportedTestset]
+    write: Callable[[FinishedTestset, Mapping[str, Document], Path], ExportResult]
+    read: Callable[[Path, Mapping[str, Document]], ImportResult]
 
 
 FORMATS: dict[str, Format] = {
@@ -37,4 +37,4 @@ FORMATS: dict[str, Format] = {
     "ragas": Format("the JSONL file", write_ragas, read_ragas),
 }
 
-__all__ = ["FORMATS", "ExportedFiles", "Format", "ImportedTestset"]
+__all__ = ["FORMATS", "ExportResult", "Format", "ImportResult"]

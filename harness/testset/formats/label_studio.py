@@ -15,13 +15,13 @@ from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
-    ExportedFiles,
-    ImportedTestset,
+    ExportResult,
+    ImportResult,
     checked,
     grade_from,
-    offsets_meant,
-    passage_meant,
     read_objects,
+    resolve_offsets,
+    resolve_passage,
 )
 from harness.types import Document
 
@@ -44,7 +44,7 @@ _CONFIG = """<View>
 
 def write_label_studio(
     testset: FinishedTestset, documents: Mapping[str, Document], folder: Path
-) -> ExportedFiles:
+) -> ExportResult:
     """tasks.json to import, and the labeling configuration that it needs."""
     questions = {one.query_id: one for one in testset.questions}
     tasks = []
@@ -77,10 +77,10 @@ def write_label_studio(
     write_text(folder / CONFIG, _CONFIG)
     silent = len(questions) - len({one.query_id for one in testset.labels})
     notes = (f"{silent} questions without a graded passage have no task and are left out.",) if silent else ()
-    return ExportedFiles((FILE, CONFIG), notes)
+    return ExportResult((FILE, CONFIG), notes)
 
 
-def read_label_studio(source: Path, documents: Mapping[str, Document]) -> ImportedTestset:
+def read_label_studio(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """An export of Label Studio (JSON): the grade of each task, and its spans where evidence was marked.
 
     Where people marked a part of a passage, the label is that part. A task without an annotation, or with
@@ -114,7 +114,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
         notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
-    return ImportedTestset(tuple(questions.values()), tuple(labels), tuple(notes))
+    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
 def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
@@ -132,7 +132,7 @@ def _labels(
     where: str,
 ) -> list[Label]:
     place = (data["document"], data["start"], data["end"])
-    document, start, end = passage_meant(documents, *place, data.get("text"), where)
+    document, start, end = resolve_passage(documents, *place, data.get("text"), where)
     text = document.text[start:end]
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
@@ -143,7 +143,9 @@ def _labels(
         value = one.get("value", {})
         if one.get("type") == "labels" and grade:
             spans.append(
-                offsets_meant(text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where)
+                resolve_offsets(
+                    text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where
+                )
             )
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [

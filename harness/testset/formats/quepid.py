@@ -14,14 +14,14 @@ from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.tables import csv_of
-from harness.testset.formats.values import ExportedFiles, ImportedTestset, grade_from, passage_id, span_of
+from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
 from harness.types import Document
 
 FILE = "judgments.csv"
 COLUMNS = ("query", "docid", "rating")
 
 
-def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportedFiles:
+def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """One rating a graded passage; its docid holds document and offsets."""
     text = {one.query_id: one.text for one in testset.questions}
     rows: list[dict[str, str | int]] = [
@@ -37,10 +37,10 @@ def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], fo
     notes = ["Quepid holds texts and ratings: ids, kinds, answers and evidence names are left out."]
     if silent:
         notes.append(f"{silent} questions without a graded passage are left out.")
-    return ExportedFiles((FILE,), tuple(notes))
+    return ExportResult((FILE,), tuple(notes))
 
 
-def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportedTestset:
+def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """The ratings of a CSV export; ids are given in the order of the file. No rating: unjudged."""
     table = read_table(source, COLUMNS, LabelError)
     ids: dict[str, str] = {}
@@ -61,4 +61,4 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportedTest
     notes = ["Every question counts as answerable: Quepid does not say."]
     if unjudged:
         notes.append(f"{unjudged} rows without a rating are unjudged.")
-    return ImportedTestset(questions, tuple(labels), tuple(notes))
+    return ImportResult(questions, tuple(labels), tuple(notes))

@@ -10,13 +10,13 @@ from harness.errors import CorpusError
 from harness.report.trec import trec_qrels
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, TestQuestion, label_of
-from harness.testset.formats.values import ExportedFiles, ImportedTestset, grade_from, passage_id, span_of
+from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
 from harness.types import Document
 
 TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
 
 
-def write_trec(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportedFiles:
+def write_trec(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """Qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
     passages = [
         (one.query_id, passage_id(one.doc_id, one.start, one.end), one.grade) for one in testset.labels
@@ -30,10 +30,10 @@ def write_trec(testset: FinishedTestset, documents: Mapping[str, Document], fold
     topics = (f"{one.query_id}\t{' '.join(one.text.split())}\n" for one in testset.questions)
     write_text(folder / TOPICS, "".join(topics))
     notes = ("Answers, kinds, evidence names and who graded have no place in qrels.",)
-    return ExportedFiles((TOPICS, QRELS, OF_DOCUMENTS), notes)
+    return ExportResult((TOPICS, QRELS, OF_DOCUMENTS), notes)
 
 
-def read_trec(source: Path, documents: Mapping[str, Document]) -> ImportedTestset:
+def read_trec(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """topics.tsv and qrels.txt of a folder; a document without offsets is judged as a whole."""
     questions = []
     for number, line in enumerate(read_utf8(source / TOPICS).split("\n"), 1):
@@ -60,4 +60,4 @@ def read_trec(source: Path, documents: Mapping[str, Document]) -> ImportedTestse
             label_of(query_id, span_of(fields[2], documents, where), grade_from(grade, where), "qrels")
         )
     notes = ("Every question counts as answerable: qrels do not say.",)
-    return ImportedTestset(tuple(questions), tuple(labels), notes)
+    return ImportResult(tuple(questions), tuple(labels), notes)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
@@ -19,7 +19,7 @@ _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedFiles:
+class ExportResult:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -27,7 +27,7 @@ class ExportedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedTestset:
+class ImportResult:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
@@ -46,7 +46,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     if found and found["document"] in documents:
         document = documents[found["document"]]
         return checked(document, int(found["start"]), int(found["end"]), where)
-    whole = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
             f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
@@ -59,13 +59,13 @@ def checked(document: Document, start: int, end: int, where: str) -> tuple[Docum
     """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
-            f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
+            f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
             "characters."
         )
     return document, start, end
 
 
-def passage_meant(
+def resolve_passage(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
     """The passage that another tool means; raises LabelError if its document or text differs.
@@ -79,11 +79,11 @@ def passage_meant(
     first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
     span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
-        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
+        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} differs.")
     return span
 
 
-def offsets_meant(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
+def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
     """The half-open range of ``text`` that another tool means; ``expected`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
@@ -102,8 +102,8 @@ def offsets_meant(text: str, start: int, end: int, expected: str, where: str) ->
         if inside == expected:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {expected[:60]!r}. The text differs "
-        "from the one that was labelled."
+        f"{where}: the text at {start}-{end} is {text[start:end][:60]!r}, not {expected[:60]!r}. The text "
+        "differs from the one that was labelled."
     )
 
 

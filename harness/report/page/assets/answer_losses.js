@@ -5,8 +5,8 @@ const ANSWER_LOSSES = {
   'left out': 'change', contradicts: 'change-1', adds: 'change-2', 'something else': 'else', 'without evidence': 'else',
 };
 
-// What is left, of it what was right without the evidence; then what the answers lose; then the evidence that was
-// not read, from 1 down, as far as answers did not do without it.
+// The value left, with the part that was right without the evidence; then the losses in the answers; then the
+// evidence that was not read, from 1 down, as far as answers needed it.
 function answerBar(mean, parts, classOf) {
   const rect = (kind, from, to) => (to > from ? g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 }) : null);
   const first = parts.findIndex((one) => one.name === 'left out');

@@ -8,7 +8,7 @@ function curvePlot(lines, unit) {
   return plot(`${state.measure} over chunk size in ${unit}`, 330, (width, height) => {
     const margin = { left: 48, right: 18, top: 26, bottom: 48 };
     const log = linear(Math.log(sizes[0]) - 0.12, Math.log(sizes[sizes.length - 1]) + 0.12, margin.left, width - margin.right);
-    // sizes that stand too close for their numbers keep their dots and lose their ticks
+    // sizes too close to each other for their numbers keep their dots and lose their ticks
     const ticked = [];
     for (const size of sizes) {
       if (!ticked.length || log(Math.log(size)) - log(Math.log(ticked[ticked.length - 1])) >= 44) ticked.push(size);

@@ -1,4 +1,4 @@
-// What the sections are made of, and the tooltip.
+// Building blocks of the sections, and the tooltip.
 
 function hidden(text) {
   return h('span.hidden', null, text);

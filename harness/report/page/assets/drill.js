@@ -30,7 +30,7 @@ function rankingOf(setting, query) {
   return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
 }
 
-// What the steps of a setting asked in place of a question. A route that asked what its fusion asked is not repeated.
+// The texts that the steps of a setting searched for. A route that searched for the same as its fusion is not repeated.
 function askedBy(setting, query) {
   const { texts, steps } = DATA.detail.asked;
   const own = steps.filter((one) => one.setting === setting);
@@ -90,7 +90,7 @@ function allSettings(query) {
       strip(known(value) ? [g('rect.left', { x: 0, width: place(value), y: 0, height: 4 })] : [], { height: 4 })))));
 }
 
-// Where there is one column the judged text stands above the ranking, folded away until one asks for it.
+// Where there is one column the judged text is above the ranking, folded away until one asks for it.
 const small = matchMedia('(max-width: 900px)');
 
 function judgedFold(query, setting, other) {

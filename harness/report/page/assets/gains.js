@@ -1,4 +1,4 @@
-// What one setting gained and lost against the leader, question by question.
+// Gains and losses of one setting against the leader, question by question.
 
 const FIRST_GAINS = 10;
 

@@ -27,7 +27,7 @@ function strip(children, { height = 22, label = '' } = {}) {
   return g('svg.strip', { width: '100%', height, role: label ? 'img' : null, 'aria-label': label || null, 'aria-hidden': label ? null : true }, children);
 }
 
-// rows: [{setting, drawing, value, note}]; the value stands in its own column as text
+// rows: [{setting, drawing, value, note}]; the value is in its own column as text
 function rowChart(rows, { ticks, place, head = null, caption }) {
   const figure = h('figure.rows', { 'aria-label': caption },
     head,

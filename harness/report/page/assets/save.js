@@ -84,7 +84,7 @@ function words(text, x, y, more = {}) {
   return g('text', { x, y, 'font-family': getComputedStyle(document.body).fontFamily, 'font-size': 12, fill: color('ink'), 'dominant-baseline': 'middle', ...more }, text);
 }
 
-// A chart of rows: names and values as text, each strip where it stands.
+// A chart of rows: names and values as text, each strip in its place.
 function rowsText(figure) {
   const [names, values, drawn] = [230, 130, 520];
   const rows = [...figure.querySelectorAll('.row-list > .row')];

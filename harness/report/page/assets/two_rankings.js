@@ -14,7 +14,7 @@ function matched(ranking, other) {
   });
 }
 
-// Where a judged span stands in a ranking: {rank, partly}, or null where no passage shown touches it. A passage
+// The place of a judged span in a ranking: {rank, partly}, or null where no passage shown touches it. A passage
 // earns a span when its grade is at least that of the span; of spans below its grade it must hold half.
 function foundAt(span, ranking) {
   const [document, start, end, grade] = span;
@@ -63,7 +63,7 @@ function overlapNote(query, a, b, places, setting) {
   const { both: shared, a: onlyA, b: onlyB, neither } = sharedEvidence(query, a, b, setting);
   const total = shared + onlyA + onlyB + neither;
   return h('p.small', { role: 'status' },
-    `Of ${count(places.length, 'passage')} on the left ${whole(both)} ${both === 1 ? 'stands' : 'stand'} on the right too. `,
+    `Of ${count(places.length, 'passage')} on the left ${whole(both)} ${both === 1 ? 'is' : 'are'} on the right too. `,
     total ? `Of ${count(total, 'relevant span')} both hold ${whole(shared)}, only the left ${whole(onlyA)}, only the right ${whole(onlyB)}, neither ${whole(neither)}.` : '');
 }
 

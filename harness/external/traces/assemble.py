@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.outside.exchange import Exchange, Passage
-from harness.outside.traces.step import Step
-from harness.outside.traces.words import answer_in, question_in
+from harness.external.exchange import Exchange, Passage
+from harness.external.traces.step import Step
+from harness.external.traces.words import answer_in, question_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import CorpusError
-from harness.outside.collection import import_ragas, import_traces
+from harness.external.collection import import_ragas, import_traces
 
 from . import samples
 from .samples import ANSWER, FIRST, QUESTION, SECOND

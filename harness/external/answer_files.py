@@ -11,7 +11,7 @@ from typing import Any
 from harness.corpus.queries import is_answerable, refuse_spaces
 from harness.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.errors import CorpusError
-from harness.outside.exchange import Exchange, Passage
+from harness.external.exchange import Exchange, Passage
 from harness.text.characters import encodable
 from harness.text.golden import golden_answers, golden_cell
 
@@ -70,7 +70,7 @@ def write_answers(exchanges: Iterable[Exchange], path: Path) -> int:
             rows = [json.dumps(_row(one), ensure_ascii=False) for one in exchanges]
             file.writelines(f"{row}\n" for row in rows)
     except FileExistsError:
-        raise CorpusError(f"{path}: is there already. Remove it, or name another file.") from None
+        raise CorpusError(f"{path} exists already. Remove it, or name another file.") from None
     return len(rows)
 
 
@@ -162,13 +162,13 @@ def _listed(text: str, where: str, column: str) -> list[Any]:
             continue
         if isinstance(found, list | tuple):
             return list(found)
-    raise CorpusError(f'{where}: {column} is no list: {text[:60]!r}. Write it as ["…", "…"].')
+    raise CorpusError(f'{where}: {column} is not a list: {text[:60]!r}. Write it as ["…", "…"].')
 
 
 def _texts(text: str, where: str, column: str) -> list[str]:
     found = _listed(text, where, column)
     if not all(isinstance(one, str) for one in found):
-        raise CorpusError(f"{where}: {column} holds something that is no text. Write a list of texts.")
+        raise CorpusError(f"{where}: {column} has an entry that is not text. Write a list of texts.")
     return found
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import CorpusError
-from harness.outside.exchange import Passage
-from harness.outside.traces import read_traces
-from harness.outside.traces.step import passages_in
-from harness.outside.traces.words import answer_in, question_in
+from harness.external.exchange import Passage
+from harness.external.traces import read_traces
+from harness.external.traces.step import passages_in
+from harness.external.traces.words import answer_in, question_in
 
 from . import samples
 from .samples import ANSWER, FIRST, QUESTION, SECOND

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from harness.corpus.reading import read_json
 from harness.errors import CorpusError
-from harness.outside.exchange import Passage
+from harness.external.exchange import Passage
 
 Kind = Literal["retriever", "reranker", "llm", "other"]
 # Keys under which tools keep the text of a document, its source and its id.

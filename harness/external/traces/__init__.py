@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import CorpusError
-from harness.outside.exchange import Exchange
-from harness.outside.traces.assemble import SkippedTraces, assemble
-from harness.outside.traces.langfuse import langfuse_steps
-from harness.outside.traces.langsmith import langsmith_steps
-from harness.outside.traces.opentelemetry import otel_steps
-from harness.outside.traces.step import Step, read_records
+from harness.external.exchange import Exchange
+from harness.external.traces.assemble import SkippedTraces, assemble
+from harness.external.traces.langfuse import langfuse_steps
+from harness.external.traces.langsmith import langsmith_steps
+from harness.external.traces.opentelemetry import otel_steps
+from harness.external.traces.step import Step, read_records
 
 
 @dataclass(frozen=True, slots=True)

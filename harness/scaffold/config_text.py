@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.starting.folder_summary import TextFacts
+from harness.scaffold.folder_summary import TextFacts
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
@@ -123,7 +123,7 @@ def _chunks(facts: TextFacts) -> str:
     return (
         f"chunk:   # {why}; and tables row by row\n"
         f"  - {{kind: {cutter}, chunk_size: {sizes}}}\n"
-        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text stands in "
+        f"  - {{kind: rows, chunk_size: {smaller}}}   # {facts.table_share:.0%} of the text is in "
         "tables\n"
     )
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import CorpusError
-from harness.outside.answer_files import read_answers, write_answers
-from harness.outside.exchange import Exchange, Passage
+from harness.external.answer_files import read_answers, write_answers
+from harness.external.exchange import Exchange, Passage
 
 
 def lines(path, *rows):
@@ -79,8 +79,8 @@ def test_our_columns(tmp_path):
     ("row", "message"),
     [
         ({"user_input": ""}, "line 1: user_input is empty"),
-        ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is no list"),
-        ({"user_input": "q", "retrieved_contexts": [1]}, "no text"),
+        ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is not a list"),
+        ({"user_input": "q", "retrieved_contexts": [1]}, "entry that is not text"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [2]}, "from 1 to 1"),
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [True]}, "from 1 to 1"),
         (
@@ -97,7 +97,7 @@ def test_faults_are_named(tmp_path, row, message):
         read_answers(lines(tmp_path / "a.jsonl", row))
 
 
-def test_ids_are_there_once(tmp_path):
+def test_ids_are_unique(tmp_path):
     row = {"user_input": "q", "query_id": "a"}
     with pytest.raises(CorpusError, match="line 2: query_id 'a' is already on line 1"):
         read_answers(lines(tmp_path / "a.jsonl", row, row))
@@ -129,7 +129,7 @@ def test_what_is_written_is_read_again(tmp_path_factory, rows):
 
 def test_no_file_is_overwritten(tmp_path):
     write_answers([], tmp_path / "a.jsonl")
-    with pytest.raises(CorpusError, match="is there already"):
+    with pytest.raises(CorpusError, match="exists already"):
         write_answers([], tmp_path / "a.jsonl")
 
 

@@ -1,4 +1,4 @@
-// Requests. What a rater says is sent one thing after another, and again under the same number until it is
+// Requests. Ratings are sent one after another, and again under the same number until it is
 // answered: the number makes sure that it counts once.
 import { shared } from './shared.js';
 
@@ -10,7 +10,7 @@ function number() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-// What the program understands and will not do, and what it has not answered, or not well.
+// Requests that the server refuses, and those that it has not answered, or failed to.
 export class Refused extends Error {}
 export class Unanswered extends Error {}
 
@@ -32,13 +32,13 @@ async function fetched(path, options) {
   throw response.status < 500 ? new Refused(answer.error) : new Unanswered(answer.error);
 }
 
-export function ask(what, given = {}) {
+export function get(what, given = {}) {
   const query = new URLSearchParams(Object.entries({ rater: shared.rater, ...given }).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   return fetched(`/api/${what}?${query}`);
 }
 
-// Say something for good. Resolves once it is on the disk; ``waiting`` is told why it is not yet.
-export function say(what, given) {
+// Save a rating. Resolves once it is on the disk; ``waiting`` is called with the reason why it is not yet.
+export function post(what, given) {
   const body = JSON.stringify({ rater: shared.rater, tab, request: number(), ...given });
   const sent = line.then(() => send(what, body));
   line = sent.catch(() => null);

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
+from harness.custom.code import Version
 from harness.llm.http_endpoint import HttpConfig, as_json, plain_url
-from harness.own.code import Version
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 Method = Literal["POST", "PUT", "GET"]

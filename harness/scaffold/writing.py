@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import ConfigError
-from harness.starting.config_text import Paths, bench_text, name_of, steps_text
-from harness.starting.folder_summary import FolderSummary
+from harness.scaffold.config_text import Paths, bench_text, name_of, steps_text
+from harness.scaffold.folder_summary import FolderSummary
 from harness.store import write_text
 
 QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
@@ -20,7 +20,7 @@ def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
     there = [name for name in names if (folder / name).exists()]
     if there:
         raise ConfigError(
-            f"{folder}: {', '.join(there)} {'is' if len(there) == 1 else 'are'} there already and "
+            f"{folder}: {', '.join(there)} {'exists' if len(there) == 1 else 'exist'} already and "
             "nothing is overwritten. Name another folder with --out."
         )
 

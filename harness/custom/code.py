@@ -1,4 +1,4 @@
-"""the user's own code as a step: found by name, called with plain values, its answers checked."""
+"""The user's own code as a step: found by name, called with plain values, its answers checked."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 from harness.corpus.reading import read_json
 from harness.corpus.table import read_table
 from harness.errors import CorpusError
-from harness.outside.traces import read_traces
+from harness.external.traces import read_traces
 from harness.testset.kinds import GIVEN
 from harness.testset.rows import Question
 from harness.text.characters import on_one_line
@@ -38,7 +38,7 @@ _LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class GivenQuestions:
+class QuestionList:
     """The content of a file: distinct questions, the most asked first, and ``where`` in it they were found.
 
     ``entries`` counts all of them, ``without`` those that hold no question.
@@ -50,7 +50,7 @@ class GivenQuestions:
     without: int
 
 
-def read_given(path: Path, field: str = "") -> GivenQuestions:
+def read_user_questions(path: Path, field: str = "") -> QuestionList:
     """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
 
     An export of OpenTelemetry, Langfuse or LangSmith has one question a trace, whatever its steps were asked;
@@ -83,12 +83,10 @@ def read_given(path: Path, field: str = "") -> GivenQuestions:
         # of equal counts the order of the file
         for text, count in counts.most_common()
     ]
-    return GivenQuestions(
-        tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts)
-    )
+    return QuestionList(tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts))
 
 
-def _traces(path: Path) -> GivenQuestions | None:
+def _traces(path: Path) -> QuestionList | None:
     """The questions of an export of traces; None for all other files, which are read object by object."""
     if path.suffix.lower() not in (".json", ".jsonl"):
         return None
@@ -102,7 +100,7 @@ def _traces(path: Path) -> GivenQuestions | None:
         for text, count in counts.most_common()
     )
     entries = len(found.exchanges) + found.left.without_question + found.left.without_rest
-    return GivenQuestions(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
+    return QuestionList(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.outside.traces.step import Kind, Step, passages_in
-from harness.outside.traces.words import unpacked
+from harness.external.traces.step import Kind, Step, passages_in
+from harness.external.traces.words import unpacked
 
 _KINDS: Mapping[str, Kind] = {"llm": "llm", "retriever": "retriever"}
 

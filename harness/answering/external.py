@@ -16,7 +16,7 @@ from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.comparison import mean_of
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import CorpusError
-from harness.outside.exchange import Exchange
+from harness.external.exchange import Exchange
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.search import NotAsked
@@ -44,7 +44,7 @@ class MeasureScores:
         return sum(score.value is None and not score.failed for score in self.scores)
 
 
-def score_outside(
+def score_external(
     exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
@@ -65,12 +65,12 @@ def score_outside(
     return found
 
 
-def price_outside(
+def price_external(
     exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
 ) -> tuple[NotAsked, ...]:
     """The calls that scoring would make, as far as known: a measure that asks twice, up to its first calls.
 
-    Raises CorpusError as ``score_outside`` does.
+    Raises CorpusError as ``score_external`` does.
     """
     measures, cases = _prepared(exchanges, config)
     tools = MeasuringTools(config, context)
@@ -85,7 +85,7 @@ def _prepared(
     return measures, [one.as_case() for one in exchanges]
 
 
-def outside_table(title: str, found: Sequence[MeasureScores]) -> Table:
+def external_table(title: str, found: Sequence[MeasureScores]) -> Table:
     """One row per measure: mean, interval, and how many questions count, failed and have no value."""
     rows = tuple(
         (

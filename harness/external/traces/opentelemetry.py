@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.outside.exchange import Passage
-from harness.outside.traces.step import Kind, Step, passages_in
-from harness.outside.traces.words import unpacked
+from harness.external.exchange import Passage
+from harness.external.traces.step import Kind, Step, passages_in
+from harness.external.traces.words import unpacked
 
 _DOCUMENT = re.compile(r"(?:retrieval|reranker)\.(?:output_)?documents\.(\d+)\.document\.(\w+)")
 _MESSAGE = re.compile(

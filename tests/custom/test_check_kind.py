@@ -5,7 +5,7 @@ import re
 import pytest
 
 from harness.cli import main
-from tests.own.services import Search
+from tests.custom.services import Search
 
 
 def check(capsys, *words):
@@ -20,7 +20,7 @@ def check(capsys, *words):
     ("call", "role"),
     [
         ("tests.search.own:shared_words", "retriever"),
-        ("tests.own.kinds:matching", "reranker"),
+        ("tests.custom.kinds:matching", "reranker"),
         ("tests.search.own:polite", "rewriter"),
         ("tests.chunk.own:fixed", "chunker"),
     ],
@@ -57,7 +57,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("call", "role", "says"), BROKEN, ids=[row[0] for row in BROKEN])
 def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call, role, says):
-    name = call if ":" in call else f"tests.own.kinds:{call}"
+    name = call if ":" in call else f"tests.custom.kinds:{call}"
     code, said = check(capsys, name, "--as", role)
     assert code == 1
     assert re.search(f"FAILED  .*{says}", said)
@@ -68,15 +68,15 @@ def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call
     [
         ("backwards", "retriever", "3 of 3 passages, given verbatim as queries, are not ranked first"),
         ("constant", "reranker", "All passages have the score 1"),
-        ("mute", "rewriter", "Nothing is asked in place of"),
+        ("mute", "rewriter", "The text for"),
         ("numbered", "rewriter", "gives a different text alone"),
         ("counting", "rewriter", "gives different texts"),
-        ("first_only", "chunker", r"[\d,]+ characters stand in no chunk"),
+        ("first_only", "chunker", r"[\d,]+ characters are in no chunk"),
         ("whole_text", "chunker", r"The longest chunk has 1\d,\d+ characters, in the text 'prose'"),
     ],
 )
 def test_what_is_allowed_and_worth_knowing_is_a_note(capsys, call, role, says):
-    code, said = check(capsys, f"tests.own.kinds:{call}", "--as", role)
+    code, said = check(capsys, f"tests.custom.kinds:{call}", "--as", role)
     assert code == 0
     assert re.search(f"note    .*{says}", said)
 
@@ -86,7 +86,7 @@ def test_a_parser_is_tried_on_files(capsys, tmp_path):
     path.write_text("first--second", encoding="utf-8")
     code, said = check(capsys, "tests.corpus.own:pages", "--as", "parser", "--file", str(path))
     assert (code, said.count("ok  ")) == (0, 2)
-    code, said = check(capsys, "tests.own.kinds:changing", "--as", "parser", "--file", str(path))
+    code, said = check(capsys, "tests.custom.kinds:changing", "--as", "parser", "--file", str(path))
     assert code == 1
     assert "has a different text: at offset" in said
     code, said = check(capsys, "tests.corpus.own:pages", "--as", "parser")
@@ -106,7 +106,7 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
       url: {server.root}/many
       version: a
       request: {REQUEST}""",
-            rerank="{kind: python, call: 'tests.own.kinds:matching', version: a}",
+            rerank="{kind: python, call: 'tests.custom.kinds:matching', version: a}",
         )
         code, said = check(capsys, str(path))
         assert server.count > 9
@@ -115,7 +115,7 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         "chunker tests.chunk.own:lines",
         "rewriter tests.search.own:polite",
         f"retriever {server.root}/many",
-        "reranker tests.own.kinds:matching",
+        "reranker tests.custom.kinds:matching",
     }
 
 
@@ -130,13 +130,13 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         (["nowhere:run", "--as", "reranker"], "no module nowhere"),
     ],
 )
-def test_what_cannot_be_tried_is_said(capsys, words, says):
+def test_a_step_that_cannot_be_tested_is_reported(capsys, words, says):
     code, said = check(capsys, *words)
     assert code == 1
     assert says in said
 
 
-def test_a_configuration_without_own_steps_is_said(capsys, write_config):
+def test_a_configuration_without_user_defined_steps_is_reported(capsys, write_config):
     code, said = check(capsys, str(write_config()))
     assert code == 1
     assert "no step of kind python or http" in said

@@ -1,8 +1,8 @@
-// The document beside the passage: its text, in which evidence is selected, and the picture of its page.
+// The document next to the passage: its text, in which evidence is selected, and the picture of its page.
 import { byId, h, swap } from './elements.js';
 import { pieces, rangeOf } from './offsets.js';
 import { shared } from './shared.js';
-import { ask } from './talk.js';
+import { get } from './requests.js';
 import { counted } from './words.js';
 
 let leaf = null;
@@ -13,37 +13,37 @@ let actions = { mark: () => {} };
 
 const wide = matchMedia('(min-width: 1000px)');
 
-export function bookIn(given) {
+export function documentPanel(given) {
   actions = given;
-  return h('section.book', { id: 'book', 'aria-label': 'Document', hidden: !wide.matches });
+  return h('section.document-panel', { id: 'document-panel', 'aria-label': 'Document', hidden: !wide.matches });
 }
 
 // A window that becomes narrow shows the passage, one that becomes wide both.
 wide.addEventListener('change', () => {
-  const book = byId('book');
-  if (!book) return;
-  book.hidden = !wide.matches;
+  const panel = byId('document-panel');
+  if (!panel) return;
+  panel.hidden = !wide.matches;
   follow();
 });
 
 // Show the document of the passage; on a narrow page only once it is asked for.
 export function follow() {
-  const book = byId('book');
+  const panel = byId('document-panel');
   found = null;
-  if (book && shared.item && !book.hidden) show(shared.item.doc_id, { offset: shared.item.start });
+  if (panel && shared.item && !panel.hidden) show(shared.item.doc_id, { offset: shared.item.start });
 }
 
 export function toggle() {
-  const book = byId('book');
-  if (!book) return;
-  book.hidden = !book.hidden;
-  if (!book.hidden) {
+  const panel = byId('document-panel');
+  if (!panel) return;
+  panel.hidden = !panel.hidden;
+  if (!panel.hidden) {
     show(shared.item.doc_id, { offset: shared.item.start }).then(() => byId('leaf')?.focus());
   }
 }
 
 export async function open(place) {
-  byId('book').hidden = false;
+  byId('document-panel').hidden = false;
   found = { start: place.start, end: place.end, doc_id: place.doc_id };
   await show(place.doc_id, { offset: place.start });
   byId('leaf').focus();
@@ -52,16 +52,16 @@ export async function open(place) {
 async function show(docId, place) {
   wanted += 1;
   const number = wanted;
-  const answer = await ask('leaf', { doc: docId, rater: null, ...place });
+  const answer = await get('leaf', { doc: docId, rater: null, ...place });
   // a later page was asked for in the meantime
-  if (number !== wanted || !byId('book')) return;
+  if (number !== wanted || !byId('document-panel')) return;
   leaf = answer;
   draw();
 }
 
 export function draw() {
-  const book = byId('book');
-  if (!book || !leaf) return;
+  const panel = byId('document-panel');
+  if (!panel || !leaf) return;
   const where = leaf.page !== null ? `page ${leaf.page}` : leaf.parts > 1 ? `part ${leaf.part} of ${leaf.parts}` : 'whole text';
   const text = h('div.leaf-text.foreign', {
     id: 'leaf', contenteditable: 'true', inputmode: 'none', spellcheck: 'false', role: 'textbox',
@@ -71,9 +71,9 @@ export function draw() {
   for (const kind of ['beforeinput', 'paste', 'cut', 'drop', 'dragstart']) text.addEventListener(kind, (event) => event.preventDefault());
   text.addEventListener('compositionend', draw);
   const picture = leaf.has_picture && h('div.picture', { tabindex: '0', role: 'region', 'aria-label': `Picture of ${where}` }, image(where));
-  swap(book,
-    h('div.book-bar', null,
-      h('h2.book-name', null, h('bdi', null, leaf.doc_id), h('span.soft', null, ` ${where}`)),
+  swap(panel,
+    h('div.document-bar', null,
+      h('h2.document-name', null, h('bdi', null, leaf.doc_id), h('span.soft', null, ` ${where}`)),
       h('button.quiet', { type: 'button', 'aria-label': 'Earlier in the document', disabled: leaf.part === 1, onclick: () => turn(-1) }, '‹'),
       h('button.quiet', { type: 'button', 'aria-label': 'Later in the document', disabled: leaf.part === leaf.parts, onclick: () => turn(1) }, '›'),
       h('button.quiet', { type: 'button', onclick: () => { found = null; show(shared.item.doc_id, { offset: shared.item.start }); } }, 'Passage'),
@@ -113,7 +113,7 @@ function turn(step) {
   return show(leaf.doc_id, { part: leaf.part + step });
 }
 
-// What is selected in the document or in the passage, as a range of the document.
+// The selection in the document or in the passage, as a range of the document.
 export function watchSelection() {
   document.addEventListener('selectionchange', () => {
     const selection = document.getSelection();

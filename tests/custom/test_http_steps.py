@@ -13,8 +13,8 @@ from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.search.retrieve.http import HttpConfig
 from harness.search.retrieve.python import PythonConfig
 from harness.search.rewrite.http import HttpRewriterConfig
+from tests.custom.services import Search
 from tests.judge.fake_server import Answer
-from tests.own.services import Search
 from tests.search.test_steps import QUERIES, passages
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from harness.custom.service import ServiceConfig, as_text, compiled
 from harness.errors import HarnessError
 from harness.llm.faults import one_line, read_body
 from harness.llm.interrupt import canceller
@@ -18,7 +19,6 @@ from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
-from harness.own.service import ServiceConfig, as_text, compiled
 from harness.stopping import on_stop
 
 _MOST_BYTES = 256_000_000
@@ -74,7 +74,7 @@ def send(
             keep(place, answer)
 
     if messages:
-        run_to_end(_Sending(service, messages, note).go())
+        run_to_end(_Sending(service, messages, note).run())
     return [answers[place] for place in range(len(messages))]
 
 
@@ -93,7 +93,7 @@ class _Sending:
         self._backoff = Backoff()
         self._rng = random.Random()
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Send all; the first failure ends it."""
         import httpx
 

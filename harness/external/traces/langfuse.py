@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.outside.traces.step import Kind, Step, passages_in
-from harness.outside.traces.words import unpacked
+from harness.external.traces.step import Kind, Step, passages_in
+from harness.external.traces.words import unpacked
 
 _KINDS: Mapping[str, Kind] = {"GENERATION": "llm", "RETRIEVER": "retriever"}
 _RERANKS = ("rerank",)

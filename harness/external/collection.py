@@ -13,9 +13,9 @@ from pathlib import Path
 from harness.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
 from harness.corpus.table import read_table
 from harness.errors import CorpusError
-from harness.outside.answer_files import read_answers, write_answers
-from harness.outside.exchange import Exchange, Passage
-from harness.outside.traces import read_traces
+from harness.external.answer_files import read_answers, write_answers
+from harness.external.exchange import Exchange, Passage
+from harness.external.traces import read_traces
 from harness.text.characters import encodable
 from harness.text.golden import golden_cell
 
