@@ -51,13 +51,13 @@ class Asked:
 
 
 def meridian(context):
-    """What people have labelled of the shipped collection."""
+    """The human labels of the shipped collection."""
     corpus = load_corpus(load_config(CONFIG), context)
-    said = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in corpus.labels}
+    grades = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in corpus.labels}
     found = defaultdict(list)
     for pair in label_pairs(corpus):
         of = pair.passage
-        grade = said[pair.query.query_id, of.doc_id, of.start, of.end]
+        grade = grades[pair.query.query_id, of.doc_id, of.start, of.end]
         found[pair.query].append((of.chunk_id, of.text, grade))
     return [_asked(query.query_id, query.split, query.text, rows) for query, rows in found.items()]
 
@@ -172,13 +172,13 @@ def cranfield_order():
         names = {one.query_id for one in asked}
         items = tuple(one for one in collection.items if one.query_id in names)
         pool = make_pool(items, collection.settings, k=K, max_grade=MAX_GRADE)
-        said = {
+        grades = {
             name: int(grade)
             for one, own in zip(asked, scores, strict=True)
             for name, grade in zip(one.names, _cut(own, thresholds["thresholds"]), strict=True)
         }
         people, ideal = score_all(pool, pool.grades(collection.labels)[None])
-        judged, _ = score_all(pool, pool.grades(said)[None])
+        judged, _ = score_all(pool, pool.grades(grades)[None])
         known = ideal[0] > 0
         return order_agreement(people[0][:, known], judged[0][:, known])
 

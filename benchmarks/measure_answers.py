@@ -144,7 +144,7 @@ def _count_chunks(
 
 
 def keys(spans: SpanQrels) -> list[tuple[int, ...]]:
-    """What tells spans apart, however they are ordered."""
+    """An identity of spans that does not depend on their order."""
     columns = (spans.query, spans.doc, spans.start, spans.end, spans.evidence)
     return [tuple(map(int, key)) for key in zip(*columns, strict=True)]
 

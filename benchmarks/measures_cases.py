@@ -101,7 +101,7 @@ def python_dicts(folder: Path) -> Timed:
 
 
 def _python(run, qrels) -> float:
-    """What one writes by hand: no rule for ties, missing queries drop out."""
+    """A version written by hand: no rule for ties, missing queries drop out."""
     discount = [1 / log2(rank + 2) for rank in range(10)]
     total, queries = 0.0, 0
     for query, scores in run.items():

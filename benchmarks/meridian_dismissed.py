@@ -176,7 +176,7 @@ def as_csv(spans: Iterable[Dismissed], names: Mapping[str, str]) -> str:
 
 
 def print_rounds(found: Mapping[Pair, int], corpus: Corpus, passages: Passages) -> None:
-    """What each rule names that no earlier round had read, without what had a label then."""
+    """Passages that each rule names and no earlier round had read, without those that had a label then."""
     label_rounds = [
         (_found_in(row.note), judgment)
         for row, judgment in zip(corpus.label_rows, corpus.anchored.judgments, strict=True)

@@ -34,7 +34,7 @@ MERIDIAN = ROOT / "corpora" / "meridian"
 
 @dataclass(frozen=True)
 class Taken:
-    """What one run took."""
+    """The cost of one run."""
 
     seconds: float
     cpu: float

@@ -49,14 +49,14 @@ def run(
     it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
     instead. Raises HarnessError with what to do about it.
     """
-    from harness.bench.job import do_bench
+    from harness.bench.job import run_or_reuse
 
     read = config if isinstance(config, BenchConfig) else load_config(config)
     if reporter is None and progress:
         from harness.terminal import TerminalReporter
 
         reporter = TerminalReporter()
-    return Results(do_bench(read, reporter or Silent(), again=again).folder)
+    return Results(run_or_reuse(read, reporter or Silent(), again=again).folder)
 
 
 def read_results(folder: Folder) -> Results:

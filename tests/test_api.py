@@ -31,7 +31,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
 
 
-def test_what_is_not_there_is_reported(tmp_path, write_config):
+def test_missing_results_and_tables_are_reported(tmp_path, write_config):
     with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):

@@ -132,7 +132,7 @@ def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge say nothing about it"),
+        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge do not apply to it"),
         (("--measure", "exact_match"), "was not scored by exact_match"),
     ],
 )

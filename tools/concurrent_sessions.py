@@ -30,7 +30,7 @@ _TIMED = ("record.json", "report.html")
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the sessions; ``problems`` is empty if all is well."""
+    """The outcome of the sessions; ``problems`` is empty if all is well."""
 
     ended: int = 0
     killed: int = 0

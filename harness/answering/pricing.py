@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.answer.stage import ANSWERERS, Reply
 from harness.answering.measuring import cases_of
-from harness.answering.replies import Replied, answer_group, golden_of, groups_of, read_by
+from harness.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.answering.tools import MeasuringTools, measures_of, not_asked
 from harness.config import BenchConfig
 from harness.running.context import Context
@@ -25,7 +25,7 @@ from harness.types import Query, Ranking
 class AnswerPlan:
     """The calls to language models: to answer, and then by measures of answers.
 
-    ``about``: rankings or answers are not known yet, so that texts of about the same length stand for them.
+    ``about``: rankings or answers are not known yet, so texts of about the same length take their place.
     Measures that ask twice, such as for statements and then whether each is supported, are known up to what
     they ask first, so ``measuring`` is a lower bound.
     """
@@ -48,9 +48,9 @@ def plan_answers(
     *,
     about: bool = False,
 ) -> AnswerPlan:
-    """The calls still to be made, given rankings; ``about`` says that these only stand for the real ones."""
+    """The calls still to be made, given rankings; ``about``: these only approximate the real ones."""
     missing: list[NotAsked] = []
-    replied: list[Replied] = []
+    replied: list[Replies] = []
     for stage, ones in groups_of(searched):
         if not ANSWERERS.make(stage).asks:
             replied += [_placeholder_answers(one, corpus) for one in ones]
@@ -77,16 +77,16 @@ def placeholder_rankings(points: Sequence[Point], queries: Sequence[Query]) -> l
     return found
 
 
-def _placeholder_answers(one: Searched, corpus: Corpus) -> Replied:
+def _placeholder_answers(one: Searched, corpus: Corpus) -> Replies:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
     queries = corpus.queries.queries
     read = read_by(one, queries)
     replies = {q.query_id: Reply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
-    return Replied(one.setting.name, "", read, replies)
+    return Replies(one.setting.name, "", read, replies)
 
 
 def _measuring(
-    replied: Sequence[Replied], corpus: Corpus, config: BenchConfig, context: Context
+    replied: Sequence[Replies], corpus: Corpus, config: BenchConfig, context: Context
 ) -> tuple[NotAsked, ...]:
     every = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(config, context)

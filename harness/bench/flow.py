@@ -10,7 +10,7 @@ from time import perf_counter
 from harness.answering.pricing import AnswerPlan, plan_answers
 from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
-from harness.bench.headlines import headlines
+from harness.bench.live_table import live_table
 from harness.bench.save import keep_results
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import evaluate
@@ -28,7 +28,7 @@ from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
-from harness.running.missing import UnaskedService, missing_answers, unasked
+from harness.running.pending_calls import UnaskedService, missing_answers, unasked
 from harness.running.search import Point, Searched, search_points
 from harness.search import NotAsked, NotAskedError
 
@@ -66,7 +66,7 @@ def run_bench(
     error is raised.
     """
     context = Context.at(config.cache, reporter)
-    with context, context.timed("total"), headlines(config, context) as live:
+    with context, context.timed("total"), live_table(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
         replied = answer_all(searched, corpus, context)

@@ -1,4 +1,4 @@
-"""What a benchmark would do, determined without embedding, scoring or paying for anything."""
+"""The plan of a benchmark, determined without embedding, scoring or paying for anything."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.missing import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.passes import vectors_file
+from harness.running.pending_calls import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.search import Point, is_searched, pairs_left, search, search_points
 from harness.search import RETRIEVERS, NotAsked
 from harness.types import Query
@@ -61,7 +61,7 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
+    """The work of a run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
     ``rewriting`` is what language models would be asked before anything is retrieved,
     ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models

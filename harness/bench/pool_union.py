@@ -70,7 +70,7 @@ class Union:
 
 
 def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies a judge: everything in the run record of a judge except its name and address."""
+    """The identity of a judge: everything in the run record of a judge except its name and address."""
     return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
 
 

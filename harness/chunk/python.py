@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
-from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.custom.code import Arguments, Call, Version, ask, wrong
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document

@@ -10,7 +10,7 @@ from harness.commands.comparing_answers import (
     Compared,
     Gated,
     answers_hint,
-    answers_meant,
+    answers_to_compare,
     changed,
     compared_answers,
     gated_answers,
@@ -97,7 +97,7 @@ def compare(args: argparse.Namespace) -> int:
         read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
-    answers = answers_meant(args.results, args)
+    answers = answers_to_compare(args.results, args)
     compared = _compared_rankings(args) if answers is None else compared_answers(*answers, args)
     verdict = compared.verdict
     comparisons = [asdict(one) for one in verdict.comparisons]
@@ -143,7 +143,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
 
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
-    """What the reranker does, where one folder is compared by its last stage and has both stages."""
+    """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
     from harness.comparison import from_table
     from harness.report import read_result
     from harness.verdict import options_of, reranked_table
@@ -182,7 +182,7 @@ def gate(args: argparse.Namespace) -> int:
     from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
 
-    answers = answers_meant((args.baseline, args.results), args)
+    answers = answers_to_compare((args.baseline, args.results), args)
     gated = _gated_rankings(args) if answers is None else gated_answers(*answers, args)
     result = check_drops(
         gated.now,

@@ -35,7 +35,7 @@ class Gated:
     notes: tuple[str, ...]
 
 
-def answers_meant(
+def answers_to_compare(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, StoredAnswers], str] | None:
     """The answers of the results and the measure to take; None if rankings are meant.
@@ -57,7 +57,7 @@ def answers_meant(
     if measure is None:
         return None
     if args.stage != "final" or args.judge is not None:
-        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge say nothing about it.")
+        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge do not apply to it.")
     return stored, measure
 
 

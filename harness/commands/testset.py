@@ -148,7 +148,9 @@ def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcom
     if args.offline:
         return proposing.propose_offline(state, context, count, args.again, args.add)
     if args.given:
-        return proposing.propose_given(state, context, args.given, count, args.field, args.again, args.add)
+        return proposing.propose_from_file(
+            state, context, args.given, count, args.field, args.again, args.add
+        )
     return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
 
 

@@ -48,6 +48,23 @@ def checked_against_labels(found: Iterable[Comparison], turning: Turning | None)
     ]
 
 
+def checked_for_chunkings(
+    found: Iterable[Comparison], comparable: bool, chunkings: Mapping[str, str]
+) -> list[Comparison]:
+    """The comparisons, those of settings with other ``chunkings`` called ``incomparable``.
+
+    All stay as they are if the measure is ``comparable`` between chunkings.
+    """
+    return [
+        replace(one, finding="incomparable")
+        if not comparable
+        and one.finding != "few"
+        and chunkings.get(one.setting) != chunkings.get(one.against)
+        else one
+        for one in found
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Holes:
     """How much of the first ``depth`` ranks is judged.
@@ -85,8 +102,8 @@ class Line:
 class Trust:
     """The use that a measure is reliable for: a phrase such as ``for the order of chunks``.
 
-    ``comparable``: the settings at hand can be compared by it. ``quality``: it says how good a ranking is,
-    so its winner counts; a share of judged ranks does not.
+    ``comparable``: all settings at hand can be compared by it, not only those over the same chunks.
+    ``quality``: it says how good a ranking is, so its winner counts; a share of judged ranks does not.
     """
 
     phrase: str = ""
@@ -185,6 +202,11 @@ class Verdict:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the measure compares all settings at hand, not only those over the same chunks."""
+        return self.trust.get(self.measure, Trust()).comparable
 
     def named(self, *places: Place) -> tuple[str, ...]:
         """The settings in one of these places, from the highest mean down."""

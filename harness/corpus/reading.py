@@ -86,7 +86,7 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
 
 
 def _with_nul(raw: bytes) -> str:
-    """What a file with NUL bytes is, and what to do: Western text in UTF-16 has one in every second place."""
+    """Error and remedy for a file with NUL bytes: Western text in UTF-16 has one in every second place."""
     even, odd = raw[:4096:2], raw[1:4096:2]
     if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
         return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"

@@ -43,7 +43,7 @@ def read_xlsx(path: Path, note: Note) -> Records:
 
     sheets = read_workbook(path)
     if not sheets:
-        raise CorpusError(f"{path}: no sheet holds anything. Fill it.")
+        raise CorpusError(f"{path}: all sheets are empty. Fill it.")
     title, _, body = sheets[0].partition("\n")
     name = title.removeprefix(TITLE)
     more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""

@@ -24,7 +24,7 @@ from harness.measures.ragged import Bools, Floats
 from harness.measures.text_ndcg import ideal_gain
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.search import Searched
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.types import Ranking
 
 BUDGET = 10_000
@@ -113,8 +113,8 @@ def loss_levels(
     return levels
 
 
-def restricting(searched: Searched, step: str) -> list[Narrowed]:
-    """What a filter that restricts the whole search made of each query; empty if there is none."""
+def restricting(searched: Searched, step: str) -> list[FilterResult]:
+    """The results of a filter that restricts the whole search, by query; empty if there is none."""
     return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
 
 

@@ -29,7 +29,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import query_costs
 from harness.running.search import Searched, asked_rows
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.text.spans import Span, outside
 from harness.types import Document, Ranking
 
@@ -162,12 +162,12 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
         for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0]:
             if judgment.grade:
                 labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
-        for step, narrowed in one.filtered.items():
-            for query in narrowed:
+        for step, results in one.filtered.items():
+            for query in results:
                 yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))
 
 
-def _row(setting: str, step: str, one: Narrowed, labelled: Sequence[str]) -> FilterRow:
+def _row(setting: str, step: str, one: FilterResult, labelled: Sequence[str]) -> FilterRow:
     excluded = [] if one.documents is None else [doc for doc in labelled if doc not in one.documents]
     return FilterRow(
         setting=setting,

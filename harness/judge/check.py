@@ -131,7 +131,7 @@ def _try_once(
     reason = next((reason for reason in summary.unscored if reason in met), None)
     if reason is None:
         return summary
-    words = summary.said.get(reason, "")
+    words = summary.details.get(reason, "")
     if reason in CUT_OFF:
         words = (
             f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise "
@@ -218,7 +218,7 @@ def _problems(
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
-    """What is wrong; a figure that cannot be computed (NaN) is wrong too."""
+    """The problems found; a figure that cannot be computed (NaN) is one too."""
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
             who = f"a passage {carrier} that {attack}"
@@ -228,5 +228,5 @@ def _problems(
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
         yield f"the position in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
-        said = f" ({summary.said[reason]})" if reason in summary.said else ""
-        yield f"{count} passages have no grade: {reason}{said}"
+        detail = f" ({summary.details[reason]})" if reason in summary.details else ""
+        yield f"{count} passages have no grade: {reason}{detail}"

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from harness.config import BenchConfig
 from harness.judge import PEOPLE, Pair, Pool, PoolConfig, PoolJudge, PoolJudgeConfig, Summary, pool_of
-from harness.judge.addressing import speaks_to_judge
 from harness.judge.panel import together
+from harness.judge.prompt_injection import find_injection
 from harness.judge.records import Sink
 from harness.judging.graded import GradedPool, LazyRows, judgment_row
 from harness.judging.judges import make_judge, pool_judge_config
@@ -106,7 +106,7 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     """Warn of passages that address the judge; returns their words by the id of the passage."""
     found: dict[str, str] = {}
     for pair in pairs:
-        if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
+        if pair.passage.chunk_id not in found and (words := find_injection(pair.passage.text)):
             found[pair.passage.chunk_id] = words
     if found:
         passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"

@@ -11,7 +11,7 @@ from harness.corpus import AnchorConfig
 from harness.corpus.spreadsheet import Note
 from harness.errors import LabelError
 from harness.label_page.items import Item, Label
-from harness.label_page.settled import Settled, settle
+from harness.label_page.settled import SettledGrade, settle
 from harness.label_page.state import State
 from harness.labelling.grading import known_labels
 from harness.labelling.rows import harmless, quote_of
@@ -114,7 +114,7 @@ def new_rows(
     return fresh
 
 
-def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]:
+def _row(item: Item, one: SettledGrade, evidence: str, answer: str) -> dict[str, Any]:
     return {
         "query_id": item.query_id,
         "document": item.doc_id,
@@ -129,7 +129,7 @@ def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]
     }
 
 
-def _answer(item: Item, known: Sequence[tuple[Item, Settled]]) -> str:
+def _answer(item: Item, known: Sequence[tuple[Item, SettledGrade]]) -> str:
     """The text of the single relevant mark inside a passage, where it is there once."""
     if item.origin == "mark":
         return ""
@@ -144,7 +144,7 @@ def _holds(item: Item, mark: Item) -> bool:
     return same and item.start <= mark.start and mark.end <= item.end
 
 
-def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
+def _evidence(known: Sequence[tuple[Item, SettledGrade]]) -> dict[str, str]:
     """The name of the evidence that an item states, by item, for those that share it or were named.
 
     Only what has a grade above 0 states anything.
@@ -181,7 +181,7 @@ class _Groups:
         self._above: dict[str, str] = {}
 
     def first(self, one: str) -> str:
-        """What stands for all that ``one`` was joined with."""
+        """The representative of all that ``one`` was joined with."""
         while self._above.get(one, one) != one:
             one = self._above[one]
         return one

@@ -10,8 +10,8 @@ from harness.errors import LabelError
 from harness.labelling.rows import holds_rows
 from harness.labelling.unjudged import (
     Grades,
+    PassageToGrade,
     Retrieved,
-    Wanted,
     grade_of,
     grades_by_document,
     unjudged_passages,
@@ -28,7 +28,7 @@ from harness.types import Document, Query
 class PooledPassages:
     """The passages to grade, and their documents; queries without an answer are left out."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PassageToGrade, ...]
     queries: tuple[Query, ...]
     documents: tuple[Document, ...]
 

@@ -18,7 +18,7 @@ class StoppedError(LlmError):
 
 
 def canceller() -> Callable[[], None]:
-    """What a signal's handler calls to cancel the task that runs now."""
+    """A function for a signal handler that cancels the current task."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 

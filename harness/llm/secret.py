@@ -36,10 +36,10 @@ class Secret:
         The key is found in any case, encoded for a URL, JSON, HTML, a representation in Python or in base64,
         and in part: of its letters no run of 12 is left.
         """
-        said = text if isinstance(text, str) else "" if text is None else str(text)
+        cleaned = text if isinstance(text, str) else "" if text is None else str(text)
         if self._pattern is not None:
-            said = self._covered(said, self._pattern)
-        return said if longest is None else said[:longest]
+            cleaned = self._covered(cleaned, self._pattern)
+        return cleaned if longest is None else cleaned[:longest]
 
     @contextmanager
     def hidden_from_logs(self) -> Iterator[None]:

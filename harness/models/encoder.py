@@ -16,7 +16,7 @@ from harness.models.computing import ComputingConfig, length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
 
 Value = NDArray[np.float32] | bytes
-"""What an encoder makes of one text: numbers, or bytes that only the retriever it serves has to read."""
+"""The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
 
 class EncoderConfig(StageConfig, ABC):
@@ -93,7 +93,7 @@ class LocalEncoder(Encoder):
 
     @abstractmethod
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights: a function of model, device, dtype and backend."""
+        """The function that loads the weights, given model, device, dtype and backend."""
 
 
 class LocalEncoderConfig(ComputingConfig, EncoderConfig):
@@ -136,5 +136,5 @@ class SentenceEncoder(LocalEncoder):
         return np.asarray(vectors, dtype=np.float32)
 
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_bi_encoder

@@ -23,7 +23,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     try:
         chunks = {one.chunk_id: one for one in read_chunk_offsets(folder).get(setting, [])}
     except FileNotFoundError:
-        # of a result of an older version: nothing can be placed
+        # an older version's result: nothing can be placed
         return {}
     lines = {}
     searched = {one.doc_id for one in chunks.values()}

@@ -67,7 +67,7 @@ class Chunking:
 
     @property
     def index_tokens(self) -> int | None:
-        """What the encoder reads of all that is indexed: each text up to its window; None: not known."""
+        """The tokens that the encoder reads of all indexed texts, each up to its window; None: not known."""
         if self.returned_only:
             return None
         if self.indexed is None:
@@ -188,7 +188,7 @@ class Indexed:
 
     @property
     def index_tokens(self) -> int:
-        """What the encoder reads of all texts, each up to its window."""
+        """The tokens that the encoder reads of all texts, each up to its window."""
         lengths = self.tokens.astype(np.int64) + self.special
         return int((np.minimum(lengths, self.window) if self.window else lengths).sum())
 

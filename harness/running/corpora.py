@@ -23,7 +23,7 @@ from harness.running.corpus import (
     with_duplicates,
 )
 from harness.running.search import Searched
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.text.text_id import text_id
 from harness.types import Chunk, Ranking
 
@@ -48,7 +48,7 @@ class Corpora:
         return list(dict.fromkeys(document.doc_id for document in every))
 
     def in_united(self, one: Searched) -> Searched:
-        """What was searched by its texts in ``united``."""
+        """The searched settings, renamed to the texts in ``united``."""
         parser = self.parsers.get(one.setting.name)
         return one if parser is None else _renamed(one, parser)
 
@@ -173,7 +173,7 @@ def _ranked(rankings: Iterable[Ranking], parser: str) -> list[Ranking]:
     ]
 
 
-def _narrowed(own: Sequence[Narrowed], parser: str) -> tuple[Narrowed, ...]:
+def _narrowed(own: Sequence[FilterResult], parser: str) -> tuple[FilterResult, ...]:
     return tuple(
         one
         if one.documents is None

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from harness.config import Setting
+from harness.custom.service import ServiceConfig
 from harness.llm import ModelConfig
-from harness.own.service import ServiceConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, Found, Narrowed, NotAskedError
+from harness.search import Effort, FilterResult, NotAskedError, RetrievalResult
 from harness.search.rerank import Pair, rerank
 from harness.types import Query, Ranking
 
@@ -47,7 +47,7 @@ class Searched:
     notes: dict[str, Any]
     asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     efforts: list[Effort] = field(default_factory=list)
-    filtered: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
+    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     over_chunks: Searched | None = None
     exact_shares: dict[str, float] = field(default_factory=dict)
 
@@ -127,7 +127,7 @@ def _search_chunks(
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
         # a table with gaps ends the run here, not after everything is embedded
-        missing = tools.narrow_all(point.setting.finder, point.chunking.passages.documents, queries)
+        missing = tools.run_filters(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise NotAskedError(*missing.values())
     efforts = _embed_all(points, asked, tools)
@@ -165,7 +165,7 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
     )
 
 
-def _retrieved(point: Point, output: Found, effort: Effort, queries: Sequence[Query]) -> Searched:
+def _retrieved(point: Point, output: RetrievalResult, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
     notes = {"exact_share": output.exact_share}
     one = Searched(point.setting, point.chunking, rankings, notes)
@@ -174,7 +174,7 @@ def _retrieved(point: Point, output: Found, effort: Effort, queries: Sequence[Qu
     return one
 
 
-def _collect(output: Found, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
+def _collect(output: RetrievalResult, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
     """Put the routes of a fusion before what was made of them, each under its full name."""
     for route in output.routes:
         _collect(route, f"{name}.{route.name}", one, queries)
@@ -244,7 +244,7 @@ def pairs_left(
     left: what the next one reads depends on it.
     """
     tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting
-    # a plan runs no rewriter that it need not run, such as code of the user's
+    # a plan runs no rewriter that it does not need, such as the user's code
     if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return None
     try:

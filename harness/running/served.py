@@ -66,7 +66,7 @@ def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
     return NotAsked(model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint")
 
 
-def kept(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
+def stored_keys(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
     """Those keys whose numbers have been bought."""
     if not context.cache.served(name, model.fingerprint).exists():
         return set()

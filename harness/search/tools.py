@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import LlmError
-from harness.llm.asking import Purpose, Request
 from harness.llm.money import Estimate
+from harness.llm.step import Purpose, Request
 from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
-from harness.search.step import Found, Identity, Passages, RetrieverConfig
+from harness.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
 from harness.served import ServedEstimate
-from harness.types import Answered, Query, Slot
+from harness.types import LlmAnswer, Query, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Shared(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
         Raises NotAskedError if the run may not ask, and LlmError where the model cannot be asked.
@@ -125,5 +125,5 @@ class Tools(Shared, Protocol):
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Found:
+    ) -> RetrievalResult:
         """The rankings of a route, from the cache where they are known."""

@@ -152,7 +152,7 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Docume
 def _summary(
     state: State, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
 ) -> Iterator[str]:
-    """What was found, in sentences."""
+    """The outcome, in sentences."""
     few = sum(row.passages < count for row in searched)
     passages = counted(sum(row.passages for row in searched), "passage")
     questions = counted(len(searched), "question")

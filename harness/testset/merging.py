@@ -104,7 +104,7 @@ def _clash(path: Path, keys: Sequence[Key]) -> str:
     named = "; ".join(f"{query}, {name} {start} to {end}" for query, name, start, end in keys[:_NAMED])
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return (
-        f"{path} and the test set say different things of {counted(len(keys), 'passage')} ({named}{more}), "
+        f"{path} and the test set disagree on {counted(len(keys), 'passage')} ({named}{more}), "
         "and both have changed since the last export. Nothing was written. Make the rows agree, or move the "
         "file away to take what the test set says."
     )

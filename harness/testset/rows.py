@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.corpus.table import FaultsOfRows, Row, meant, read_table
+from harness.corpus.table import FaultsOfRows, Row, plain_cell, read_table
 from harness.errors import CorpusError
 from harness.labelling.rows import harmless
 from harness.text.records import delimited_text
@@ -201,7 +201,7 @@ def _is_bare(path: Path) -> bool:
 def _row(kind: type[T], path: Path, row: Row) -> T:
     cells: dict[str, Any] = {}
     for one in fields(kind):  # type: ignore[arg-type]
-        text, sort = meant(row.get(one.name)), str(one.type)
+        text, sort = plain_cell(row.get(one.name)), str(one.type)
         try:
             cells[one.name] = text if sort == "str" else _number(text, sort)
         except ValueError:

@@ -40,7 +40,7 @@ class Stored:
 
     @property
     def scored_on(self) -> ScoredOn:
-        """What it was scored on."""
+        """The data and rules that the result was scored with."""
         return ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
 
     @property

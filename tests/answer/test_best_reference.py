@@ -42,7 +42,7 @@ def test_similarity_takes_the_nearest():
 
 
 def supports(passages, statements):
-    """A text supports the statements that stand in it."""
+    """A text supports the statements that are in it."""
     (text,) = json.loads(passages)
     return {
         "verdicts": [

@@ -1,15 +1,15 @@
-"""How calls are worded: texts stand between fences that they cannot close; every prompt has its slots."""
+"""How calls are worded: texts are between fences that they cannot close; every prompt has its slots."""
 
 import pytest
 
 from harness.answer.form import ObjectForm, several
 from harness.answer.shapes import VERDICTS
 from harness.answer.steps import STEPS, form_of, prompt_of
-from harness.types import Asked
+from harness.types import LlmCall
 
 
 def asked(form, query, *texts):
-    return Asked(query, texts, form.sha256, "m", {}, 0)
+    return LlmCall(query, texts, form.sha256, "m", {}, 0)
 
 
 def test_slots_are_filled_once_and_fenced():

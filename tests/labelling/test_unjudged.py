@@ -1,4 +1,4 @@
-"""What nobody has judged becomes a sheet, and its grades labels that the next run counts."""
+"""Unjudged passages become a sheet, and its grades become labels that the next run counts."""
 
 import csv
 import io

@@ -211,6 +211,6 @@ def test_names(given, canonical):
         ("", "is not the name of a measure"),
     ],
 )
-def test_names_that_are_none(name, message):
+def test_invalid_names(name, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
         parse_measure(name)

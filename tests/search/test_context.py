@@ -1,4 +1,4 @@
-"""What is indexed around a chunk: every kind, alone and together, and that nobody reads it."""
+"""The text indexed around a chunk: every kind, alone and together, and that it is never read."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ from harness.search import CONTEXTS
 from harness.search.context import Around, nested
 from harness.text.headings import markdown_headings, numbered_headings
 from harness.text.sentences import sentence_spans
-from harness.types import Answered, Chunk, Document
+from harness.types import Chunk, Document, LlmAnswer
 
 GUIDE = """# The yard
 
@@ -70,7 +70,7 @@ class Library:
         shown = [passages for _, passages in request.about]
         said = [f"It has {len(chunk)} characters." for _, chunk in shown]
         return [
-            Answered(
+            LlmAnswer(
                 query="",
                 passages=one,
                 prompt_sha=request.form.sha256,
@@ -323,7 +323,7 @@ def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):
 
 
 def test_the_context_can_bring_a_chunk_up(config_of, tmp_path, corpus):
-    """The words of a question that stand in no chunk, but before all chunks of one document."""
+    """The words of a question that are in no chunk, but before all chunks of one document."""
     with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
         file.write("q6,Orchard 2024,train,no\n")
     (plain, fields), _, _ = searched(config_of(f"[null, {FIELDS}]"), tmp_path / "cache")

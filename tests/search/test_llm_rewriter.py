@@ -15,9 +15,9 @@ from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotAskedError
-from harness.search.rewrite.asking import FOLDER
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
+from harness.search.rewrite.prompted import FOLDER
 from harness.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, error, says
@@ -141,7 +141,7 @@ def test_a_failed_rewriting_goes_as_asked_where_the_configuration_says_so(tmp_pa
     assert texts[1] == "Why was it recalled?"
     assert texts[0] == "Statement of: How many vehicles fit?"
     assert context.reporter.warnings == [
-        "1 of 3 queries have no usable rewriting by fake and are asked as they are: q2 (refusal)."
+        "1 of 3 queries have no usable rewriting by fake and are searched as they are: q2 (refusal)."
     ]
 
 
@@ -195,5 +195,5 @@ def test_the_page_names_every_prompt_and_its_sections_can_be_run(tmp_path):
         path.write_text(f"name: x\ndocuments: x\nqueries: x\nlabels: x\n{block}", encoding="utf-8")
         assert load_config(path).settings
     assert len(blocks) >= 4
-    # a user's own stands on a page of its own, and a template says what it does
+    # a user's own is on a page of its own, and a template says what it does
     assert {kind for kind in TABLES["rewrite"] if f"`{kind}`" not in page} <= {"template", "python", "http"}

@@ -10,11 +10,11 @@ from harness.running.tools import RunTools
 from harness.search import NotAskedError, Passages
 from harness.search.fuse import RrfConfig
 from harness.search.retrieve import Bm25Config
-from harness.search.rewrite.asking import lines_of
 from harness.search.rewrite.decomposition import DecompositionConfig
 from harness.search.rewrite.entities import EntitiesConfig
 from harness.search.rewrite.llm_entities import LlmEntitiesConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
+from harness.search.rewrite.prompted import lines_of
 from harness.search.rewrite.template import TemplateConfig
 from harness.types import Query
 from tests.judge.conftest import quick_backoff

@@ -38,7 +38,7 @@ class Ended:
     err: str
 
     def fault(self) -> str:
-        """What is wrong with how it ended; empty if nothing is."""
+        """The fault in how it ended; empty if there is none."""
         if self.code is None:
             return f"did not end within {SECONDS} s"
         if "Traceback (most recent call last)" in self.err + self.out:

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from harness.answer.asking import (
+from harness.answer.case import Case
+from harness.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
@@ -15,7 +16,6 @@ from harness.answer.asking import (
     statements_in,
     verdicts,
 )
-from harness.answer.case import Case
 from harness.answer.measure import Facts, Need
 from harness.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 
@@ -74,14 +74,14 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         score does without.
         """
         c, answer = self.config, case.answer or ""
-        said = yield from statements_in(case.query.text, answer)
+        own = yield from statements_in(case.query.text, answer)
         golden = yield from statements_in(case.query.text, case.reference)
-        if not said and not golden:
+        if not own and not golden:
             return self.unscored(case, "neither answer states anything")
-        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], said)
+        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
         cosines = yield from near(*([(answer, case.reference)] if c.similarity_weight else []))
-        statements, reference = judged(said, right), judged(golden, covered)
+        statements, reference = judged(own, right), judged(golden, covered)
         if c.contradictions:
             wrong = [one for one in statements if not one["verdict"]]
             texts = [one["statement"] for one in wrong]

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.measure import Facts
 from harness.answer.steps import ASPECT
 
@@ -48,5 +48,5 @@ class AspectCritic(LlmMeasure[AspectCriticConfig]):
         """Ask n times."""
         c = self.config
         item = (case.query.text, (c.aspect, case.answer or ""))
-        said = yield from ask(ASPECT, item, samples=c.samples)
-        return self.score(case, float(2 * sum(said) > len(said)), {"verdicts": list(map(int, said))})
+        yes = yield from ask(ASPECT, item, samples=c.samples)
+        return self.score(case, float(2 * sum(yes) > len(yes)), {"verdicts": list(map(int, yes))})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.measure import Facts
 from harness.answer.steps import ENTITIES
 from harness.text.characters import on_one_line

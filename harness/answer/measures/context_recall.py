@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, judged, share_of, verdicts
 from harness.answer.case import Case
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, judged, share_of, verdicts
 from harness.answer.measure import Facts
 from harness.answer.steps import SUPPORTED
 from harness.text.sentences import sentence_spans

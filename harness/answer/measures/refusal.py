@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
 from harness.answer.evidence import facts_of, holdings
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.measure import Facts, Need
 from harness.answer.steps import REFUSES
 from harness.answer.words import PHRASES, refuses

@@ -10,9 +10,9 @@ from pydantic import Field, field_validator
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
+from harness.custom.code import Arguments, Call, Version, ask, wrong
 from harness.errors import CorpusError, HarnessError
 from harness.kinds import StageConfig
-from harness.own.code import Arguments, Call, Version, ask, wrong
 
 
 class PythonParserConfig(StageConfig):

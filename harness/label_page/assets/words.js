@@ -1,4 +1,4 @@
-// What is said in words: times, guidelines, captions of grades, names of evidence.
+// Texts of the page: times, guidelines, captions of grades, names of evidence.
 
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return '';

@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
+from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.context.step import Around, ContextConfig, Contextualizer, line
 from harness.search.sources import Sources
 from harness.types import Chunk
@@ -22,7 +22,7 @@ _FAILING = FailurePolicy(
 )
 
 
-class LlmContextConfig(AskingConfig, ContextConfig):
+class LlmContextConfig(LlmStepConfig, ContextConfig):
     """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"

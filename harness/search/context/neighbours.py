@@ -29,7 +29,7 @@ class NeighboursContext(Contextualizer[NeighboursConfig]):
     """Slices of the document that end or begin where the chunk begins or ends."""
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """What is next to each chunk in its document."""
+        """The text next to each chunk in its document."""
         around = []
         for chunk in chunks:
             text = sources.document(chunk.doc_id).text

@@ -44,7 +44,7 @@ class Contextualizer(Step[Configured]):
 
     @abstractmethod
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """What is around each chunk, in their order; an empty ``Around`` where there is nothing to say."""
+        """The text around each chunk, in their order; an empty ``Around`` where there is none."""
 
 
 def line(text: str) -> Around:

@@ -12,15 +12,15 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
+from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.filter.names import Names
 from harness.search.filter.step import Facts, Filter, Named
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.query_steps import FilterConfig, FilterResult
 from harness.search.step import Identity
 from harness.search.tools import Tools
-from harness.types import Asked, Query
+from harness.types import LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = FailurePolicy(
@@ -31,7 +31,7 @@ _FAILING = FailurePolicy(
 )
 
 
-class LlmFilterConfig(AskingConfig, FilterConfig):
+class LlmFilterConfig(LlmStepConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
@@ -64,12 +64,12 @@ class FieldsForm(TextForm):
 
     columns: tuple[str, ...] = ()
 
-    def read(self, asked: Asked, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where it is no such object, or names another column."""
         found = _parsed(text, self.columns)
         return found if isinstance(found, Malformed) else None
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """One value a column."""
         return json.dumps({column: ["value"] for column in self.columns})
 
@@ -87,10 +87,10 @@ class LlmFilter(Filter[LlmFilterConfig]):
         super().__init__(config)
         self._failed: dict[str, str] = {}
 
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """As for every filter; a question without a usable answer has ``failed`` set."""
-        narrowed = super().run(queries, documents, tools)
-        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
+        results = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""

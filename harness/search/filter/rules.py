@@ -23,7 +23,7 @@ _VERSION = 1
 
 
 class RulesConfig(FilterConfig):
-    """What is in the question: a value of the table, one of its aliases, or a year."""
+    """The values in the question itself: a value of the table, one of its aliases, or a year."""
 
     kind: Literal["rules"] = "rules"
     aliases: Path | None = Field(
@@ -50,7 +50,7 @@ class RulesFilter(Filter[RulesConfig]):
         return [*super().identity(), _VERSION]
 
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """What each question names, column by column."""
+        """The values that each question names, column by column."""
         return list(map(self.reader(facts, tools), queries))
 
     def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:

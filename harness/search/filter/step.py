@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from harness.errors import ConfigError
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed, QueryStep
+from harness.search.query_steps import FilterConfig, FilterResult, QueryStep
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -41,23 +41,23 @@ class Filter(QueryStep[Configured]):
 
     @abstractmethod
     def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """What each question names; an empty mapping where that is nothing."""
+        """The values that each question names; an empty mapping for none."""
 
     def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
         """A function that reads one question at a time, prepared as far as possible."""
         return lambda query: self.named([query], facts, tools)[0]
 
-    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], Narrowed]:
+    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], FilterResult]:
         """The same as ``run`` for one question at a time, the table read, to measure what that takes."""
         facts = read_facts(self.config, documents, tools)
         read = self.reader(facts, tools)
-        return lambda query: narrow(query.query_id, read(query), facts, self.config)
+        return lambda query: select(query.query_id, read(query), facts, self.config)
 
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """For each query the documents it is about; raises ConfigError for gaps in the table."""
         facts = read_facts(self.config, documents, tools)
         named = self.named(queries, facts, tools)
-        return [narrow(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
+        return [select(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
 
 
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
@@ -89,7 +89,7 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
     return Facts(documents, values)
 
 
-def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> Narrowed:
+def select(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> FilterResult:
     """The documents that have one of the values named in every column where any is named.
 
     Where there are none, columns are dropped from the last on until there are some, unless the configuration
@@ -101,7 +101,7 @@ def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> N
     while left and not kept and config.on_empty == "drop":
         left = left[:-1]
         kept = _allowed(left, named, facts, config)
-    return Narrowed(
+    return FilterResult(
         query_id,
         mode=config.mode,
         named={column: named[column] for column in used},

@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from harness.custom.code import broken
+from harness.custom.sending import Message, send
+from harness.custom.service import ServiceConfig, fill, names_in
 from harness.finite_number import SINGLE, finite
-from harness.own.code import broken
-from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, fill, names_in
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
+from harness.served.reranking import by_query
 
 
 class HttpRerankerConfig(ServiceConfig, RerankerConfig):
@@ -69,7 +69,7 @@ class HttpScorer(PairScorer):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Ask the service for all pairs; raises HarnessError for an answer that breaks the contract."""
         c = self.config
-        groups = _groups(pairs, c.batch_size)
+        groups = by_query(pairs, c.batch_size)
         bodies = [
             fill(c.request, {"query": pairs[group[0]][0], "passages": [pairs[i][1] for i in group]})
             for group in groups
@@ -79,16 +79,6 @@ class HttpScorer(PairScorer):
         for group, answer in zip(groups, answers, strict=True):
             scores[group] = _scores(answer, len(group), f"http: {c.url}")
         return scores
-
-
-def _groups(pairs: Sequence[Pair], size: int) -> list[list[int]]:
-    """The places of pairs of one query, up to ``size`` a group."""
-    order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
-    groups = []
-    for _, same in groupby(order, key=lambda i: pairs[i][0]):
-        places = list(same)
-        groups += [places[start : start + size] for start in range(0, len(places), size)]
-    return groups
 
 
 def _scores(answer: Any, count: int, who: str) -> list[float]:

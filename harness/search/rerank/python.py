@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, find_call, wrong
+from harness.custom.code import Arguments, Call, Version, ask, find_call, wrong
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 

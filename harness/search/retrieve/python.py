@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, broken, calling
+from harness.custom.code import Arguments, Call, Version, ask, broken, calling
 from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.search.step import (
-    Found,
     Identity,
     NotMeasuredError,
     Passages,
+    RetrievalResult,
     Retriever,
     RetrieverConfig,
     SearchOne,
@@ -56,13 +56,15 @@ class PythonRetriever(Retriever[PythonConfig]):
         facts: Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Call it and check what it returns."""
         if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):
             answers = self._ask([query.text for query in queries], list(passages.texts), passages)
-        return Found(rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config))
+        return RetrievalResult(
+            rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config)
+        )
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:

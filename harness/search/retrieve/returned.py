@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.custom.code import broken
 from harness.finite_number import finite
-from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
 from harness.types import Query, Ranking
@@ -37,7 +37,7 @@ def rankings_of(
 
 
 def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable[[Query, Any], Ranking]:
-    """What ``rankings_of`` does for one query and its answer."""
+    """Check as ``rankings_of`` does, one query and its answer at a time."""
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
     depth = Depth.of(config, passages)
 
@@ -76,7 +76,7 @@ def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> 
 
 
 def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
-    """What a hit names, and its score."""
+    """The chunk that a hit names, and its score."""
     if isinstance(hit, Mapping):
         return hit.get("id"), hit.get("score", otherwise)
     if isinstance(hit, tuple | list) and len(hit) == 2:

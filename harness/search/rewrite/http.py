@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.own.code import broken
-from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, fill, names_in, one_of
+from harness.custom.code import broken
+from harness.custom.sending import Message, send
+from harness.custom.service import ServiceConfig, fill, names_in, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import ServiceNotAskedError, Tools

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.custom.code import Arguments, Call, Version, ask, wrong
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import Tools
