@@ -11,7 +11,7 @@ from harness.comparison import (
     Options,
     Trust,
     conclude,
-    said,
+    finding_cell,
     sentences_of,
     verdict_json,
 )
@@ -85,7 +85,7 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
         "The difference of b against c depends on the length of the labels: it is beyond chance with the "
         "labels as given, but changes sign with labels padded by 250 and padded by 700. Do not rely on it."
     ]
-    cells = {(one.setting, one.against): said(one) for one in found.comparisons}
+    cells = {(one.setting, one.against): finding_cell(one) for one in found.comparisons}
     assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
 

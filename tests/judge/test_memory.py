@@ -16,7 +16,9 @@ from harness.running.search import Searched
 from harness.types import Ranking
 from tests.judge.helpers import config, pairs
 
-MANY = [1200, pytest.param(10_000, marks=pytest.mark.slow)]
+pytestmark = pytest.mark.slow
+
+MANY = [1200, 10_000]
 
 
 class Stub:
@@ -101,7 +103,6 @@ def peak_of_bench(tmp_path, monkeypatch):
     tracemalloc.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["chunk", "passage"])
 @pytest.mark.parametrize("many", MANY)
 def test_a_whole_run_grows_by_little_for_each_judgment(many, unit, peak_of_bench):
