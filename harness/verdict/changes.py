@@ -1,4 +1,4 @@
-"""The same settings twice, paired by query: before and after the reranker, or in two runs."""
+"""Compare the same settings, paired by query: before and after the reranker, or in two runs."""
 
 from __future__ import annotations
 
