@@ -93,7 +93,7 @@ STUDY = STEPS["union"]
 
 @dataclass(frozen=True)
 class Study:
-    """The finished run with all that is needed to count its text anew."""
+    """The finished run with all that is needed to recount its text."""
 
     config: BenchConfig
     results: Results

@@ -39,7 +39,7 @@ K = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """One question: its passages by id with people's grades."""
 
     query_id: str
@@ -83,7 +83,7 @@ def _lines(path):
 
 def _asked(name, split, text, rows):
     names, passages, grades = zip(*rows, strict=True)
-    return Asked(name, split, text, names, passages, np.array(grades))
+    return Question(name, split, text, names, passages, np.array(grades))
 
 
 def by_graph(asked, restart):

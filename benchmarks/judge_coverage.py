@@ -1,4 +1,4 @@
-"""Do judge-corrected intervals hold what they say? Coverage and width over many simulated evaluations.
+"""Do judge-corrected intervals cover as stated? Coverage and width over many simulated evaluations.
 
     python -m benchmarks.judge_coverage [--trials 2000]
 

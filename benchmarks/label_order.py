@@ -85,7 +85,7 @@ def kept_from(steps, leader):
 
 
 def at_random_as_they_are(pool, labels, seed, batch=BATCH):
-    """Label at random, what is not labelled as 0: labels and means, with no estimate of the rest."""
+    """Label at random and count unlabelled passages as 0: labels and means, with no estimate of the rest."""
     rng, full = np.random.default_rng(seed), pool.grades(labels)
     turn = rng.permutation(len(full))
     for count in range(batch, len(full) + batch, batch):
@@ -106,7 +106,7 @@ def stop(pool, labels, order, seed):
 
 
 def batch_of(pool):
-    """How many are labelled at a time: more where there is more, so that all trials have as many steps."""
+    """The size of a batch: larger for larger pools, so that all trials have as many steps."""
     return max(BATCH, len(pool.ids) // BATCH // 40 * BATCH)
 
 

@@ -49,7 +49,7 @@ def dl19():
 
 
 def cranfield():
-    """Cranfield: five keyword searches, 225 queries; what nobody judged is taken as grade 0."""
+    """Cranfield: five keyword searches, 225 queries; unjudged passages are taken as grade 0."""
     folder = SHARED / "cranfield"
     documents = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]

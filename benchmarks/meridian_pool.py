@@ -57,7 +57,7 @@ class System:
 
 @dataclass(frozen=True)
 class Unread:
-    """A passage without a label for a query, and how many systems hold it at the ranks looked at."""
+    """A passage without a label for a query, and how many systems rank it at the given ranks."""
 
     query_id: str
     passage: Chunk

@@ -1,4 +1,4 @@
-"""Prints the tables of docs/meridian.md from the results of the full study of the shipped collection.
+"""Print the tables of docs/meridian.md from the results of the full study of the shipped collection.
 
 harness bench configs/meridian.yaml
 python benchmarks/meridian_types.py

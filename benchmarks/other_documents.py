@@ -1,4 +1,4 @@
-"""How much of what is ranked high comes from documents that hold no relevant text of the query.
+"""The share of high ranks that go to documents without relevant text for the query.
 
     python -m benchmarks.other_documents results/study_chunking
 

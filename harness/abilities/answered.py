@@ -48,7 +48,7 @@ class Share:
 def answer_trials(
     trials: Sequence[Trial], config: AnswerConfig, context: Context, *, any_refusal: bool = False
 ) -> list[TrialResult]:
-    """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
+    """Answer all trials; every passage of a trial is shown, in its order. Answers are marked by ``mark``.
 
     Raises NotAskedError if the context may not ask, and LlmError where the model cannot be asked, or where
     more trials have no answer than ``answer.max_failed`` allows.

@@ -132,7 +132,7 @@ def _shuffled(
 
 
 def _changed(text: str, changes: Mapping[str, str]) -> str:
-    """Every figure of the answer in other digits, wherever it is a separate number."""
+    """Replace every figure of the answer by other digits, wherever it is a separate number."""
     plain = {_without_commas(old): new for old, new in changes.items()}
     return _FIGURE.sub(lambda found: _kept_form(found[0], plain), text)
 

@@ -209,7 +209,7 @@ def expected_of(measure: AnswerMeasure[Any]) -> dict[str, Range]:
 
 
 def _correctness(measure: AnswerCorrectness) -> dict[str, Range]:
-    """F1 of the statements is 1, 0 or 2/3 by construction; similarity, at most 1, is not known but there."""
+    """F1 of the statements is 1, 0 or 2/3 by construction; the similarity counts too: unknown, at most 1."""
     c = measure.config
     total = c.statements_weight + c.similarity_weight
     share, rest = c.statements_weight / total, c.similarity_weight / total

@@ -27,7 +27,7 @@ class BenchOutcome:
 
 
 def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> BenchOutcome:
-    """Run a benchmark and write its results with their page, unless nothing has changed since the last run.
+    """Run a benchmark and write its results and page, unless nothing has changed since the last run.
 
     ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
     HarnessError as the run does.

@@ -150,7 +150,7 @@ def _cheapest(
 
 
 def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
-    """Where every setting is among all: one rule, from the pairs that are real."""
+    """The place of every setting among all, by one rule, from the pairs that are real."""
     if len(order) < 2:
         return dict.fromkeys(order, "leads")
     if n < FEWEST_TO_CHOOSE:
@@ -163,7 +163,7 @@ def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[s
 
 
 def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
-    """Where every setting is next to the baseline."""
+    """The place of every setting relative to the baseline."""
     places: dict[str, Place] = {baseline: "baseline"}
     for one in found:
         if one.finding == "few":

@@ -54,7 +54,7 @@ def p_value(p: float) -> str:
 
 
 def finding_cell(found: Comparison) -> str:
-    """Whether a difference is real, as a cell of a table."""
+    """The finding on a difference, as a cell of a table."""
     return _REAL[found.finding]
 
 

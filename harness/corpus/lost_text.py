@@ -100,7 +100,7 @@ def refusal(parsed: ParsedDocument, parsing: ParsingConfig) -> str | None:
 
 
 def _losses(stats: TextStats) -> str:
-    """In what way pages are suspect."""
+    """The ways in which pages are suspect."""
     silent = len(stats.silent_pages)
     parts = [f"{silent} without text though something is drawn"] if silent else []
     if stats.damaged_pages:

@@ -1,4 +1,4 @@
-"""Many files become documents: PDFs in worker processes, texts in this one, in the order of the files."""
+"""Parse many files into documents: PDFs in worker processes, texts in this one, in the order of the files."""
 
 from __future__ import annotations
 

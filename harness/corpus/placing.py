@@ -1,4 +1,4 @@
-"""Where in the documents the hits of another pipeline are: by offsets, by page, or by their text."""
+"""Find the hits of another pipeline in the documents: by offsets, by page, or by their text."""
 
 from __future__ import annotations
 

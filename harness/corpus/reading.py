@@ -1,4 +1,4 @@
-"""How files of text and JSON are opened: regular files alone, in UTF-8, without NUL characters."""
+"""Open files of text and JSON: regular files only, in UTF-8, without NUL characters."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class _Sending:
         raise self._refused(message, reply.status_code, bytes(content), dict(reply.headers))
 
     def _refused(self, message: Message, status: int, content: bytes, headers: dict[str, str]) -> Exception:
-        words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'not a word'}"
+        words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'no message'}"
         if status in _PASSING or status >= 500:
             return _PassingError(words, retry_after({k.lower(): v for k, v in headers.items()}))
         return self._error(message, f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")

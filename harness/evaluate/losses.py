@@ -146,7 +146,7 @@ def _order_of(rankings: Iterable[Ranking]) -> Orders:
 
 
 def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
-    """For which queries a later step ranks nothing but what was found before it, [Q]."""
+    """Mask [Q] of the queries for which a later step ranks only chunks that were found before it."""
     ids = scorer.query_ids
     return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
 

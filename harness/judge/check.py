@@ -160,7 +160,7 @@ def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
 def _in_range(
     topics: list[Topic], graded: dict[tuple[str, str], Graded], max_grade: int
 ) -> tuple[float, list[str]]:
-    """On a shorter scale its top stands for all above it."""
+    """Map a grade to a shorter scale: its top grade covers all above it."""
     right: list[bool] = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):

@@ -304,7 +304,7 @@ def _words(value: Any) -> str:
 
 
 def _bounded(by: Envelope) -> Envelope:
-    """With a valid time: None for an invalid one, at most five minutes."""
+    """The request with a valid time: None for an invalid one, at most five minutes."""
     seconds = by.seconds
     if seconds is not None:
         seconds = min(seconds, _LONGEST_LOOK) if 0 <= seconds < float("inf") else None

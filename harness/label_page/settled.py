@@ -42,7 +42,7 @@ def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[s
 
 
 def differing(settled: Iterable[SettledGrade], rater: str, done: frozenset[str]) -> list[SettledGrade]:
-    """Where raters differ, as ``rater`` may see it: of what is still to be graded by them nothing is shown.
+    """Items on which raters differ, as far as ``rater`` may see them: only items that they have done.
 
     ``done`` are the items that the rater has graded or skipped. Someone who has graded nothing is a referee
     and sees all.

@@ -167,7 +167,7 @@ class State:
     def change(
         self, by: Envelope, item_id: str, kind: str, change: Callable[[Rating], Rating]
     ) -> SavedRating:
-        """Change what a rater says of an item; it is on the disk when this returns.
+        """Change the rating of an item by a rater; it is on the disk when this returns.
 
         A request that was answered already is answered the same again. Of two tabs the last one counts, and
         what it replaced stays in the history.

@@ -14,7 +14,7 @@ J = TypeVar("J")
 
 
 class StoppedError(LlmError):
-    """The run is ending; what waits is not tried again."""
+    """The run is ending; waiting work is not tried again."""
 
 
 def canceller() -> Callable[[], None]:

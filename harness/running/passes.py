@@ -48,7 +48,7 @@ def embedded(
 
 
 def vectors_file(config: EncoderConfig, context: Context) -> Path:
-    """Where the values of an encoder are kept."""
+    """The file with the values of an encoder."""
     encoder = context.encoder(config)
     if isinstance(encoder, ServedEncoder):
         return context.cache.served("vectors", encoder.fingerprint)
@@ -133,7 +133,7 @@ def scored(keys: Sequence[bytes], pairs: Sequence[Pair], scorer: PairScorer, con
 
 
 def scores_file(scorer: PairScorer, context: Context) -> Path:
-    """Where the scores of a reranker are kept."""
+    """The file with the scores of a reranker."""
     if isinstance(scorer, ServedScorer):
         return context.cache.served("pairs", scorer.served.fingerprint)
     return context.cache.scores(scorer.fingerprint.replace(":", "-"))

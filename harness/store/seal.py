@@ -1,4 +1,4 @@
-"""A checksum before every stored value, so that a flipped bit is found when the value is read."""
+"""Checksums of stored values, so that a flipped bit is found when a value is read."""
 
 from __future__ import annotations
 

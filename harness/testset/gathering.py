@@ -132,7 +132,7 @@ def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
 
 
 def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Document]) -> list[PoolRow]:
-    """The rows of a question, in the order of a hash."""
+    """The rows of a question, shuffled by a hash."""
 
     def place(key: Key) -> str:
         return hashlib.sha256(repr((one.query_id, key)).encode()).hexdigest()

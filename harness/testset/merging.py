@@ -90,7 +90,7 @@ def _lines(path: Path) -> tuple[Sequence[str], dict[Key, Line]]:
 
 
 def _key(row: Line) -> Key:
-    """The passage that a row is of: by its offsets, or by its words where it has none."""
+    """The passage of a row: by its offsets, or by its words where it has none."""
     place = (row.get("start", "").strip(), row.get("end", "").strip())
     where = place if all(place) else (row.get("page", "").strip(), row.get("quote", "").strip())
     return (row.get("query_id", "").strip(), row.get("document", "").strip(), *where)

@@ -163,7 +163,7 @@ _FIRST: dict[type[Any], tuple[str, ...]] = {
 
 
 def key_of(row: PoolRow | GradeRow | DisagreementRow) -> Key:
-    """The question and the passage that a row is of."""
+    """The question and the passage of a row."""
     return row.query_id, row.doc_id, row.start, row.end
 
 

@@ -1,4 +1,4 @@
-"""The bytes of a file, unpacked where it is gzipped, up to what a run or judgments can unpack to."""
+"""Read files, unpacking gzip up to the size that a run or judgments can have."""
 
 from __future__ import annotations
 

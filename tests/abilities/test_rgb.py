@@ -151,7 +151,7 @@ def test_trials_are_read_as_they_were_written(tmp_path_factory, passages, golden
     one = Trial("t", "noise", 0.2, "q", tuple(passages), tuple(map(tuple, golden)), "x → y")
     assert write_trials([one], path) == 1
     assert read_trials(path) == [one]
-    with pytest.raises(CorpusError, match="there already"):
+    with pytest.raises(CorpusError, match="exists already"):
         write_trials([one], path)
 
 

@@ -137,14 +137,14 @@ def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message,
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": "1"}, "does not stand at"),
+        ({"start": "1"}, "the passage is not at"),
         ({"end": "99999"}, "not a range of the text"),
         ({"doc_id": "plan"}, "did you mean 'plain'"),
         ({"question": ""}, "question is empty"),
         ({"question": "Another?"}, "has another text above"),
         ({"priority": "high"}, "priority is 'high'"),
         ({"priority": "nan"}, "priority is 'nan'"),
-        ({"text": "other words"}, "does not stand at"),
+        ({"text": "other words"}, "the passage is not at"),
     ],
 )
 def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, message):

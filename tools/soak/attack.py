@@ -24,7 +24,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
     def check(self, ended: Ended, what: str) -> None:
-        """Count a command that ended in a fault of its own, in a signal, too late, or without a word."""
+        """Count a command that ended in an internal fault, by a signal, too late, or without a message."""
         if fault := ended.fault():
             self.faults.append(f"{what}: {fault}")
 

@@ -94,7 +94,7 @@ class BatchRun(BaseRun[T]):
                 await self._wait(self._model.config.batch_options.poll)
 
     async def _take(self, job: Job[T]) -> None:
-        """Hand a job on whose answers are all known, and note what another one lacks."""
+        """Hand on a job whose answers are all known, and note the calls that another one lacks."""
         known = [self._model.find(call) for call in job.calls]
         if not all(known) and not self._our_turn:
             while not self.takes_turn():
@@ -114,7 +114,7 @@ class BatchRun(BaseRun[T]):
         self._hand_on_if_whole(opened)
 
     def _line_up(self, manager: BatchManager) -> None:
-        """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
+        """Leave calls of earlier batches out of the queue, and reserve what those may cost."""
         sent = {key for batch in manager.in_progress.values() for key in batch.calls}
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:

@@ -72,7 +72,7 @@ class RulesFilter(Filter[RulesConfig]):
         return {str(int(value) - years) for value in facts.of(column) for years in reach}
 
     def _pairs(self, facts: Facts, tools: Tools) -> dict[str, list[tuple[str, str]]]:
-        """By column the names and what each stands for."""
+        """The names by column, and the value that each stands for."""
         pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
         aliases = list(self._aliases(tools))
         if aliases and pairs and not any(column in pairs for column, _, _ in aliases):
