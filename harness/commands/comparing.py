@@ -118,7 +118,7 @@ def compare(args: argparse.Namespace) -> int:
 def _compared_rankings(args: argparse.Namespace) -> Compared:
     from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
-    from harness.verdict import label_parts, measure_to_take, names_of, scores_of, verdict_of
+    from harness.verdict import cut_differently, label_parts, measure_to_take, names_of, scores_of, verdict_of
 
     stored, done = read_united(args.results, args.stage, args.measure, args.judge, TerminalReporter())
     names = names_of(args.results)
@@ -132,7 +132,8 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
             yield done
         if len(own) == 2:
             old, new = (one.matrix(measure) for one in own)
-            yield from changed(old, new, names, own[-1].result.record)
+            apart = cut_differently(measure, own[0].chunkings, own[1].chunkings)
+            yield from changed(old, new, names, own[-1].result.record, apart)
 
     def after() -> Iterator[Part]:
         yield from label_parts(scores.sensitivity.get(measure), verdict.comparisons)
@@ -208,11 +209,18 @@ def gate(args: argparse.Namespace) -> int:
 def _gated_rankings(args: argparse.Namespace) -> Gated:
     from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
-    from harness.verdict import measure_to_take
+    from harness.text.numbers import listed
+    from harness.verdict import cut_differently, measure_to_take
 
     # if a span has two grades, that of the baseline counts
     folders = (args.baseline, args.results)
     stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
     measure = measure_to_take(stored, args.measure)
     now, before = stored[args.results], stored[args.baseline]
+    if apart := cut_differently(measure, before.chunkings, now.chunkings):
+        done = (
+            *done,
+            f"{measure} compares settings only over the same chunks, and documents are cut differently than "
+            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
+        )
     return Gated(now.matrix(measure), before.matrix(measure), (now.scored_on, before.scored_on), done)

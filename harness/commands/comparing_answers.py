@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,12 +91,16 @@ def compared_answers(
 
 
 def changed(
-    old: ScoreMatrix, new: ScoreMatrix, names: Sequence[str], record: Mapping[str, Any]
+    old: ScoreMatrix,
+    new: ScoreMatrix,
+    names: Sequence[str],
+    record: Mapping[str, Any],
+    apart: Collection[str] = (),
 ) -> Iterator[Part]:
-    """The changes of the settings that two results have in common."""
+    """The changes of the settings that two results have in common; ``apart`` cannot be compared."""
     from harness.verdict import changed_table, options_of
 
-    if table := changed_table(old, new, (names[0], names[1]), options_of(record)):
+    if table := changed_table(old, new, (names[0], names[1]), options_of(record), apart):
         yield table
 
 

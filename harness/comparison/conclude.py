@@ -82,8 +82,10 @@ def conclude(
     )
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     leader = next((name for name in order if name != baseline), order[0])
-    against = baseline or order[min(1, len(order) - 1)]
     places = _places(order, found, n) if baseline is None else _beside(found, baseline)
+    # not one that is ruled out, while another may be best: the margin says why nothing is decided
+    rivals = [name for name in order if places[name] == "may be best"]
+    against = baseline or next(iter(rivals), order[min(1, len(order) - 1)])
     decision = _decision(order, places, baseline, n)
     held = baseline or leader
     leads = both_ways(one for one in found if held in (one.setting, one.against))

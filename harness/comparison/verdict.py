@@ -172,13 +172,14 @@ class Needed:
 class Verdict:
     """One comparison, concluded.
 
-    ``standings`` go from the highest mean down; ``margin`` compares the leader with the next (or, where there
-    is a ``baseline``, with it; None for one setting); ``comparisons`` are all of the family that decided.
-    ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
-    ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
-    the pairs whose sign turns with other labels, None if that was not checked; ``holes`` what is unjudged,
-    None if that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences;
-    ``corrected`` is the verdict by a model's grades that people's have corrected, '' where there is none.
+    ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
+    best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
+    ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
+    does not compare the settings at hand ('' for none). ``cheapest`` of the settings that may be best, None
+    without costs or where one is best. ``turning`` are the pairs whose sign turns with other labels, None if
+    that was not checked; ``holes`` what is unjudged, None if that is not known. ``by_labels``
+    is how firm a verdict by part of the labels is, in sentences; ``corrected`` is the verdict by a model's
+    grades that people's have corrected, '' where there is none.
     """
 
     measure: str

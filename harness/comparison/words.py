@@ -91,7 +91,11 @@ def _against_baseline(verdict: Verdict) -> str:
 
 
 def _margin(verdict: Verdict, margin: Comparison) -> str:
-    over = "the baseline" if verdict.baseline is not None else "the next"
+    over = "the next"
+    if verdict.baseline is not None:
+        over = "the baseline"
+    elif margin.against != verdict.standings[1].setting:
+        over = "the next that may be best"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "

@@ -73,7 +73,8 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
 
 def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     """The human labels as the judgments of a run."""
-    names = sorted({label.judge for label in corpus.labels})
+    # a label that two people graded names both
+    names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
     return Judged(
         judge=", ".join(names) or PEOPLE,
         fingerprint={"kind": "labels", "file": str(config.label_file)},

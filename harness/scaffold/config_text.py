@@ -130,8 +130,8 @@ def _chunks(facts: TextFacts) -> str:
 
 def _settings(facts: TextFacts, dense: bool) -> str:
     words = "by words: pairs of characters" if facts.is_cjk else "by words"
-    lines = ["settings:   # each is tried with every chunk above\n"]
-    bm25 = "{kind: bm25, top_k: 20}"
+    lines = ["settings:   # each is tried with every chunk above, and returns the same amount of text\n"]
+    bm25 = "{kind: bm25, top_chars: 10000}"
     lines.append(f"  - retrieve: &words {bm25}   # {words}\n")
     if not dense:
         lines.append(
@@ -139,23 +139,26 @@ def _settings(facts: TextFacts, dense: bool) -> str:
             "meaning. With"
             " one, add:\n"
             "  # - retrieve: &dense "
-            f"{{kind: chroma, model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}, top_k: 20}}\n"
-            "  # - retrieve: {kind: minmax, top_k: 20, routes: [*dense, *words]}\n"
+            f"{{kind: chroma, model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}, top_chars: 10000}}\n"
+            "  # - retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}\n"
         )
         # two different ones, so that there is something to compare
-        lines.append("  - retrieve: {kind: bm25, top_k: 20, method: bm25+}   # by words, another formula\n")
+        lines.append(
+            "  - retrieve: {kind: bm25, top_chars: 10000, method: bm25+}   # by words, another formula\n"
+        )
         return "".join(lines)
     model, why = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"
     if needs_other_model(facts):
         model = f"model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}"
         why = "by meaning; fetched from the hub once, or name a local folder"
-    lines.append(f"  - retrieve: &dense {{kind: chroma, {model}, top_k: 20}}   # {why}\n")
-    lines.append("  - retrieve: {kind: minmax, top_k: 20, routes: [*dense, *words]}   # by both\n")
+    lines.append(f"  - retrieve: &dense {{kind: chroma, {model}, top_chars: 10000}}   # {why}\n")
+    lines.append("  - retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}   # by both\n")
     return "".join(lines)
 
 
 def _measures(facts: TextFacts) -> str:
-    reading = "ndcg_evidence_tokens@1250" if facts.is_cjk else "ndcg_evidence@5000"
+    # the second unit of text is that of the losses
+    reading = "ndcg_evidence_tokens@1250" if facts.is_cjk else "ndcg_evidence@5000, ndcg_text@5000"
     return (
         f"measures: [ndcg_exp@10, {reading}, recall@10, judged@10]"
         "   # the second one compares chunk sizes; docs/measures.md\n"

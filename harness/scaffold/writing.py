@@ -53,18 +53,18 @@ Two ways to questions and labels:
 - **Step by step**, with a language model or by hand: `harness testset FOLDER status` says what comes next.
 - **By yourself**: fill `queries.csv` and `labels.csv` in a spreadsheet (save as CSV UTF-8).
 
-## queries.csv, a row a question
+## queries.csv, one row per question
 
 | column | meaning |
 |---|---|
 | `query_id` | a short name without blanks, such as `q1`; each once |
 | `text` | the question, as a user would ask it |
-| `type` | optional: what sort of question it is, such as `fact` or `table`; results are shown by it |
-| `answerable` | optional: `no` where the documents do not answer it; such questions are counted apart |
+| `type` | optional: the kind of question, such as `fact` or `table`; results are also shown by kind |
+| `answerable` | optional: `no` if the documents do not answer it; such questions are counted separately |
 | `answer` | optional: the right answer |
-| `note` | optional: whatever you want to remember |
+| `note` | optional: anything |
 
-## labels.csv, a row a passage
+## labels.csv, one row per passage
 
 | column | meaning |
 |---|---|
@@ -73,8 +73,8 @@ Two ways to questions and labels:
 | `page` | the page of the file, counted from 1; empty for text without pages |
 | `start`, `end` | optional: offsets of characters into the extracted text, the end excluded |
 | `quote` | the passage, as you copied it; it is looked for on the page, or in the whole document |
-| `grade` | 4 answers by itself, 3 answers in the main, 2 gives a part, 1 is on the topic, 0 misses it |
-| `evidence` | optional: rows of one question with the same name are one fact in several places |
+| `grade` | 4 answers by itself, 3 answers most of it, 2 gives a part, 1 is on the topic, 0 misses it |
+| `evidence` | optional: rows of a question with the same name state one fact in several places |
 | `note` | optional |
 
 `harness find "words of the passage" --in FOLDER/bench.yaml --query q1 --format csv` writes rows for it.

@@ -86,7 +86,7 @@ def _passages(state: State) -> str:
     if not found:
         return "\n".join([*lines, "None were gathered.\n"])
     lines.append(
-        f"{len(found)} passages were gathered. A retriever that is compared on this test set and is "
+        f"{len(found):,} passages were gathered. A retriever that is compared on this test set and is "
         "in this list has an advantage over one that does not; a passage that none of them found is "
         "unjudged.\n"
     )

@@ -221,6 +221,18 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
     assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
 
 
+def test_people_who_graded_a_passage_together_are_named_once(write_config, corpus):
+    graders = iter(["Ann", "Ann, Ben", ""] * 9)
+    with (corpus / "labels.csv").open(newline="", encoding="utf-8") as file:
+        labels = [{**row, "judge": next(graders)} for row in csv.DictReader(file)]
+    with (corpus / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.DictWriter(file, labels[0])
+        rows.writeheader()
+        rows.writerows(labels)
+    results, _, _ = run(write_config(rerank="null"))
+    assert {row.judge for row in results.summary} == {"Ann, Ben, human"}
+
+
 def test_doubtful_labels_are_warned_of(write_config, corpus):
     with (corpus / "labels.csv").open("a") as file:
         file.write("q5,engines,is cast from an aluminium alloy with eight per cent silicon.,4\n")

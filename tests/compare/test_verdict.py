@@ -50,6 +50,16 @@ def test_nothing_is_best_while_another_may_be():
     assert "may be chance" in lines_in(found, "margin")[0]
 
 
+def test_the_margin_is_to_a_setting_that_may_be_best_not_to_one_ruled_out():
+    # b is always 0.02 behind the leader a; c is further behind on the mean, but by turns far above and below
+    turns = np.resize([0.9, -1.0], 60) / 3
+    a = np.linspace(0.4, 0.6, 60)
+    found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
+    assert [one.place for one in found.standings] == ["leads", "ruled out", "may be best"]
+    assert (found.margin.setting, found.margin.against) == ("a", "c")
+    assert " from the next that may be best, c (" in lines_in(found, "margin")[0]
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_places_follow_from_the_intervals_and_from_nothing_else(seed):
     found = conclude(noisy(40, (0.5, 0.53, 0.56, 0.6), seed=seed), options=QUICK)

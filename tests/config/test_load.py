@@ -236,7 +236,7 @@ def test_a_prompt_of_a_judge_that_cannot_be_read_is_reported_at_its_line(write, 
 def test_a_secret_in_the_file_is_refused_and_not_shown(write, field):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
         load_config(write(f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"))
-    assert "secret" not in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
 
 
 def test_a_missing_file_names_its_neighbours_and_the_folder_of_configurations(write, tmp_path, monkeypatch):

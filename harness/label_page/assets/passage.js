@@ -79,7 +79,7 @@ function drawItem() {
     h('div.also', null,
       h('label.field', null, h('span', null, 'Note ', h('kbd', null, 'n')), h('textarea', { id: 'note', rows: 1, maxlength: 2000, ...typed('note') }, item.rating.note)),
       h('label.field', null, h('span', null, 'Evidence name ', h('kbd', null, 'e')),
-        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.rating.evidence, placeholder: 'the fact it states, if it stands elsewhere too', ...typed('evidence') }),
+        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.rating.evidence, placeholder: 'a name for the fact it states', ...typed('evidence') }),
         h('datalist', { id: 'names' }, item.names.map((name) => h('option', { value: name }))))),
     h('ol.legend', { 'aria-label': 'What the grades mean' }, shared.captions.map((caption, grade) => h('li', null, h('b', null, grade), ` ${caption}`))),
     h('div.moves', null,

@@ -33,7 +33,7 @@ _CONFIG = """<View>
   <Text name="text" value="$text"/>
   <Choices name="grade" toName="text" choice="single-radio" required="true">
     <Choice value="4" hint="answers by itself"/>
-    <Choice value="3" hint="answers in the main"/>
+    <Choice value="3" hint="answers most of it"/>
     <Choice value="2" hint="gives a part, or needed context"/>
     <Choice value="1" hint="is on the topic only"/>
     <Choice value="0" hint="looks right and is not, or has nothing to do with it"/>

@@ -31,7 +31,7 @@ section({
     const at = (r, c) => pair(order[r], order[c]);
     const real = rows.filter((row) => row[6] === 'real').length;
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: its interval, of one test of all pairs at once, excludes 0, and its sign is the same with longer and shorter labels where these were tried. ${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'not real']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',
