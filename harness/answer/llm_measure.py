@@ -75,7 +75,7 @@ def verdicts(
     return found or [()] * len(groups)
 
 
-def near(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
+def similarities(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
     """The cosine of each pair of texts; None if a vector is zero."""
     found: list[float | None] = yield Pairs(texts)
     return found

@@ -68,7 +68,7 @@ def answer_group(
     queries: Sequence[Query],
     tools: RunTools,
 ) -> list[Replies]:
-    """The answers of settings with one answerer; raises NotAskedError if a plan may not ask it."""
+    """The answers of settings with one answerer; raises PendingCallsError if a plan may not ask it."""
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
     asked = {

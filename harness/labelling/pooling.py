@@ -19,8 +19,8 @@ from harness.labelling.unjudged import (
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Point, Searched, search_points
-from harness.search import NotAskedError
+from harness.running.search import Chunked, Searched, search_settings
+from harness.search import PendingCallsError
 from harness.types import Document, Query
 
 
@@ -42,9 +42,9 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
-        points = [Point(setting, chunk_corpus(corpus, setting, context)) for setting in config.settings]
-        searched = search_points(points, corpus.queries.queries, context)
-    except NotAskedError as error:
+        points = [Chunked(setting, chunk_corpus(corpus, setting, context)) for setting in config.settings]
+        searched = search_settings(points, corpus.queries.queries, context)
+    except PendingCallsError as error:
         raise LabelError(
             f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "
             "such settings out of the configuration."

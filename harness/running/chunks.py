@@ -25,7 +25,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources, cut, outlines
-from harness.search import CONTEXTS, ContextConfig, NotAskedError, Passages
+from harness.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
 from harness.search.context import Around, nested
 from harness.store import key_of
 from harness.types import Chunk
@@ -194,11 +194,7 @@ class Indexed:
 
 
 def with_context(
-    chunks: Sequence[Chunk],
-    key: str,
-    contexts: Sequence[ContextConfig],
-    sources: RunSources,
-    warn: Warn,
+    chunks: Sequence[Chunk], key: str, contexts: Sequence[ContextConfig], sources: RunSources, warn: Warn
 ) -> Indexed | None:
     """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
@@ -212,7 +208,7 @@ def with_context(
     for config in contexts:
         try:
             own = CONTEXTS.make(config).run(chunks, sources)
-        except NotAskedError as error:
+        except PendingCallsError as error:
             # a plan goes on and says what it would take
             context.unwritten |= {one.key: one for one in error.missing}
             return None

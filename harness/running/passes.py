@@ -15,7 +15,7 @@ from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
-from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
+from harness.search import Effort, PairScorer, PendingCalls, PendingCallsError, RerankerConfig
 from harness.search.rerank import Pair, ServedScorer
 from harness.served.embedding import ServedEncoder
 
@@ -81,15 +81,15 @@ def embed_for_all(
             own.setdefault(model, {}).update({key: len(text) for key, text in items.items()})
         needs.append(own)
     done: dict[str, tuple[Computed, float]] = {}
-    missing: list[NotAsked] = []
+    missing: list[PendingCalls] = []
     for model, (config, items) in wanted.items():
         work = partial(embedded, list(items), list(items.values()), config, context)
         try:
             done[model] = _timed(work, context, "embed")
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing += error.missing
     if missing:
-        raise NotAskedError(*missing)
+        raise PendingCallsError(*missing)
     return _shares(needs, done, context, "vectors")
 
 

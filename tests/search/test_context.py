@@ -16,7 +16,7 @@ from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Point, rerank_pairs, search
+from harness.running.search import Chunked, rerank_pairs, search
 from harness.search import CONTEXTS
 from harness.search.context import Around, nested
 from harness.text.headings import markdown_headings, numbered_headings
@@ -262,7 +262,7 @@ def searched(path, cache):
     with Context.at(cache, Silent()) as context:
         corpus = load_corpus(config, context)
         queries = corpus.queries.queries
-        points = [Point(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+        points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
         return [search(p.setting, p.chunking, queries, context) for p in points], queries, context
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.cosine import cosines
-from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, Facts
+from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, MeasureFacts
 
 
 class AnswerSimilarityConfig(AnswerMeasureConfig):
@@ -20,7 +20,7 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     """The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="how similar the answer is to the golden answer, by embedding",
         formula="cos(v(answer), v(reference))",
         range="-1 to 1",

@@ -9,7 +9,7 @@ from pydantic import Field
 from harness.answer.case import Case
 from harness.answer.form import several
 from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
-from harness.answer.measure import Facts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import RELEVANCE
 
 HIGHEST = 2
@@ -26,7 +26,7 @@ class ContextRelevanceConfig(LlmMeasureConfig):
 class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
     """The mean of a model's grades 0, 1 and 2 of all passages together, over 2."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether the passages read together contain what the question asks for",
         formula="1/n Σ grade_i / 2; grades 0 (nothing), 1 (part of it), 2 (all of it) from n calls",
         undefined="where nothing was read",

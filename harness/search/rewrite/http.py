@@ -13,7 +13,7 @@ from harness.custom.sending import Message, send
 from harness.custom.service import ServiceConfig, fill, names_in, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
-from harness.search.tools import ServiceNotAskedError, Tools
+from harness.search.tools import PendingServiceError, Tools
 from harness.types import Query
 
 
@@ -48,7 +48,7 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         rewritten = {text: tools.kept("answer", keys[text]) for text in texts}
         missing = [text for text in texts if rewritten[text] is None]
         if missing and not tools.may_ask:
-            raise ServiceNotAskedError(c.url)
+            raise PendingServiceError(c.url)
         size = c.batch_size if c.asks_several else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
 
