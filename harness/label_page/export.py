@@ -14,7 +14,7 @@ from harness.label_page.items import Item, Label
 from harness.label_page.settled import SettledGrade, settle
 from harness.label_page.state import State
 from harness.labelling.grading import known_labels
-from harness.labelling.rows import harmless, quote_of
+from harness.labelling.rows import quote_of, spreadsheet_safe
 from harness.labelling.unjudged import covers
 from harness.types import Document
 
@@ -123,9 +123,9 @@ def _row(item: Item, one: SettledGrade, evidence: str, answer: str) -> dict[str,
         "end": item.end,
         "quote": quote_of(item.text),
         "grade": one.grade,
-        "evidence": harmless(evidence),
+        "evidence": spreadsheet_safe(evidence),
         "answer": answer if one.grade else "",
-        "note": harmless(one.note),
+        "note": spreadsheet_safe(one.note),
     }
 
 

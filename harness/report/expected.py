@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.report.read import cells_of
-from harness.report.scored_from import read_chunk_offsets
+from harness.report.scoring_inputs import read_chunk_offsets
 from harness.types import Chunk
 
 

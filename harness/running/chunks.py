@@ -26,7 +26,7 @@ from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources, cut, outlines
 from harness.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
-from harness.search.context import Around, nested
+from harness.search.context import ContextText, nested
 from harness.store import key_of
 from harness.types import Chunk
 
@@ -204,7 +204,7 @@ def with_context(
     if not contexts or not chunks:
         return None
     context, tokenizer = sources.context, sources.tokenizer
-    around = [Around()] * len(chunks)
+    around = [ContextText()] * len(chunks)
     for config in contexts:
         try:
             own = CONTEXTS.make(config).run(chunks, sources)
@@ -228,7 +228,7 @@ def with_context(
     return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 
-def _digest(around: Sequence[Around]) -> str:
+def _digest(around: Sequence[ContextText]) -> str:
     """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from harness.labelling.rows import harmless
+from harness.labelling.rows import spreadsheet_safe
 from harness.report import counted
 from harness.running.checks import warn_of_languages
 from harness.running.chunks import chunk_corpus
@@ -84,7 +84,7 @@ def gather(
 def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
-    rows = [(one.query_id, harmless(one.text), one.answerable, "train") for one in chosen]
+    rows = [(one.query_id, spreadsheet_safe(one.text), one.answerable, "train") for one in chosen]
     write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)

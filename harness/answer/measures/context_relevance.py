@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from harness.answer.case import Case
-from harness.answer.form import several
+from harness.answer.form import joined
 from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.measure import MeasureFacts
 from harness.answer.steps import RELEVANCE
@@ -39,6 +39,6 @@ class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
 
     def one(self, case: Case) -> Scoring:
         """Ask n times."""
-        item = (case.query.text, (several(case.texts),))
+        item = (case.query.text, (joined(case.texts),))
         grades = yield from ask(RELEVANCE, item, samples=self.config.samples)
         return self.score(case, sum(grades) / len(grades) / HIGHEST, {"grades": grades})

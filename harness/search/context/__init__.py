@@ -9,8 +9,8 @@ from harness.search.context.headings import HeadingsConfig, HeadingsContext
 from harness.search.context.llm import LlmContext, LlmContextConfig
 from harness.search.context.neighbours import NeighboursConfig, NeighboursContext
 from harness.search.context.step import (
-    Around,
     ContextConfig,
+    ContextText,
     Contextualizer,
     nested,
 )

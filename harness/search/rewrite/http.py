@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.custom.code import broken
+from harness.custom.code import broken_contract
 from harness.custom.sending import Message, send
 from harness.custom.service import ServiceConfig, fill, names_in, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
@@ -67,8 +67,8 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         texts = answer if self.config.asks_several else [answer]
         if not isinstance(texts, list) or len(texts) != count:
             returned = f"{len(texts)} texts" if isinstance(texts, list) else type(texts).__name__
-            raise broken(who, f"returned {returned} for {count} questions")
+            raise broken_contract(who, f"returned {returned} for {count} questions")
         for text in texts:
             if not isinstance(text, str):
-                raise broken(who, f"returned {str(text)[:60]!r}, which is not text")
+                raise broken_contract(who, f"returned {str(text)[:60]!r}, which is not text")
         return texts
