@@ -69,7 +69,7 @@ def verdicts(
     *,
     needed: bool = True,
 ) -> Generator[Calls[Any], Any, list[tuple[bool, ...]]]:
-    """For each group of texts, one verdict a statement; () without statements, or where the call failed."""
+    """For each group of texts, one verdict per statement; () without statements, or where the call failed."""
     items = [("", (joined(texts), joined(statements))) for texts in groups if statements]
     found = yield from ask(step, *items, needed=needed)
     return found or [()] * len(groups)

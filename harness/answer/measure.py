@@ -68,7 +68,7 @@ Config = TypeVar("Config", bound=AnswerMeasureConfig)
 
 
 class AnswerMeasure(ABC, Generic[Config]):
-    """Cases → one score a case, in their order. A case that cannot be scored has no value, never 0."""
+    """Cases → one score per case, in their order. A case that cannot be scored has no value, never 0."""
 
     facts: ClassVar[MeasureFacts]
     best_reference: ClassVar[bool] = False

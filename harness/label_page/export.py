@@ -64,7 +64,7 @@ def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
 
 
 def rating_rows(state: State) -> list[dict[str, Any]]:
-    """Every rater's rating of every item, for tools that measure agreement: a row a rater and item."""
+    """Every rater's rating of every item, for tools that measure agreement: a row per rater and item."""
     items = {item.item_id: item for item in state.items(wanted=False)}
     rows = [
         {

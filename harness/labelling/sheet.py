@@ -1,4 +1,4 @@
-"""The sheet in which people grade: a row a passage, written for a spreadsheet and read back."""
+"""The sheet in which people grade: a row per passage, written for a spreadsheet and read back."""
 
 from __future__ import annotations
 

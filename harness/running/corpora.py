@@ -1,4 +1,4 @@
-"""The documents as every parser of a sweep reads them: a corpus a parser, and all of them as one."""
+"""The documents as read by every parser of a sweep: one corpus per parser, and all of them as one."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Scored:
 def embed_for_all(
     requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
 ) -> list[Effort]:
-    """Embed every distinct text of all requests, one pass a model; returns what each request took.
+    """Embed every distinct text of all requests, one pass per model; returns what each request took.
 
     A request is what one setting needs. A value that several need is computed for the first one.
     """
@@ -96,7 +96,7 @@ def embed_for_all(
 def score_for_all(
     requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
 ) -> list[Scored]:
-    """Score every distinct pair of all requests, one pass a model."""
+    """Score every distinct pair of all requests, one pass per model."""
     wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
     asked: list[tuple[str, list[bytes]]] = []

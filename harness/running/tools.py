@@ -78,7 +78,7 @@ class RunTools(Resources):
         passages: Passages,
         queries: Sequence[Query],
     ) -> RetrievalResult:
-        """One ranking a query, of what the retriever has found for all that a rewriter made of it."""
+        """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
         if rewrite is None or (phrasings := self.phrasings(rewrite, queries)).one_each:
             return found
         fuse = REWRITERS.make(rewrite).fuse

@@ -25,7 +25,7 @@ from harness.text.records import delimited_text
 from harness.text.spans import Span
 from harness.types import Chunk, Document
 
-# as the pool of a judge has it, about a paragraph
+# as in the pool of a judge, about a paragraph
 LENGTH = 600
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]

@@ -1,4 +1,4 @@
-"""The tables of a test set: one dataclass a file, its fields the columns."""
+"""The tables of a test set: one dataclass per file, its fields the columns."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     )
 
     def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """One cosine a case; each text is embedded once."""
+        """One cosine per case; each text is embedded once."""
         found = [self.lacking(case) for case in cases]
         ready = [case for case, lack in zip(cases, found, strict=True) if not lack]
         near = iter(cosines([(case.answer or "", case.reference) for case in ready], tools))

@@ -46,7 +46,7 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
         return (self.facts.needs - {"reference"}) | {self.config.against}
 
     def one(self, case: Case) -> Scoring:
-        """One call a passage."""
+        """One call per passage."""
         answer = case.reference if self.config.against == "reference" else case.answer or ""
         useful = yield from ask(USEFUL, *((case.query.text, (answer, text)) for text in case.texts))
         return self.score(case, average_precision(useful), {"useful": list(map(int, useful))})

@@ -1,4 +1,4 @@
-"""Contexts: text that is indexed around a chunk but not read. One file a kind."""
+"""Contexts: text that is indexed around a chunk but not read. One file per kind."""
 
 from typing import Any
 

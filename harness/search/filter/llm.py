@@ -70,7 +70,7 @@ class FieldsForm(TextForm):
         return found if isinstance(found, Malformed) else None
 
     def shortest(self, call: LlmCall) -> str:
-        """One value a column."""
+        """One value per column."""
         return json.dumps({column: ["value"] for column in self.columns})
 
 

@@ -39,7 +39,7 @@ class RulesConfig(FilterConfig):
 
 
 class RulesFilter(Filter[RulesConfig]):
-    """Loads no model. Names are compared as ``Names`` has it, years as ``years_in``.
+    """Loads no model. Names are compared as in ``Names``, years as in ``years_in``.
 
     A year counts only where some document has it, in reach of ``years_back``: a question about a year that
     no document is of names none.

@@ -43,7 +43,7 @@ class HttpRerankerConfig(ServiceConfig, RerankerConfig):
 class HttpScorer(PairScorer):
     """A request holds one query and up to ``batch_size`` passages.
 
-    ``response`` finds one score a passage in their order, or for each passage a pair or a mapping of
+    ``response`` finds one score per passage in their order, or for each passage a pair or a mapping of
     ``index`` and ``score``; higher is better.
     """
 

@@ -32,7 +32,7 @@ class PythonRerankerConfig(RerankerConfig):
 
 
 class PythonScorer(PairScorer):
-    """Calls ``function(pairs, **arguments)``, which returns one score a pair; higher is better."""
+    """Calls ``function(pairs, **arguments)``, which returns one score per pair; higher is better."""
 
     own_code = True
 

@@ -24,7 +24,7 @@ def asked_depth(config: RetrieverConfig, passages: Passages) -> int:
 def rankings_of(
     who: str, answers: Any, queries: Sequence[Query], passages: Passages, config: RetrieverConfig
 ) -> list[Ranking]:
-    """One ranking a query; raises HarnessError, which names ``who`` and the query, for any other answer.
+    """One ranking per query; raises HarnessError, which names ``who`` and the query, for any other answer.
 
     A hit is a place (a whole number from 0) or the id of a passage, alone or with its score: as a pair, or as
     a mapping with ``id`` and ``score``. Without scores the order counts.

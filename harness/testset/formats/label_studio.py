@@ -1,4 +1,4 @@
-"""Label Studio: a task a passage, graded with choices, its evidence marked as a span of the text.
+"""Label Studio: a task per passage, graded with choices, its evidence marked as a span of the text.
 
 Offsets of Label Studio count characters of the passage, the end excluded
 (``label_studio_sdk.converter.utils.create_tokens_and_tags``; a test holds ours to it).

@@ -111,7 +111,7 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
     found = read_json(path)
     if not all(isinstance(one, dict) for one in found):
-        raise CorpusError(f"{path}: a list of objects, or one object a line, is expected.")
+        raise CorpusError(f"{path}: a list of objects, or one object per line, is expected.")
     return found
 
 
