@@ -67,10 +67,10 @@ def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise CorpusError(
-                f"{where}: is no instance of RGB ({what}). Each has id, query, answer, positive and negative."
+                f"{where}: not an RGB instance ({what}). Each has id, query, answer, positive and negative."
             ) from error
     if not found:
-        raise CorpusError(f"{path}: there is no instance. Name a file of RGB such as en_fact.jsonl.")
+        raise CorpusError(f"{path} has no instances. Name a file of RGB such as en_fact.jsonl.")
     return found
 
 

@@ -90,7 +90,7 @@ def _label(path: Path, raw: Row) -> LabelRow:
     check_offsets(where, row.start, row.end, LabelError)
     if row.start is None and row.page is None and not row.quote:
         raise LabelError(
-            f"{where}: says nowhere what is graded. Fill start and end, page, quote, or page and quote."
+            f"{where}: does not say what is graded. Fill start and end, page, quote, or page and quote."
         )
     return row
 

@@ -182,7 +182,7 @@ def _vectors(query: str, passages: Sequence[str], rarity: Rarity) -> tuple[Float
 
 
 def _edges(vectors: Floats) -> Floats:
-    """How far one passage [P, .] is said by another [., P]: the geometric mean of overlap and cosine."""
+    """How far one passage [P, .] is repeated by another [., P]: the geometric mean of overlap and cosine."""
     totals = vectors.sum(axis=1, keepdims=True)
     overlap = vectors @ (vectors > 0).T / np.where(totals > 0, totals, 1.0)
     edges = np.sqrt(overlap * _cosines(vectors, vectors))

@@ -157,7 +157,7 @@ class ChatClient:
         return body
 
     def failure(self, status: int, body: object, headers: Mapping[str, str]) -> CallError:
-        """What an HTTP status of failure means, in the provider's own words."""
+        """Turn an HTTP error into a CallError with the provider's own message."""
         return failure(status, read_error(body), headers, self._secret)
 
     def _no_answer(self, error: Any) -> CallError:

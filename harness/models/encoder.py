@@ -16,7 +16,7 @@ from harness.models.load import load_bi_encoder, not_finite
 from harness.models.local import Load, LocalConfig, LocalModel
 
 Value = NDArray[np.float32] | bytes
-"""What an encoder makes of one text: numbers, or bytes that only the retriever it serves has to read."""
+"""The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
 
 class EncoderConfig(StageConfig, ABC):
@@ -25,11 +25,11 @@ class EncoderConfig(StageConfig, ABC):
     @property
     @abstractmethod
     def model_name(self) -> str:
-        """The model's name, as the record and the page have it."""
+        """The model's name in the record and on the page."""
 
     @property
     def runs_here(self) -> bool:
-        """Whether the model runs on this machine, so that its files and its tokenizer are at hand."""
+        """Whether the model runs on this machine, so that its files and its tokenizer are available."""
         return True
 
     @abstractmethod
@@ -93,7 +93,7 @@ class EmbedConfig(LocalEncoderConfig):
 
 
 class SentenceEncoder(LocalEncoder):
-    """A bi-encoder: one vector a text."""
+    """A bi-encoder: one vector per text."""
 
     @property
     def fingerprint(self) -> str:
@@ -108,5 +108,5 @@ class SentenceEncoder(LocalEncoder):
         return np.asarray(vectors, dtype=np.float32)
 
     def loader(self) -> Load:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_bi_encoder

@@ -40,7 +40,7 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
+class MoreLabels:
     """The half-widths of the intervals to the nearest rival after ``labels`` more labels."""
 
     labels: int
@@ -68,7 +68,7 @@ class Firmness:
     items: int
     drawn: int
     needed: int | None
-    further: tuple[Further, ...]
+    further: tuple[MoreLabels, ...]
 
     @property
     def stop(self) -> bool:
@@ -155,7 +155,7 @@ def _over_queries(now: Estimate, contrast: Floats, families: int) -> Interval:
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:
-    """What each query adds to the error of a mean over the queries that have anything relevant (a ratio)."""
+    """Each query's share of the error of a mean over the queries with anything relevant (a ratio)."""
     values = contrast @ now.score
     mean = values.sum() / now.answered
     return np.asarray((values - mean * now.share) / max(float(now.share.mean()), 1e-12))
@@ -177,7 +177,7 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 
 def _ahead(
     now: Estimate, leader: int, others: list[int], half: float, families: int
-) -> tuple[tuple[Further, ...], int | None]:
+) -> tuple[tuple[MoreLabels, ...], int | None]:
     """The effect of 50, 100 and 200 more labels on the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:
         return (), None
@@ -203,7 +203,7 @@ def _ahead(
         if between is not None:
             student = student_quantile(1 - _TAIL / families, len(now.pool.queries) - 1)
             by_queries = float(student * np.sqrt(between + 2 * by_labels))
-        found.append(Further(more, float(reach * np.sqrt(by_labels)), by_queries))
+        found.append(MoreLabels(more, float(reach * np.sqrt(by_labels)), by_queries))
     gap = float(now.means[leader] - now.means[others[0]])
     low, high = 1, now.left
     while low < high:

@@ -10,8 +10,8 @@ def sentences(firm: Firmness) -> tuple[str, ...]:
     part = f"{firm.graded:,} of {firm.items:,} passages of {firm.queries:,} queries are labelled"
     if not known(firm):
         return (
-            f"{part}, none of them in the order of harness labels next; what that says of the rest cannot be "
-            "told yet.",
+            f"{part}, none of them in the order of harness labels next; nothing can be "
+            "concluded about the rest yet.",
             "Label the passages in the order given, from the first.",
         )
     lines = [f"{part}. {firm.leader} leads with {firm.means[0][1]}."]

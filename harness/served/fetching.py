@@ -59,7 +59,7 @@ def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spe
     Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
     Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
-    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
+    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).run())
 
 
 class _Fetching:
@@ -88,7 +88,7 @@ class _Fetching:
         self._rng = random.Random()
         self._workers = Workers()
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Send until there is nothing left or something fails."""
         import httpx
 
@@ -140,7 +140,7 @@ class _Fetching:
             try:
                 data = await self._post(client, asked, max(0.05, min(self._endpoint.timeout, left)))
                 try:
-                    rows, said = asked.read(data)
+                    rows, reported = asked.read(data)
                 except UnusableError as error:
                     raise CallError(_UNUSABLE, str(error), again=True, billed=True) from None
             except CallError as fault:
@@ -152,7 +152,7 @@ class _Fetching:
                     self._spending.unseen_cost = add(self._spending.unseen_cost, unseen)
                 raise
             # One that does not say what it used is taken to have used what was estimated.
-            used = asked.tokens if said is None else said
+            used = asked.tokens if reported is None else reported
             cost = self._endpoint.cost(used, 1)
             spent = cost or 0.0
         finally:

@@ -23,18 +23,18 @@ from harness.store.ledger_schema import prepare
 from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
 from harness.store.wal import explained, transaction
-from harness.types import MAX_GRADE, Answered, Asked
+from harness.types import MAX_GRADE, LlmAnswer, LlmCall
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntry(Answered):
+class LedgerEntry(LlmAnswer):
     """One row: an answer under the ``key`` of its call; ``answered_at`` is UTC, ISO 8601."""
 
     key: str
     answered_at: str
 
 
-_ANSWERED = [field.name for field in fields(Answered)]
+_ANSWERED = [field.name for field in fields(LlmAnswer)]
 _COLUMNS = [field.name for field in fields(LedgerEntry)]
 _LISTED = ", ".join(_COLUMNS)
 _IN_JSON = ("query", "passages", "parameters", "grades", "raw", "reason", "logprobs")
@@ -104,9 +104,9 @@ class Ledger:
         self._turns.clear()
         self._db.close()
 
-    def key(self, asked: Asked) -> str:
+    def key(self, call: LlmCall) -> str:
         """The identity of a call: the SHA-256 of everything that can change its answer."""
-        c = asked
+        c = call
         return key_of(c.query, c.passages, c.prompt_sha, c.model, dict(c.parameters), c.sample)
 
     @explained(_unusable)
@@ -183,7 +183,7 @@ class Ledger:
             self._turns[model].end()
 
     @explained(_unusable)
-    def record(self, key: str, answered: Answered) -> None:
+    def record(self, key: str, answered: LlmAnswer) -> None:
         """Add one answer; it is on disk when this returns."""
         entry = LedgerEntry(
             **{name: getattr(answered, name) for name in _ANSWERED},

@@ -30,7 +30,7 @@ class EmbedModel(StageConfig):
 class TestsetConfig(StageConfig):
     """How a test set is made."""
 
-    # no test, whatever pytest makes of the name
+    # not a test, despite its name
     __test__ = False
 
     documents: Annotated[
@@ -99,7 +99,7 @@ def load_testset(folder: Path) -> TestsetConfig:
 def _judge(path: Path, section: dict[str, Any]) -> Any:
     kind = JUDGES.find(section.get("kind", "llm"))
     if not issubclass(kind.config, PoolJudgeConfig):
-        raise ConfigError(f"{path}: judge: {kind.name} is no judge of passages. Take llm, panel or another.")
+        raise ConfigError(f"{path}: judge: {kind.name} does not judge passages. Take llm, panel or another.")
     try:
         return kind.config.model_validate(section)
     except ValidationError as error:

@@ -72,7 +72,7 @@ class State:
 
     @cached_property
     def config(self) -> TestsetConfig:
-        """What testset.yaml says; raises ConfigError as `load_testset` does."""
+        """The content of testset.yaml; raises ConfigError as `load_testset` does."""
         return load_testset(self.folder)
 
     def alone(self) -> Lock:

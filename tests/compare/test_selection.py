@@ -101,7 +101,7 @@ def test_folds_are_even(query_ids, seed, data):
     assert sizes.max() - sizes.min() <= 1
 
 
-def test_folds_that_cannot_be_are_refused():
+def test_impossible_folds_are_refused():
     with pytest.raises(ValueError, match="3 folds"):
         folds(["a", "b"], 3, 0)
 

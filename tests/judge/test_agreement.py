@@ -106,7 +106,7 @@ def test_tau_equals_scipy(rows):
     assert ours == pytest.approx(theirs, nan_ok=True)
 
 
-def test_nothing_is_undefined_not_zero():
+def test_no_pairs_give_undefined_and_not_zero():
     empty = np.array([], dtype=int)
     assert math.isnan(cohen_kappa(empty, empty, 5))
     assert math.isnan(krippendorff_alpha(np.empty((2, 0))))

@@ -15,6 +15,8 @@ def test_assets_load_nothing_from_elsewhere():
 
 
 def test_every_script_and_style_that_is_named_is_there():
-    named = {name for text in TEXTS.values() for name in re.findall(r"(?:from '\./|/assets/)([a-z.]+)", text)}
+    named = {
+        name for text in TEXTS.values() for name in re.findall(r"(?:from '\./|/assets/)([a-z_.]+)", text)
+    }
     assert {"theme.css", "label.css", "elements.js", "main.js"} <= named
     assert named <= set(TEXTS)

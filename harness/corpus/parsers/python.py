@@ -10,8 +10,8 @@ from pydantic import Field, field_validator
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
+from harness.custom.code import CodeConfig, call_function, contract_error
 from harness.errors import CorpusError, HarnessError
-from harness.own.code import CodeConfig, ask, wrong
 
 
 class PythonParserConfig(CodeConfig):
@@ -40,10 +40,10 @@ class PythonParserConfig(CodeConfig):
         refuse_special(path)
         on_page(1)
         try:
-            returned = ask(self.call, str(path), **self.arguments)
+            returned = call_function(self.call, str(path), **self.arguments)
             texts = (returned,) if isinstance(returned, str) else returned
             if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-                raise wrong(self.call, "must return a text, or a list with the text of every page")
+                raise contract_error(self.call, "must return a text, or a list with the text of every page")
         except HarnessError as error:
             raise CorpusError(f"{path}: {error}") from error
         if not texts:

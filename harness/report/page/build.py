@@ -56,7 +56,7 @@ SCRIPTS = (
     "health.js",
     "origin.js",
     "passages.js",
-    "beside.js",
+    "two_rankings.js",
     "replies.js",
     "drill.js",
     "address.js",

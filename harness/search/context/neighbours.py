@@ -1,4 +1,4 @@
-"""Around every chunk the text that is next to it."""
+"""Around every chunk, the text that is next to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.context.step import Around, ContextConfig, Contextualizer
+from harness.search.context.step import ContextConfig, ContextText, Contextualizer
 from harness.search.sources import Sources, WindowUnit, window_of
 from harness.types import Chunk
 
@@ -27,12 +27,12 @@ class NeighboursConfig(ContextConfig):
 class NeighboursContext(Contextualizer[NeighboursConfig]):
     """Slices of the document that end or begin where the chunk begins or ends."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """What is next to each chunk in its document."""
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+        """The text next to each chunk in its document."""
         around, c = [], self.config
         for chunk in chunks:
             text = sources.document(chunk.doc_id).text
             start, end = window_of(chunk, c.amount, c.unit, sources)
             before = "" if c.side == "after" else text[start : chunk.start]
-            around.append(Around(before, "" if c.side == "before" else text[chunk.end : end]))
+            around.append(ContextText(before, "" if c.side == "before" else text[chunk.end : end]))
         return around

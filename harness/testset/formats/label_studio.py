@@ -1,4 +1,4 @@
-"""Label Studio: a task a passage, graded with choices, its evidence marked as a span of the text.
+"""Label Studio: a task per passage, graded with choices, its evidence marked as a span of the text.
 
 Offsets of Label Studio count characters of the passage, the end excluded
 (``label_studio_sdk.converter.utils.create_tokens_and_tags``; a test holds ours to it).
@@ -13,17 +13,17 @@ from typing import Any
 
 from harness.errors import LabelError
 from harness.store import write_text
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
-    Read,
-    Written,
-    checked,
+    ExportResult,
+    ImportResult,
     grade_from,
-    offsets_meant,
-    passage_meant,
     question_in,
     read_objects,
+    resolve_offsets,
+    resolve_passage,
+    valid_range,
 )
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
@@ -34,7 +34,7 @@ _CONFIG = """<View>
   <Text name="text" value="$text"/>
   <Choices name="grade" toName="text" choice="single-radio" required="true">
     <Choice value="4" hint="answers by itself"/>
-    <Choice value="3" hint="answers in the main"/>
+    <Choice value="3" hint="answers most of it"/>
     <Choice value="2" hint="gives a part, or needed context"/>
     <Choice value="1" hint="is on the topic only"/>
     <Choice value="0" hint="looks right and is not, or has nothing to do with it"/>
@@ -43,11 +43,13 @@ _CONFIG = """<View>
 """
 
 
-def write_label_studio(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_label_studio(
+    testset: FinishedTestset, documents: Mapping[str, Document], folder: Path
+) -> ExportResult:
     """tasks.json to import, and the labeling configuration that it needs."""
-    questions = {one.query_id: one for one in made.questions}
+    questions = {one.query_id: one for one in testset.questions}
     tasks = []
-    for one in made.labels:
+    for one in testset.labels:
         question = questions[one.query_id]
         grade = {"from_name": "grade", "to_name": "text", "type": "choices"}
         result: list[dict[str, Any]] = [{**grade, "value": {"choices": [str(one.grade)]}}]
@@ -74,12 +76,12 @@ def write_label_studio(made: FinishedTestset, documents: Mapping[str, Document],
         )
     write_text(folder / FILE, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
     write_text(folder / CONFIG, _CONFIG)
-    silent = len(questions) - len({one.query_id for one in made.labels})
+    silent = len(questions) - len({one.query_id for one in testset.labels})
     notes = (f"{silent} questions without a graded passage have no task and are left out.",) if silent else ()
-    return Written((FILE, CONFIG), notes)
+    return ExportResult((FILE, CONFIG), notes)
 
 
-def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_label_studio(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """An export of Label Studio (JSON): the grade of each task, and its spans where evidence was marked.
 
     Where people marked a part of a passage, the label is that part. A task without an annotation, or with
@@ -113,7 +115,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
         notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
-    return Read(tuple(questions.values()), tuple(labels), tuple(notes))
+    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
 def _labels(
@@ -124,7 +126,7 @@ def _labels(
     where: str,
 ) -> list[Label]:
     place = (data["document"], data["start"], data["end"])
-    document, start, end = passage_meant(documents, *place, data.get("text"), where)
+    document, start, end = resolve_passage(documents, *place, data.get("text"), where)
     text = document.text[start:end]
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
@@ -135,11 +137,13 @@ def _labels(
         value = one.get("value", {})
         if one.get("type") == "labels" and grade:
             spans.append(
-                offsets_meant(text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where)
+                resolve_offsets(
+                    text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where
+                )
             )
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [
-        label_of(query_id, checked(document, start + a, start + b, where), grade, by, evidence)
+        label_of(query_id, valid_range(document, start + a, start + b, where), grade, by, evidence)
         for a, b in spans or [(0, len(text))]
     ]
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
 from harness.errors import CorpusError, LabelError
-from harness.testset.made import Label, TestQuestion
+from harness.testset.finished import Label, TestQuestion
 from harness.types import Document
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportResult:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -27,7 +27,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ImportResult:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
@@ -45,8 +45,8 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     found = _PASSAGE.fullmatch(name)
     if found and found["document"] in documents:
         document = documents[found["document"]]
-        return checked(document, int(found["start"]), int(found["end"]), where)
-    whole = next((documents[one] for one in ids_meant(name) if one in documents), None)
+        return valid_range(document, int(found["start"]), int(found["end"]), where)
+    whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
             f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
@@ -55,17 +55,17 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     return whole, 0, len(whole.text)
 
 
-def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
+def valid_range(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
     """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
-            f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
+            f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
             "characters."
         )
     return document, start, end
 
 
-def passage_meant(
+def resolve_passage(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
     """The passage that another tool means; raises LabelError if its document or text differs.
@@ -77,33 +77,33 @@ def passage_meant(
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
     # tools that keep numbers as floats write 5.0
     first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
-    span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
+    span = valid_range(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
-        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} is another one.")
+        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} differs.")
     return span
 
 
-def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
-    """The half-open range of ``text`` that another tool means; ``said`` is what it says is there.
+def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
+    """The half-open range of ``text`` that another tool means; ``expected`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
     Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
     Raises LabelError if none gives it.
     """
-    if not said:
+    if not expected:
         return start, end
     for first, last in ((start, end), (start, end + 1)):
-        if text[first:last] == said:
+        if text[first:last] == expected:
             return first, last
     units = text.encode("utf-16-le", "surrogatepass")
     for last in (end, end + 1):
         before = units[: 2 * start].decode("utf-16-le", "replace")
         inside = units[2 * start : 2 * last].decode("utf-16-le", "replace")
-        if inside == said:
+        if inside == expected:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text differs "
-        "from the one that was labelled."
+        f"{where}: the text at {start}-{end} is {text[start:end][:60]!r}, not {expected[:60]!r}. The text "
+        "differs from the one that was labelled."
     )
 
 
@@ -111,7 +111,7 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
     found = read_json(path)
     if not all(isinstance(one, dict) for one in found):
-        raise CorpusError(f"{path}: a list of objects, or one object a line, is expected.")
+        raise CorpusError(f"{path}: a list of objects, or one object per line, is expected.")
     return found
 
 

@@ -5,8 +5,8 @@ const ANSWER_LOSSES = {
   'left out': 'change', contradicts: 'change-1', adds: 'change-2', 'something else': 'else', 'without evidence': 'else',
 };
 
-// What is left, of it what was right without the evidence; then what the answers lose; then the evidence that was
-// not read, from 1 down, as far as answers did not do without it.
+// The value left, with the part that was right without the evidence; then the losses in the answers; then the
+// evidence that was not read, from 1 down, as far as answers needed it.
 function answerBar(mean, parts, classOf) {
   const first = parts.findIndex((one) => one.name === 'left out');
   const gain = mean.losses.reduce((sum, loss) => sum - Math.min(loss, 0), 0);

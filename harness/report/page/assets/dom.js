@@ -1,4 +1,4 @@
-// What the sections are made of, and the tooltip.
+// Building blocks of the sections, and the tooltip.
 
 function hidden(text) {
   return h('span.hidden', null, text);
@@ -32,9 +32,9 @@ function tip(node, text) {
 
 function showTip(event, text) {
   const box = byId('tip');
-  const said = typeof text === 'function' ? text(event) : text;
-  if (!said) return hideTip();
-  if (box.textContent !== said) box.textContent = said;
+  const content = typeof text === 'function' ? text(event) : text;
+  if (!content) return hideTip();
+  if (box.textContent !== content) box.textContent = content;
   box.hidden = false;
   const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
   const below = event.clientY + 18 + box.offsetHeight < window.innerHeight;

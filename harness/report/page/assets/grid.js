@@ -24,7 +24,7 @@ function grid(options) {
     const room = scroller.clientWidth;
     if (!room || !columns) return;
     const printing = 'printing' in document.documentElement.dataset;
-    // what is left of a sheet of A4 beside the names
+    // what is left of a sheet of A4 next to the names
     const width = printing ? Math.min(PAPER / columns, options.widest || 40) : Math.min(Math.max(room / columns, options.narrowest || 4), options.widest || 40);
     const sharp = Math.min(window.devicePixelRatio || 1, 2);
     at.width = width;

@@ -89,7 +89,7 @@ section({
     const all = ways.map((way) => [way, meanLosses(way)]).filter(([, mean]) => mean);
     const whole = all.filter(([way]) => !way.route).sort((x, y) => y[1].left - x[1].left);
     if (!whole.length) return null;
-    // the routes of a fusion stand below their setting
+    // the routes of a fusion are below their setting
     const rows = whole.flatMap((row) => [row, ...all.filter(([way]) => way.route && way.setting === row[0].setting)]);
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
