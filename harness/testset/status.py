@@ -58,7 +58,7 @@ def status_of(state: State) -> Status:
         "gather": f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions"
         if searched
         else "not done",
-        "grade": f"{len(graded)} graded ({people} by people), {open_} open" if graded else "not done",
+        "grade": f"{len(graded):,} graded ({people:,} by people), {open_:,} open" if graded else "not done",
         "answer": f"{len(answers)} of {len(to_answer)} answerable questions"
         if state.has(AnswerRow)
         else "not done",
