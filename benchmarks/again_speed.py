@@ -36,7 +36,7 @@ def _cpu() -> float:
 
 
 def main() -> None:
-    """Measure, and print one row a configuration and command."""
+    """Measure, and print one row per configuration and command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("configs", nargs="*", type=Path, default=[Path("configs/quickstart.yaml")])
     parser.add_argument("--repeats", type=int, default=3)

@@ -87,13 +87,13 @@ def _asked(name, split, text, rows):
 
 
 def by_graph(asked, restart):
-    """The judge's scores before they are cut into grades, one array a question."""
+    """The judge's scores before they are cut into grades, one array per question."""
     rarity = rarity_in({text for one in asked for text in one.passages})
     return [strength(one.text, one.passages, restart, rarity) for one in asked]
 
 
 def by_cosine(asked, context):
-    """Cosines of embeddings, one array a question."""
+    """Cosines of embeddings, one array per question."""
     texts = sorted({text for one in asked for text in (one.text, *one.passages)})
     found = np.asarray(vectors(texts, EmbedConfig(model=MODEL), context), dtype=float)
     found /= np.linalg.norm(found, axis=1, keepdims=True)

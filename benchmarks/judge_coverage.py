@@ -5,7 +5,7 @@
 Scores look like NDCG: coarse, tied between settings, often zero (compare_populations.py). On a share of the
 queries people find nothing relevant, and the judge may; on others the judge finds nothing. The truth is the
 mean over the queries in which people find something. Trials with fewer than 10 such labelled queries, which
-are refused, are not counted. One line a case; everything follows from the seed.
+are refused, are not counted. One line per case; everything follows from the seed.
 """
 
 import argparse

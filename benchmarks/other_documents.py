@@ -45,7 +45,7 @@ def shares(folder: Path, depth: int = DEPTH) -> dict[tuple[str, str], tuple[floa
 
 
 def main() -> None:
-    """Print one line a setting and stage."""
+    """Print one line per setting and stage."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path)
     folder = parser.parse_args().results

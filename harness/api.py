@@ -125,7 +125,7 @@ class Comparison:
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row a pair of settings: the mean difference, its interval, its corrected p."""
+        """One row per pair of settings: the mean difference, its interval, its corrected p."""
         import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.verdict.comparisons])

@@ -41,7 +41,7 @@ def watch() -> None:
 
 
 def exit_code() -> int | None:
-    """128 + the number of the signal that has come, as a shell has it; None if none has."""
+    """128 + the number of the signal that has come, as in a shell; None without a signal."""
     return None if _State.signal is None else 128 + _State.signal
 
 

@@ -11,11 +11,11 @@ from harness.abilities.marking import MarkedAnswer, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
 from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply
 from harness.answering.failure_limits import refuse_unanswered
-from harness.answering.tools import not_asked
+from harness.answering.tools import pending_calls
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAsked
+from harness.search import PendingCalls
 from harness.stats.bounds import wilson_interval
 from harness.stats.interval import Interval
 from harness.text.numbers import interval, number
@@ -50,8 +50,8 @@ def answer_trials(
 ) -> list[TrialResult]:
     """Answer all trials; every passage of a trial is shown, in its order. Answers are marked by ``mark``.
 
-    Raises NotAskedError if the context may not ask, and LlmError where the model cannot be asked, or where
-    more trials have no answer than ``answer.max_failed`` allows.
+    Raises PendingCallsError if the context may not ask, and LlmError if the model cannot be asked or if more
+    trials have no answer than ``answer.max_failed`` allows.
     """
     answerer = ANSWERERS.make(config)
     replies = answerer.run(_asked(trials), RunTools(context))
@@ -64,10 +64,10 @@ def answer_trials(
     ]
 
 
-def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
+def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[PendingCalls, ...]:
     """The calls that answering would make, in a context that may not ask; nothing if it costs nothing."""
     answerer = ANSWERERS.make(config)
-    return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
+    return pending_calls([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
 
 def _asked(trials: Sequence[Trial]) -> list[AnswerInput]:

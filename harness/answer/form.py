@@ -20,7 +20,7 @@ LISTS = ("statements", "passages")
 """Slots that hold several texts, as a JSON array."""
 
 
-def several(texts: Sequence[str]) -> str:
+def joined(texts: Sequence[str]) -> str:
     """Several texts for a slot of ``LISTS``."""
     return json.dumps(list(texts), ensure_ascii=False)
 

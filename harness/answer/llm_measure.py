@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.cosine import cosines
-from harness.answer.form import several
+from harness.answer.form import joined
 from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools
 from harness.answer.steps import STATEMENTS, Language, Step, form_of, prompt_of
 from harness.llm import Malformed
@@ -69,13 +69,13 @@ def verdicts(
     *,
     needed: bool = True,
 ) -> Generator[Calls[Any], Any, list[tuple[bool, ...]]]:
-    """For each group of texts, one verdict a statement; () without statements, or where the call failed."""
-    items = [("", (several(texts), several(statements))) for texts in groups if statements]
+    """For each group of texts, one verdict per statement; () without statements, or where the call failed."""
+    items = [("", (joined(texts), joined(statements))) for texts in groups if statements]
     found = yield from ask(step, *items, needed=needed)
     return found or [()] * len(groups)
 
 
-def near(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
+def similarities(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
     """The cosine of each pair of texts; None if a vector is zero."""
     found: list[float | None] = yield Pairs(texts)
     return found

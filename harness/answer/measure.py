@@ -38,7 +38,7 @@ class AnswerTools(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MeasureFacts:
     """The entry of a measure on the reference page."""
 
     about: str
@@ -68,9 +68,9 @@ Config = TypeVar("Config", bound=AnswerMeasureConfig)
 
 
 class AnswerMeasure(ABC, Generic[Config]):
-    """Cases → one score a case, in their order. A case that cannot be scored has no value, never 0."""
+    """Cases → one score per case, in their order. A case that cannot be scored has no value, never 0."""
 
-    facts: ClassVar[Facts]
+    facts: ClassVar[MeasureFacts]
     best_reference: ClassVar[bool] = False
     """Whether each golden answer of a case is tried, and the best score counts; else the first is used."""
 

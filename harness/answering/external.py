@@ -12,14 +12,14 @@ import numpy as np
 
 from harness.answer import AnswerMeasure, AnswerScore, Case
 from harness.answering.failure_limits import refuse_failures
-from harness.answering.tools import MeasuringTools, measures_of, not_asked
+from harness.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.comparison import mean_of
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import CorpusError
 from harness.external.exchange import Exchange
 from harness.report.tables import Table
 from harness.running.context import Context
-from harness.search import NotAsked
+from harness.search import PendingCalls
 from harness.stats.interval import Interval
 from harness.text.numbers import counted, interval, number
 
@@ -67,14 +67,14 @@ def score_external(
 
 def price_external(
     exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
-) -> tuple[NotAsked, ...]:
+) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, as far as known: a measure that asks twice, up to its first calls.
 
     Raises CorpusError as ``score_external`` does.
     """
     measures, cases = _prepared(exchanges, config)
     tools = MeasuringTools(config, context)
-    return not_asked(partial(measure.run, cases, tools) for measure in measures)
+    return pending_calls(partial(measure.run, cases, tools) for measure in measures)
 
 
 def _prepared(

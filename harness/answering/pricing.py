@@ -11,13 +11,13 @@ import numpy as np
 from harness.answer.stage import ANSWERERS, Reply
 from harness.answering.measuring import cases_of
 from harness.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
-from harness.answering.tools import MeasuringTools, measures_of, not_asked
+from harness.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.search import RETRIEVE, Point, Searched, as_read
+from harness.running.search import RETRIEVE, Chunked, Searched, as_read
 from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import PendingCalls, PendingCallsError
 from harness.types import Query, Ranking
 
 
@@ -30,12 +30,12 @@ class AnswerPlan:
     they ask first, so ``measuring`` is a lower bound.
     """
 
-    answering: tuple[NotAsked, ...] = ()
-    measuring: tuple[NotAsked, ...] = ()
+    answering: tuple[PendingCalls, ...] = ()
+    measuring: tuple[PendingCalls, ...] = ()
     about: bool = False
 
     @property
-    def missing(self) -> tuple[NotAsked, ...]:
+    def missing(self) -> tuple[PendingCalls, ...]:
         """Both."""
         return (*self.answering, *self.measuring)
 
@@ -49,7 +49,7 @@ def plan_answers(
     about: bool = False,
 ) -> AnswerPlan:
     """The calls still to be made, given rankings; ``about``: these only approximate the real ones."""
-    missing: list[NotAsked] = []
+    missing: list[PendingCalls] = []
     replied: list[Replies] = []
     for stage, ones in groups_of(searched):
         if not ANSWERERS.make(stage).asks:
@@ -57,14 +57,14 @@ def plan_answers(
             continue
         try:
             replied += answer_group(stage, ones, corpus.queries.queries, RunTools(context))
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing += error.missing
             about = True
             replied += [_placeholder_answers(one, corpus) for one in ones]
     return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
 
 
-def placeholder_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[Searched]:
+def placeholder_rankings(points: Sequence[Chunked], queries: Sequence[Query]) -> list[Searched]:
     """Settings as if they had found chunks spread evenly over the corpus: about as long as what is read."""
     found = []
     for point in points:
@@ -87,9 +87,9 @@ def _placeholder_answers(one: Searched, corpus: Corpus) -> Replies:
 
 def _measuring(
     replied: Sequence[Replies], corpus: Corpus, config: BenchConfig, context: Context
-) -> tuple[NotAsked, ...]:
+) -> tuple[PendingCalls, ...]:
     every = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(config, context)
     # the others cost nothing, and a plan embeds nothing
     asking = [one for one in measures_of(config) if every and "llm" in one.needs]
-    return not_asked(partial(one.run, every, tools) for one in asking)
+    return pending_calls(partial(one.run, every, tools) for one in asking)

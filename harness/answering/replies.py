@@ -63,12 +63,9 @@ def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list
 
 
 def answer_group(
-    config: AnswerConfig,
-    ones: Sequence[Searched],
-    queries: Sequence[Query],
-    tools: RunTools,
+    config: AnswerConfig, ones: Sequence[Searched], queries: Sequence[Query], tools: RunTools
 ) -> list[Replies]:
-    """The answers of settings with one answerer; raises NotAskedError if a plan may not ask it."""
+    """The answers of settings with one answerer; raises PendingCallsError if a plan may not ask it."""
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
     asked = {

@@ -11,12 +11,12 @@ from typing import Any
 from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
 from harness.answer.known_answers import ATTACKS, Range, expected_of, known_answers
 from harness.answer.llm_measure import LlmMeasureConfig
-from harness.answering.tools import MeasuringTools, measures_of, not_asked
+from harness.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
 from harness.report.tables import Table
 from harness.running.context import Context
-from harness.search import NotAsked
+from harness.search import PendingCalls
 from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
@@ -78,10 +78,10 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
     return [check_measure(measure, tools) for measure in asking_measures(config)]
 
 
-def price_check(config: AnswerScoringConfig, context: Context) -> tuple[NotAsked, ...]:
+def price_check(config: AnswerScoringConfig, context: Context) -> tuple[PendingCalls, ...]:
     """The first calls of the check, in a context that may not ask; measures that ask twice make more."""
     tools = _tools(config, context)
-    return not_asked(partial(_scores, measure, tools) for measure in asking_measures(config))
+    return pending_calls(partial(_scores, measure, tools) for measure in asking_measures(config))
 
 
 def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:

@@ -17,7 +17,7 @@ from harness.llm.step import Request
 from harness.models.encoder import EncoderConfig
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import PendingCalls, PendingCallsError
 from harness.types import LlmAnswer
 
 
@@ -63,12 +63,12 @@ def measures_of(config: Measuring) -> list[AnswerMeasure[Any]]:
     return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
 
 
-def not_asked(attempts: Iterable[Callable[[], object]]) -> tuple[NotAsked, ...]:
+def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:
     """The first calls that models would get, in a context that may not ask; each call once."""
-    missing: dict[str, NotAsked] = {}
+    missing: dict[str, PendingCalls] = {}
     for attempt in attempts:
         try:
             attempt()
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing |= {one.key: one for one in error.missing}
     return tuple(missing.values())

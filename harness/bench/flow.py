@@ -26,9 +26,9 @@ from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
-from harness.running.pending_calls import UnaskedService, missing_answers, unasked
-from harness.running.search import Point, Searched, cut_for_all, search_points
-from harness.search import NotAsked, NotAskedError
+from harness.running.pending_calls import PendingService, missing_answers, pending_services
+from harness.running.search import Chunked, Searched, cut_for_all, search_settings
+from harness.search import PendingCalls, PendingCallsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class DryRun:
     settings: dict[str, int]
     estimate: Estimate | None
     skipped: tuple[str, ...]
-    rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[UnaskedService, ...] = ()
-    endpoints: tuple[NotAsked, ...] = ()
+    rewriting: tuple[PendingCalls, ...] = ()
+    services: tuple[PendingService, ...] = ()
+    endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
@@ -98,12 +98,12 @@ def _search(
         if found is not None:
             found(corpora.united, corpora.in_united(one))
 
-    searched = search_points(points, corpora.united.queries.queries, context, tell)
+    searched = search_settings(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context.reporter)
     return corpora, searched
 
 
-def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point]]:
+def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
@@ -130,13 +130,13 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         skipped = tuple(item.doc_id for item in corpus.skipped)
         documents = corpora.doc_ids
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
-        services = unasked(points, corpus.queries.queries, context)
+        services = pending_services(points, corpus.queries.queries, context)
         dry = DryRun("labels" if judge is None else judge.title, 0, {}, None, skipped, missing, services)
         if missing or services:
             return dry
         try:
-            found = search_points(points, corpus.queries.queries, context)
-        except NotAskedError as error:
+            found = search_settings(points, corpus.queries.queries, context)
+        except PendingCallsError as error:
             return replace(dry, endpoints=error.missing)
         searched = [corpora.in_united(one) for one in found]
         warn_of_unfilled_budgets(searched, config, context.reporter)

@@ -100,7 +100,7 @@ def _stored(tables: Tables) -> Stored:
 
 
 def _reranked(stored: Stored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
-    """Every reranked setting against its own retrieval, as `_pair` has it, and the two means."""
+    """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     table, steps = stored.result.per_query, ("retrieve", "rerank")
     if not set(steps) <= set(table["stage"]):
         return []
@@ -153,7 +153,7 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
-    """A comparison as the page has it: settings, difference and bounds, p, finding, wins, ties, losses."""
+    """A comparison for the page: settings, difference and bounds, p, finding, wins, ties, losses."""
     numbers = map(figure, (one.difference, one.low, one.high, one.p))
     settings = (places[one.setting], places[one.against])
     return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]

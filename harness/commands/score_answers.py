@@ -123,7 +123,7 @@ def _show_people(path: Path, found: list[MeasureScores]) -> None:
 
 
 def _csv(found: list[MeasureScores]) -> str:
-    """A row a question and measure."""
+    """A row per question and measure."""
     import json
 
     from harness.report import to_csv

@@ -44,7 +44,7 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 
 @command("status", "say where you are and what comes next")
 def status(args: argparse.Namespace) -> int:
-    """Print a line a step, and what comes next."""
+    """Print a line per step, and what comes next."""
     from harness.terminal import print_facts
     from harness.testset.state import State
     from harness.testset.status import status_of

@@ -102,7 +102,7 @@ class Line:
 class Trust:
     """The use that a measure is reliable for: a phrase such as ``for the order of chunks``.
 
-    ``comparable``: all settings at hand can be compared by it, not only those over the same chunks.
+    ``comparable``: all these settings can be compared by it, not only those over the same chunks.
     ``quality``: it says how good a ranking is, so its winner counts; a share of judged ranks does not.
     """
 
@@ -175,7 +175,7 @@ class Verdict:
     ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
     best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
     ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
-    does not compare the settings at hand ('' for none). ``cheapest`` of the settings that may be best, None
+    does not compare these settings ('' for none). ``cheapest`` of the settings that may be best, None
     without costs or where one is best. ``turning`` are the pairs whose sign turns with other labels, None if
     that was not checked; ``holes`` what is unjudged, None if that is not known. ``by_labels``
     is how firm a verdict by part of the labels is, in sentences; ``corrected`` is the verdict by a model's
@@ -205,7 +205,7 @@ class Verdict:
 
     @property
     def comparable(self) -> bool:
-        """Whether the measure compares all settings at hand, not only those over the same chunks."""
+        """Whether the measure compares all these settings, not only those over the same chunks."""
         return self.trust.get(self.measure, Trust()).comparable
 
     def named(self, *places: Place) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
                 if not found and text.lstrip().startswith("[") and isinstance(of_whole, json.JSONDecodeError):
                     number, error = of_whole.lineno, of_whole
                 raise CorpusError(
-                    f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
+                    f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
                 ) from error
     return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
 

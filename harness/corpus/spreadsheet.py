@@ -25,7 +25,7 @@ _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 def read_csv(path: Path, note: Note) -> Records:
     """The records of a CSV file with the line each starts on; says through ``note`` what was unusual.
 
-    Comma, semicolon, tab or bar as the header has it; UTF-8, UTF-16 with its mark, or Windows-1252. Raises
+    Comma, semicolon, tab or bar, as in the header; UTF-8, UTF-16 with its mark, or Windows-1252. Raises
     CorpusError that names the line.
     """
     text = _decoded(path, note)

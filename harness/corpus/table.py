@@ -187,7 +187,7 @@ def _read_jsonl(path: Path, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]
             record = json.loads(source)
         except ValueError as problem:
             raise CorpusError(
-                f"{path}, line {line}: not valid JSON ({problem}). Write one object a line."
+                f"{path}, line {line}: not valid JSON ({problem}). Write one object per line."
             ) from problem
         if not isinstance(record, dict):
             raise CorpusError(f"{path}, line {line}: a {type(record).__name__} where an object is expected.")

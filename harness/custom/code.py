@@ -41,8 +41,7 @@ Version = Annotated[
     ),
 ]
 Arguments = Annotated[
-    dict[str, Any],
-    Field(description="Keyword arguments of the call; a list of mappings is a sweep."),
+    dict[str, Any], Field(description="Keyword arguments of the call; a list of mappings is a sweep.")
 ]
 
 
@@ -70,7 +69,7 @@ def find_call(name: str) -> Callable[..., Any]:
     return call
 
 
-def ask(name: str, *values: Any, **arguments: Any) -> Any:
+def call_function(name: str, *values: Any, **arguments: Any) -> Any:
     """Call it; raises HarnessError that names the call and the line in which it failed."""
     call = find_call(name)
     with calling(name):
@@ -91,12 +90,12 @@ def calling(name: str) -> Iterator[None]:
         ) from error
 
 
-def wrong(name: str, what: str) -> HarnessError:
+def contract_error(name: str, what: str) -> HarnessError:
     """The error for an answer of a function that breaks the contract."""
-    return broken(f"call: {name}", what)
+    return broken_contract(f"call: {name}", what)
 
 
-def broken(who: str, what: str) -> HarnessError:
+def broken_contract(who: str, what: str) -> HarnessError:
     """The error for an answer that breaks the contract; ``who`` gave it."""
     return HarnessError(f"{who} {what}. docs/own-steps.md says what it must return.")
 

@@ -133,7 +133,7 @@ def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
 
 
 def headline_means(searched: Searched, scorer: Scorer, config: BenchConfig) -> dict[str, float | None]:
-    """The mean of the headline measure by stage, over all queries, as the summary will have it."""
+    """The mean of the headline measure by stage, over all queries, as in the summary."""
     means: dict[str, float | None] = {}
     for stage, rankings in searched.rankings.items():
         values = scorer.score(rankings, [run_headline(config)]).values

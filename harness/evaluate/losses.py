@@ -28,7 +28,7 @@ from harness.search import FilterResult
 from harness.types import Ranking
 
 BUDGET = 10_000
-# No step is called so: what a filter leaves of a chunking.
+# Not the name of a step: the chunks that a filter leaves.
 _LEFT = "\0left"
 
 

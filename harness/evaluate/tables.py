@@ -96,7 +96,7 @@ def results_of(
 
 
 def _document_rows(corpus: Corpus) -> list[DocumentRow]:
-    """One row a document: what was found in it, or why it was skipped."""
+    """One row per document: what was found in it, or why it was skipped."""
     rows = [
         DocumentRow(
             document=item.document.doc_id,
@@ -122,7 +122,7 @@ def _document_rows(corpus: Corpus) -> list[DocumentRow]:
 
 
 def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
-    """One row a route of every setting, nested ones against the fusion that they are part of."""
+    """One row per route of every setting, nested ones against the fusion that they are part of."""
     k = reading_depth(config.measures)
     return [row for one in searched for row in _rows(one, k)]
 
@@ -154,7 +154,7 @@ def _first(ranking: Ranking, k: int | None) -> set[str]:
 
 
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
-    """One row a query of every filter: values it named, documents left, labelled documents left out."""
+    """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
         if not one.filtered:
             continue

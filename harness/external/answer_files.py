@@ -1,4 +1,4 @@
-"""Files of answered questions, one a row, as ragas has them: read, and written."""
+"""Read and write files of answered questions, one per row, with the columns of ragas."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 def read_answers(path: Path) -> list[Exchange]:
     """The answered questions of a ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx`` file.
 
-    Columns as ragas has them: ``user_input``, ``retrieved_contexts``, ``response``, ``reference``, or those
+    Columns as in ragas: ``user_input``, ``retrieved_contexts``, ``response``, ``reference``, or those
     of ragas 0.1 (``question``, ``contexts``, ``answer``, ``ground_truth``). Also read are ``query_id``,
-    ``documents`` and ``retrieved_context_ids`` (lists, one entry a context), ``cited`` (a list of numbers of
-    contexts, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
+    ``documents`` and ``retrieved_context_ids`` (lists, one entry per context), ``cited`` (a list of context
+    numbers, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
     ``reference`` may be a list too). Only the question must be there. Lists are in cells as
     JSON or as Python writes them. Raises CorpusError that names all lines at fault.
     """
@@ -173,7 +173,7 @@ def _texts(text: str, where: str, column: str) -> list[str]:
 
 
 def _beside(texts: Sequence[str], cell: str, where: str, column: str) -> list[str]:
-    """A list with one entry a context; empty entries where the file has none."""
+    """A list with one entry per context; empty entries where the file has none."""
     found = [str(one) for one in _listed(cell, where, column)]
     if found and len(found) != len(texts):
         raise CorpusError(

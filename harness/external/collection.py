@@ -26,8 +26,8 @@ _README = """# {title}
 Written by `harness import {format}` from {source}.
 
 - `queries.csv`: the questions. Questions with the same words are one cluster. `answer` is the golden answer.
-- `documents/`: what was retrieved, as far as it is known: a file a document that the source names, else a
-  file a passage. Put the whole documents in their place if you have them.
+- `documents/`: what was retrieved, as far as it is known: a file per document that the source names, else a
+  file per passage. Put the whole documents in their place if you have them.
 - `hits.jsonl`: what was retrieved for each question, in its order.
 - `answers.jsonl`: questions, what was read and answered, with the columns of ragas.
 
@@ -143,7 +143,7 @@ def _documents(exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], st
 def _hits(
     exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], str]
 ) -> Iterable[dict[str, str | int]]:
-    """A row a passage whose text is known; ranks count those alone."""
+    """A row per passage whose text is known; ranks count those alone."""
     for one in exchanges:
         known = [passage for passage in one.read if passage.text]
         for rank, passage in enumerate(known, start=1):

@@ -175,7 +175,7 @@ def agreement_rows(found: Agreement) -> Iterator[tuple[str, float | int | str | 
 
 
 def agreement_csv(results: Sequence[Agreement]) -> str:
-    """One row a judge, as CSV; all judges on the same scale. Raises ValueError when the scales differ."""
+    """One row per judge, as CSV; all judges on the same scale. Raises ValueError when the scales differ."""
     if len({found.grades for found in results}) > 1:
         raise ValueError("judges on different scales do not fit in one table")
     text = io.StringIO()

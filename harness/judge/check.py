@@ -39,7 +39,7 @@ class CheckReport:
     and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
-    one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
+    one passage per call. ``problems`` says in words what is wrong. Of the graded ``pairs`` many hold
     the same text, for each attack is among the other passages of its topic: there are ``passages``
     different ones.
     """

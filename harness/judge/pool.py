@@ -23,7 +23,7 @@ Span = tuple[str, int, int]
 class Pairs:
     """The pairs of a pool as numbers: 16 bytes each; texts are cut from the documents when asked for.
 
-    ``columns`` are the index of the query, the index of the document, start and end, one entry a pair.
+    ``columns`` are the index of the query, the index of the document, start and end, one entry per pair.
     ``before`` has what a chunk shows before it, by document, start and end, for chunks that do.
     """
 

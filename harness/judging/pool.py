@@ -154,7 +154,7 @@ def _followed_by(first: Sequence[JudgmentRow], second: Sequence[JudgmentRow]) ->
 
 
 def _costs(graded: GradedPool, pool: Pool) -> list[CostRow]:
-    """One row a setting; a single unknown cost makes those of its settings unknown."""
+    """One row per setting; a single unknown cost makes those of its settings unknown."""
     return [
         CostRow(setting, len(pool.by_setting[setting]), _known(cost.alone), _known(cost.shared))
         for setting, cost in cost_by_setting(graded.costs, pool.by_setting).items()

@@ -70,13 +70,15 @@ READS: dict[str, Read] = {
     ),
     "marks": lambda service, given: {"marks": service.marks(service.name(given["rater"]), given["query"])},
     "leaf": lambda service, given: asdict(
-        service.leaf(given["doc"], _whole(given, "offset"), _whole(given, "part"))
+        service.document_part(given["doc"], _whole(given, "offset"), _whole(given, "part"))
     ),
     "find": lambda service, given: {"found": service.find(given["q"], given.get("doc", ""))},
     "copies": lambda service, given: {
         "copies": service.copies(given["doc"], _number(given, "start"), _number(given, "end"))
     },
-    "questions": lambda service, given: service.listed(service.name(given["rater"]), _number(given, "begin")),
+    "questions": lambda service, given: service.question_list(
+        service.name(given["rater"]), _number(given, "begin")
+    ),
     "agreement": lambda service, given: service.agreement(),
     "verdict": lambda service, given: service.firmness(given.get("fresh") == "yes"),
     "disagreements": lambda service, given: service.disagreements(

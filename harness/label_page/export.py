@@ -14,7 +14,7 @@ from harness.label_page.items import Item, Label
 from harness.label_page.settled import SettledGrade, settle
 from harness.label_page.state import State
 from harness.labelling.grading import known_labels
-from harness.labelling.rows import harmless, quote_of
+from harness.labelling.rows import quote_of, spreadsheet_safe
 from harness.labelling.unjudged import covers
 from harness.types import Document
 
@@ -64,7 +64,7 @@ def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
 
 
 def rating_rows(state: State) -> list[dict[str, Any]]:
-    """Every rater's rating of every item, for tools that measure agreement: a row a rater and item."""
+    """Every rater's rating of every item, for tools that measure agreement: a row per rater and item."""
     items = {item.item_id: item for item in state.items(wanted=False)}
     rows = [
         {
@@ -123,9 +123,9 @@ def _row(item: Item, one: SettledGrade, evidence: str, answer: str) -> dict[str,
         "end": item.end,
         "quote": quote_of(item.text),
         "grade": one.grade,
-        "evidence": harmless(evidence),
+        "evidence": spreadsheet_safe(evidence),
         "answer": answer if one.grade else "",
-        "note": harmless(one.note),
+        "note": spreadsheet_safe(one.note),
     }
 
 

@@ -144,7 +144,7 @@ class LabelService:
             {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
         ]
 
-    def leaf(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
+    def document_part(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
         """Part of a document, by an offset or by its number."""
         return self.store.part(doc_id, part) if part is not None else self.store.at(doc_id, offset or 0)
 
@@ -178,7 +178,7 @@ class LabelService:
             for document, first, last in self.store.copies(doc_id, start, end)
         ]
 
-    def listed(self, rater: str, begin: int) -> Answer:
+    def question_list(self, rater: str, begin: int) -> Answer:
         """Fifty questions from a position on, each with its progress and first open item."""
         done = self.state.done(rater)
         shown = list(self.questions.values())[begin : begin + _PAGE]

@@ -18,8 +18,8 @@ from harness.labelling.unjudged import (
 )
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Searched, cut_for_all, search_points
-from harness.search import NotAskedError
+from harness.running.search import Searched, cut_for_all, search_settings
+from harness.search import PendingCallsError
 from harness.types import Document, Query
 
 
@@ -42,8 +42,8 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
         points = cut_for_all(config.settings, lambda _: corpus, context)
-        searched = search_points(points, corpus.queries.queries, context)
-    except NotAskedError as error:
+        searched = search_settings(points, corpus.queries.queries, context)
+    except PendingCallsError as error:
         raise LabelError(
             f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "
             "such settings out of the configuration."

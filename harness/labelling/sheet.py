@@ -1,4 +1,4 @@
-"""The sheet in which people grade: a row a passage, written for a spreadsheet and read back."""
+"""The sheet in which people grade: a row per passage, written for a spreadsheet and read back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.corpus import possible_ids
 from harness.corpus.align import is_same_text
 from harness.corpus.table import Row, suggestion, whole_number
 from harness.errors import ConfigError, LabelError
-from harness.labelling.rows import harmless
+from harness.labelling.rows import spreadsheet_safe
 from harness.labelling.unjudged import PassageToGrade
 from harness.store.atomic import write_bytes, write_text
 from harness.types import Document
@@ -105,7 +105,7 @@ def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow(columns)
-        writer.writerows([harmless(_cut(row[name])) for name in columns] for row in rows)
+        writer.writerows([spreadsheet_safe(_cut(row[name])) for name in columns] for row in rows)
         write_text(path, "\ufeff" + out.getvalue())
     else:
         raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
@@ -132,7 +132,7 @@ def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> byte
     sheet.title = "to grade"
     sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([harmless(_cut(row[name])) for name in columns])
+        sheet.append([spreadsheet_safe(_cut(row[name])) for name in columns])
     grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
     grades.error = "A grade is a whole number from 0 to 4."
     if columns == COLUMNS:

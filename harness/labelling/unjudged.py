@@ -13,7 +13,7 @@ from harness.text.passages import passage_spans
 from harness.text.spans import Span, trim
 from harness.types import Chunk, Document
 
-# as the pool of a judge has it: about a paragraph
+# as in the pool of a judge: about a paragraph
 LENGTH = 600
 # (query, document, range) with a grade
 GradedSpan = tuple[str, str, Span, int]

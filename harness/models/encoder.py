@@ -25,11 +25,11 @@ class EncoderConfig(StageConfig, ABC):
     @property
     @abstractmethod
     def model_name(self) -> str:
-        """The model's name, as the record and the page have it."""
+        """The model's name in the record and on the page."""
 
     @property
     def runs_here(self) -> bool:
-        """Whether the model runs on this machine, so that its files and its tokenizer are at hand."""
+        """Whether the model runs on this machine, so that its files and its tokenizer are available."""
         return True
 
     @abstractmethod
@@ -121,7 +121,7 @@ class EmbedConfig(LocalEncoderConfig):
 
 
 class SentenceEncoder(LocalEncoder):
-    """A bi-encoder: one vector a text."""
+    """A bi-encoder: one vector per text."""
 
     @property
     def fingerprint(self) -> str:

@@ -1,4 +1,4 @@
-"""Multi-vector encoding: a vector for every token, as late interaction wants them."""
+"""Multi-vector encoding: a vector for every token, for late interaction."""
 
 from __future__ import annotations
 

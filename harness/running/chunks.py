@@ -25,8 +25,8 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources, cut, outlines
-from harness.search import CONTEXTS, ContextConfig, NotAskedError, Passages
-from harness.search.context import Around, nested
+from harness.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
+from harness.search.context import ContextText, nested
 from harness.store import key_of
 from harness.types import Chunk
 
@@ -192,11 +192,7 @@ class Indexed:
 
 
 def with_context(
-    chunks: Sequence[Chunk],
-    key: str,
-    contexts: Sequence[ContextConfig],
-    sources: RunSources,
-    warn: Warn,
+    chunks: Sequence[Chunk], key: str, contexts: Sequence[ContextConfig], sources: RunSources, warn: Warn
 ) -> Indexed | None:
     """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
@@ -206,11 +202,11 @@ def with_context(
     if not contexts or not chunks:
         return None
     context, tokenizer = sources.context, sources.tokenizer
-    around = [Around()] * len(chunks)
+    around = [ContextText()] * len(chunks)
     for config in contexts:
         try:
             own = CONTEXTS.make(config).run(chunks, sources)
-        except NotAskedError as error:
+        except PendingCallsError as error:
             # a plan goes on and says what it would take
             context.unwritten |= {one.key: one for one in error.missing}
             return None
@@ -230,7 +226,7 @@ def with_context(
     return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 
-def _digest(around: Sequence[Around]) -> str:
+def _digest(around: Sequence[ContextText]) -> str:
     """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:

@@ -16,7 +16,7 @@ from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.program import program_key
-from harness.search import RERANKERS, FilterResult, NotAsked, PairScorer, Phrasings, RerankerConfig
+from harness.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 
@@ -50,7 +50,7 @@ class Context:
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
     filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     purposes: dict[str, Purpose] = field(default_factory=dict)
-    unwritten: dict[str, NotAsked] = field(default_factory=dict)
+    unwritten: dict[str, PendingCalls] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The documents as every parser of a sweep reads them: a corpus a parser, and all of them as one."""
+"""The documents as read by every parser of a sweep: one corpus per parser, and all of them as one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.config import BenchConfig, parsers_of
-from harness.corpus import (
-    AnchorResult,
-    FoundLabels,
-    anchor_in_each,
-    one_evidence_a_row,
-)
+from harness.corpus import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row
 from harness.running.chunks import Chunking
 from harness.running.context import Context
-from harness.running.corpus import (
-    Corpus,
-    load_corpus,
-    read_documents,
-    read_inputs,
-    with_duplicates,
-)
+from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
 from harness.running.search import Searched
 from harness.search import FilterResult
 from harness.text.text_id import text_id
@@ -65,11 +54,7 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
     by_parser = _read(config, context)
     name_of = {parser.model_dump_json(): name for name, parser in parsers.items()}
     own = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
-    return Corpora(
-        {setting: by_parser[name] for setting, name in own.items()},
-        _united(by_parser, own),
-        own,
-    )
+    return Corpora({setting: by_parser[name] for setting, name in own.items()}, _united(by_parser, own), own)
 
 
 def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:

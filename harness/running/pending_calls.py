@@ -11,10 +11,10 @@ from harness.llm import ModelConfig
 from harness.llm.tokens import estimate_tokens
 from harness.running.compute import digest
 from harness.running.context import Context
-from harness.running.search import Point, is_searched
-from harness.running.served import not_asked, stored_keys
+from harness.running.search import Chunked, is_searched
+from harness.running.served import pending_call, stored_keys
 from harness.running.tools import RunTools
-from harness.search import RETRIEVERS, NotAsked, NotAskedError, RetrieverConfig, RewriterConfig
+from harness.search import RETRIEVERS, PendingCalls, PendingCallsError, RetrieverConfig, RewriterConfig
 from harness.search.rerank import EndpointRerankerConfig, ServedScorer
 from harness.served import ServedEstimate
 from harness.served.embedding import ServedEncoder
@@ -23,7 +23,7 @@ from harness.types import Query
 
 def missing_answers(
     settings: Sequence[Setting], documents: Sequence[str], queries: Sequence[Query], context: Context
-) -> tuple[NotAsked, ...]:
+) -> tuple[PendingCalls, ...]:
     """The calls to language models before anything is retrieved.
 
     These are contexts of chunks, as far as these have been cut, filters and rewritings. Filters that ask no
@@ -34,7 +34,7 @@ def missing_answers(
     missing = dict(context.unwritten)
     for setting in settings:
         missing |= tools.run_filters(setting.finder, documents, queries)
-    rewritings: dict[str, NotAsked] = {}
+    rewritings: dict[str, PendingCalls] = {}
     for setting in settings:
         # a plan runs no rewriter that it does not need, such as the user's code
         rewriters = [setting.rewrite, *(one.rewrite for one in setting.retrieve.every())]
@@ -53,7 +53,7 @@ class _Known:
 
 
 def _rewritten_below(
-    retriever: RetrieverConfig, known: _Known, tools: RunTools, found: dict[str, NotAsked]
+    retriever: RetrieverConfig, known: _Known, tools: RunTools, found: dict[str, PendingCalls]
 ) -> None:
     known = _rewritten(retriever.rewrite, known, tools, found)
     for part in retriever.parts:
@@ -61,14 +61,14 @@ def _rewritten_below(
 
 
 def _rewritten(
-    rewrite: RewriterConfig | None, known: _Known, tools: RunTools, found: dict[str, NotAsked]
+    rewrite: RewriterConfig | None, known: _Known, tools: RunTools, found: dict[str, PendingCalls]
 ) -> _Known:
     if known.missing and not isinstance(rewrite, ModelConfig):
         # the texts are not known yet, and the user's code is not run on others
         return known
     try:
         return replace(known, queries=tools.rewritten(rewrite, known.queries))
-    except NotAskedError as error:
+    except PendingCallsError as error:
         key: str = known.missing
         for one in error.missing:
             key += one.key
@@ -76,7 +76,9 @@ def _rewritten(
         return _Known(known.queries, key)
 
 
-def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Context) -> tuple[NotAsked, ...]:
+def texts_to_buy(
+    points: Sequence[Chunked], queries: Sequence[Query], context: Context
+) -> tuple[PendingCalls, ...]:
     """The vectors that endpoints would be asked for, by model; queries are taken as they are."""
     wanted: dict[str, tuple[ServedEncoder, dict[bytes, str]]] = {}
     for point in points:
@@ -90,13 +92,13 @@ def texts_to_buy(points: Sequence[Point], queries: Sequence[Query], context: Con
     for encoder, items in wanted.values():
         known = stored_keys("vectors", items, encoder, context)
         left = [text for key, text in items.items() if key not in known]
-        found.append(not_asked(left, len(known), encoder))
+        found.append(pending_call(left, len(known), encoder))
     return tuple(found)
 
 
 def pairs_to_buy(
-    points: Sequence[Point], depths: Sequence[Sequence[int]], queries: Sequence[Query], context: Context
-) -> tuple[NotAsked, ...]:
+    points: Sequence[Chunked], depths: Sequence[Sequence[int]], queries: Sequence[Query], context: Context
+) -> tuple[PendingCalls, ...]:
     """About the pairs that endpoints would be asked to score, by model; at most, as settings share pairs.
 
     ``depths`` are, for each point and each of its rerankers, the chunks that it scores for a query.
@@ -118,14 +120,14 @@ def pairs_to_buy(
         e = reranker.endpoint
         count, calls, tokens = (sum(one) for one in zip(*parts, strict=True))
         estimate = ServedEstimate(count, 0, calls, tokens, e.cost(tokens, calls), "pairs", about=True)
-        found.append(NotAsked(e.model, key, estimate, e.problem(), "endpoint"))
+        found.append(PendingCalls(e.model, key, estimate, e.problem(), "endpoint"))
     return tuple(found)
 
 
 _Pairs = tuple[int, int, int]
 
 
-def _pairs(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: Sequence[Query]) -> _Pairs:
+def _pairs(reranker: EndpointRerankerConfig, point: Chunked, depth: int, queries: Sequence[Query]) -> _Pairs:
     """The pairs, calls and tokens of scoring ``depth`` chunks of average length for each query."""
     texts = point.chunking.passages.texts
     chunk = sum(map(estimate_tokens, texts)) / max(1, len(texts))
@@ -135,7 +137,7 @@ def _pairs(reranker: EndpointRerankerConfig, point: Point, depth: int, queries: 
 
 
 @dataclass(frozen=True, slots=True)
-class UnaskedService:
+class PendingService:
     """A service that would be called by a number of ``settings``; ``problem`` is what prevents that."""
 
     url: str
@@ -143,16 +145,16 @@ class UnaskedService:
     problem: str
 
 
-def unasked(
-    points: Sequence[Point], queries: Sequence[Query], context: Context
-) -> tuple[UnaskedService, ...]:
+def pending_services(
+    points: Sequence[Chunked], queries: Sequence[Query], context: Context
+) -> tuple[PendingService, ...]:
     """The services that a search would call, because not all of their answers are stored."""
-    found: dict[str, UnaskedService] = {}
+    found: dict[str, PendingService] = {}
     for point in points:
         services = point.setting.services
         if not services or is_searched(point, queries, context):
             continue
         for service in services:
-            before = found.get(service.url, UnaskedService(service.url, 0, service.problem()))
+            before = found.get(service.url, PendingService(service.url, 0, service.problem()))
             found[service.url] = replace(before, settings=before.settings + 1)
     return tuple(found.values())

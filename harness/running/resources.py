@@ -21,7 +21,7 @@ from harness.progress import Reporter
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
-from harness.search import NotAsked, NotAskedError, NotMeasuredError
+from harness.search import NotMeasuredError, PendingCalls, PendingCallsError
 from harness.store import key_of
 from harness.store.ledger import Ledger
 from harness.types import LlmAnswer, Slot
@@ -104,7 +104,7 @@ class Resources:
             if estimate.calls and not context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
                 key = key_of(facts, list(calls))
-                raise NotAskedError(NotAsked(title, key, estimate, model.endpoint.problem(), purpose))
+                raise PendingCallsError(PendingCalls(title, key, estimate, model.endpoint.problem(), purpose))
             if estimate.calls:
                 self.reporter.note(f"{title}: {estimate}")
             stage = "rewrite" if purpose == "rewriting" else purpose

@@ -75,7 +75,7 @@ def cut(
 
 
 def _spans(chunks: list[Chunk]) -> list[list[Any]]:
-    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
+    """Chunks as [doc_id, start, end, start, end, …], one list per document."""
     rows: dict[str, list[Any]] = {}
     for chunk in chunks:
         rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))

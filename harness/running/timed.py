@@ -22,9 +22,9 @@ from harness.search import (
     RETRIEVERS,
     REWRITERS,
     FilterConfig,
-    NotAskedError,
     NotMeasuredError,
     Passages,
+    PendingCallsError,
     RetrieverConfig,
     RewriterConfig,
 )
@@ -282,7 +282,7 @@ class TimedSearch:
                 begun = perf_counter()
                 ask(len(seconds))
                 seconds.append(perf_counter() - begun + sum(self.tools.waited))
-        except NotAskedError:
+        except PendingCallsError:
             return StepTimes(why="the ledger does not have the answers of the language model")
         except NotMeasuredError as error:
             return StepTimes(why=str(error))

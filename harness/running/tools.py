@@ -18,9 +18,9 @@ from harness.search import (
     FilterConfig,
     FilterResult,
     Identity,
-    NotAsked,
-    NotAskedError,
     Passages,
+    PendingCalls,
+    PendingCallsError,
     Phrasings,
     RetrievalResult,
     RetrieverConfig,
@@ -78,7 +78,7 @@ class RunTools(Resources):
         passages: Passages,
         queries: Sequence[Query],
     ) -> RetrievalResult:
-        """One ranking a query, of what the retriever has found for all that a rewriter made of it."""
+        """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
         if rewrite is None or (phrasings := self.phrasings(rewrite, queries)).one_each:
             return found
         fuse = REWRITERS.make(rewrite).fuse
@@ -98,16 +98,16 @@ class RunTools(Resources):
 
     def run_filters(
         self, retriever: RetrieverConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> dict[str, NotAsked]:
+    ) -> dict[str, PendingCalls]:
         """Run the filters of a retriever and its routes; raises what they raise.
 
         What a language model would have to be asked, and may not be, is returned by its key.
         """
-        missing: dict[str, NotAsked] = {}
+        missing: dict[str, PendingCalls] = {}
         for config in (one.filter for one in retriever.every() if one.filter is not None):
             try:
                 self.filtered(config, documents, queries)
-            except NotAskedError as error:
+            except PendingCallsError as error:
                 missing |= {one.key: one for one in error.missing}
         return missing
 
@@ -139,11 +139,7 @@ class RunTools(Resources):
         return self.fused(retriever.rewrite, found, retriever, passages, queries)
 
     def _filtered(
-        self,
-        retriever: RetrieverConfig,
-        config: FilterConfig,
-        passages: Passages,
-        asked: Sequence[Query],
+        self, retriever: RetrieverConfig, config: FilterConfig, passages: Passages, asked: Sequence[Query]
     ) -> RetrievalResult:
         """The rankings of a retriever that has a filter; ``asked`` are the queries as it puts them.
 
@@ -232,11 +228,7 @@ class RunTools(Resources):
         return found
 
     def _known(
-        self,
-        retriever: RetrieverConfig,
-        passages: Passages,
-        asked: Sequence[Query],
-        more: Sequence[Any] = (),
+        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any] = ()
     ) -> RetrievalResult | None:
         stored = self.kept("ranking", self._key(retriever, passages, asked, more))
         if stored is None:

@@ -24,4 +24,4 @@ from harness.search.step import (
     RetrievalResult,
     RetrieverConfig,
 )
-from harness.search.tools import NotAsked, NotAskedError
+from harness.search.tools import PendingCalls, PendingCallsError

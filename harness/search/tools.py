@@ -22,7 +22,7 @@ from harness.types import LlmAnswer, Query, Slot
 
 
 @dataclass(frozen=True, slots=True)
-class NotAsked:
+class PendingCalls:
     """A request to a language model or an endpoint that was not made.
 
     ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
@@ -35,10 +35,10 @@ class NotAsked:
     purpose: Purpose = "rewriting"
 
 
-class NotAskedError(LlmError):
+class PendingCallsError(LlmError):
     """The next step depends on answers that cost money, which a plan or dry run does not request."""
 
-    def __init__(self, *missing: NotAsked) -> None:
+    def __init__(self, *missing: PendingCalls) -> None:
         self.missing = missing
         estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
         purpose = missing[0].purpose if missing else "rewriting"
@@ -46,7 +46,7 @@ class NotAskedError(LlmError):
         super().__init__(f"Rankings depend on a {needed} that has not been made yet. {estimates}.")
 
 
-class ServiceNotAskedError(NotAskedError):
+class PendingServiceError(PendingCallsError):
     """The next step depends on a user-defined service, which a plan or dry run does not call."""
 
     def __init__(self, url: str) -> None:
@@ -64,7 +64,7 @@ class Shared(Protocol):
     def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
-        Raises NotAskedError if the run may not ask, and LlmError where the model cannot be asked.
+        Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.
         """
 
     def facts(

@@ -90,7 +90,7 @@ class RerankEndpoint(ServedEndpoint):
     form: Literal["cohere", "tei"] = Field(
         "cohere",
         description="What is sent and answered: `cohere` {model, query, documents, top_n} → results "
-        "[{index, relevance_score}], as Jina and vLLM have it; `tei` {query, texts} → [{index, score}].",
+        "[{index, relevance_score}], also for Jina and vLLM; `tei` {query, texts} → [{index, score}].",
     )
     price_per_request: float | None = Field(
         None, ge=0, description="In addition to or instead of `price`, where searches are billed."

@@ -166,7 +166,7 @@ def save_grades(
     step: str = "grade",
     further: Tables | None = None,
 ) -> None:
-    """Write grades.csv: one row a passage and grader, the new ones in place of the old."""
+    """Write grades.csv: one row per passage and grader, the new ones in place of the old."""
     rows = {(key_of(row), row.grader): row for row in [*before, *fresh]}
     ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of(row)))
     facts = {"graded": len(fresh), "without_grade": sum(row.grade is None for row in fresh)}

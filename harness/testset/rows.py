@@ -1,4 +1,4 @@
-"""The tables of a test set: one dataclass a file, its fields the columns."""
+"""The tables of a test set: one dataclass per file, its fields the columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from harness.corpus.table import FaultsOfRows, Row, plain_cell, read_table
 from harness.errors import CorpusError
-from harness.labelling.rows import harmless
+from harness.labelling.rows import spreadsheet_safe
 from harness.text.records import delimited_text
 
 
@@ -171,7 +171,9 @@ def to_csv(kind: type[T], rows: Iterable[T]) -> str:
     """The rows of a table as CSV that no spreadsheet runs a formula of."""
     names = list(dict.fromkeys([*_FIRST.get(kind, ()), *(one.name for one in fields(kind))]))  # type: ignore[arg-type]
     cells = ([getattr(row, name) for name in names] for row in rows)
-    return delimited_text([names, *(["" if one is None else harmless(one) for one in row] for row in cells)])
+    return delimited_text(
+        [names, *(["" if one is None else spreadsheet_safe(one) for one in row] for row in cells)]
+    )
 
 
 def from_csv(kind: type[T], path: Path) -> list[T]:

@@ -11,7 +11,7 @@ from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
 from harness.report import LabelSensitivityRow, label_note, read_any
-from harness.report.scored_from import read_graded_spans
+from harness.report.scoring_inputs import read_graded_spans
 from harness.verdict import label_parts, sensitivity_of
 from harness.verdict.label_sensitivity import LabelSensitivity
 from tests.compare.build import compare_pair

@@ -168,7 +168,7 @@ def test_an_answer_that_one_parser_cannot_read_is_lost_there(write):
     labels = [f"q1,a,{FIRST},alpha,4"]
     results, _ = run(write(labels, f"{fold}\nanchor: {{threshold: 20}}", header=header))
     assert [row.document for row in results.judgments] == ["a@pypdf"]
-    with pytest.raises(LabelError, match="The answer of a label must stand"):
+    with pytest.raises(LabelError, match="The answer of a label must be part"):
         run(write([f"q1,a,{FIRST},zulu,4"], f"{fold}\nanchor: {{threshold: 20}}", header=header))
 
 

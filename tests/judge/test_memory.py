@@ -68,7 +68,7 @@ def peak_of_bench(tmp_path, monkeypatch):
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
     monkeypatch.setattr("harness.llm.calls.ChatClient", Stub)
 
-    def search_points(points, queries, context, found):
+    def search_settings(points, queries, context, found):
         (point,) = points
         setting, chunking = point.setting, point.chunking
         depth, order = setting.retrieve.top_k, random.Random(1)
@@ -78,7 +78,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         tracemalloc.start()
         return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.bench.flow.search_points", search_points)
+    monkeypatch.setattr("harness.bench.flow.search_settings", search_settings)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"

@@ -31,7 +31,7 @@ def test_a_rater_goes_from_passage_to_passage_until_all_are_done(service):
 def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(service):
     service.rate(by("Bob"), ITEMS[0].item_id, "grade", 0, 0)
     service.rate(by("Bob"), ITEMS[0].item_id, "note", "words of Bob", 0)
-    shown = [service.step("Ada", one.item_id) for one in ITEMS] + [service.listed("Ada", 0)]
+    shown = [service.step("Ada", one.item_id) for one in ITEMS] + [service.question_list("Ada", 0)]
     assert not any(name in one["item"] for one in shown[:-1] for name in HIDDEN)
     assert "Bob" not in json.dumps(shown)
     assert shown[0]["item"]["rating"]["grade"] is None
@@ -174,15 +174,15 @@ def test_a_difference_is_resolved_side_by_side(service):
 def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.label_page.document_store.WINDOW", 40)
     service = desk_at(tmp_path)
-    leaf = service.leaf("strange", None, 1)
-    leaves = [service.leaf("strange", None, part) for part in range(1, leaf.parts + 1)]
+    leaf = service.document_part("strange", None, 1)
+    leaves = [service.document_part("strange", None, part) for part in range(1, leaf.parts + 1)]
     assert "".join(one.text for one in leaves) == STRANGE
     assert leaf.parts > 2
     for offset in range(len(STRANGE)):
-        held = service.leaf("strange", offset, None)
+        held = service.document_part("strange", offset, None)
         assert held.start <= offset < held.end
     with pytest.raises(LabelError, match="not part 99"):
-        service.leaf("strange", None, 99)
+        service.document_part("strange", None, 99)
     service.state.close()
 
 
@@ -194,5 +194,5 @@ def test_ten_thousand_passages_are_asked_for_one_by_one(tmp_path):
     after = service.step("Ada", after=step["item"]["item_id"])
     assert after["progress"]["total"] == 10_000
     assert len(json.dumps([answer, after])) < 4_000
-    assert len(json.dumps(service.listed("Ada", 0))) < 12_000
+    assert len(json.dumps(service.question_list("Ada", 0))) < 12_000
     service.state.close()

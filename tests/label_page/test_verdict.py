@@ -147,7 +147,7 @@ def test_raters_see_no_setting_of_a_passage_and_the_verdict_can_be_hidden_from_t
         assert service.about()["verdict"] is False
         with pytest.raises(LabelError, match="does not show"):
             service.firmness(True)
-        shown = json.dumps([service.enter("Ada"), service.listed("Ada", 0), service.about()])
+        shown = json.dumps([service.enter("Ada"), service.question_list("Ada", 0), service.about()])
         assert not [name for name in settings if name in shown]
     with opened(results) as service:
         assert {row[0] for row in sentences_about(service)["means"]} == settings

@@ -13,7 +13,7 @@ from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAskedError
+from harness.search import PendingCallsError
 from harness.search.filter.llm import FOLDER, LlmFilterConfig
 from harness.types import Query
 from tests.bench.test_asked import command
@@ -167,7 +167,7 @@ def test_a_prompt_that_cannot_be_used_is_reported_immediately(tmp_path, table, c
 
 
 def test_a_plan_asks_nothing(tmp_path, table):
-    with FakeServer(answers) as server, pytest.raises(NotAskedError, match="depend on a filter that has"):
+    with FakeServer(answers) as server, pytest.raises(PendingCallsError, match="depend on a filter that has"):
         narrowed(tmp_path, config(server.url, table), may_ask=False)
     assert server.count == 0
 

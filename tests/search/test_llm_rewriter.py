@@ -14,7 +14,7 @@ from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAskedError
+from harness.search import PendingCallsError
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
 from harness.search.rewrite.prompted import FOLDER
@@ -170,7 +170,7 @@ def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):
     prices = {"fake": {"input": 10.0, "output": 100.0}}
     with FakeServer(stated) as server:
         one = config(server.url, prices=prices)
-        with pytest.raises(NotAskedError) as caught:
+        with pytest.raises(PendingCallsError) as caught:
             rewrite(tmp_path, one, may_ask=False)
         assert server.count == 0
         (missing,) = caught.value.missing

@@ -12,16 +12,16 @@ from harness.answer.llm_measure import (
     LlmMeasureConfig,
     Scoring,
     judged,
-    near,
+    similarities,
     statements_in,
     verdicts,
 )
-from harness.answer.measure import Facts, Need
+from harness.answer.measure import MeasureFacts, Need
 from harness.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 
 
 class AnswerCorrectnessConfig(LlmMeasureConfig):
-    """How far an answer states what the golden one states, and how near the two are."""
+    """How far an answer states what the golden one states, and how similar the two are."""
 
     kind: Literal["answer_correctness"] = "answer_correctness"
     steps: ClassVar = (STATEMENTS, SUPPORTED, CONTRADICTED)
@@ -47,7 +47,7 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
     """F1 of the statements of both answers, each checked against the other, and their cosine."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="how far the answer states what the golden answer states, and nothing else",
         formula="w₁ F1 + w₂ cos(v(answer), v(reference)), over w₁ + w₂; F1 = TP / (TP + (FP + FN) / 2): TP "
         "statements of the answer that the reference supports, FP those it does not, FN statements of the "
@@ -80,7 +80,7 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
             return self.unscored(case, "neither answer states anything")
         (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
-        cosines = yield from near(*([(answer, case.reference)] if c.similarity_weight else []))
+        cosines = yield from similarities(*([(answer, case.reference)] if c.similarity_weight else []))
         statements, reference = judged(own, right), judged(golden, covered)
         if c.contradictions:
             wrong = [one for one in statements if not one["verdict"]]

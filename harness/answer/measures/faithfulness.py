@@ -14,7 +14,7 @@ from harness.answer.llm_measure import (
     statements_in,
     verdicts,
 )
-from harness.answer.measure import Facts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 
 
@@ -28,7 +28,7 @@ class FaithfulnessConfig(LlmMeasureConfig):
 class Faithfulness(LlmMeasure[FaithfulnessConfig]):
     """Supported statements over statements. It does not ask whether they are true."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the answer's statements that follow from the passages read",
         formula="|statements supported by the passages| / |statements of the answer|",
         undefined="without an answer, if nothing was read, or if the answer states nothing",

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from harness.answer.case import Case
 from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, statements_in, verdicts
-from harness.answer.measure import Facts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 from harness.stats.arrays import Bools
 
@@ -29,7 +29,7 @@ class NoiseSensitivityConfig(LlmMeasureConfig):
 class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
     """Wrong statements that passages of one sort support, over all statements of the answer."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the answer's statements that are wrong and follow from a relevant passage (or, "
         "with `passages: irrelevant`, from irrelevant ones alone)",
         formula="|{s: not supported by the reference, supported by a relevant passage}| / |statements of the "

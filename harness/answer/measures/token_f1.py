@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from harness.answer.case import AnswerScore, Case
-from harness.answer.measure import AnswerMeasureConfig, Facts, PlainMeasure
+from harness.answer.measure import AnswerMeasureConfig, MeasureFacts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -21,7 +21,7 @@ class TokenF1(PlainMeasure[TokenF1Config]):
     """The harmonic mean of the shares of common words in the answer and in the golden answer."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",

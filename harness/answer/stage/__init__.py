@@ -1,4 +1,4 @@
-"""Answerers: a question and passages → an answer. One file a kind."""
+"""Answerers: a question and passages → an answer. One file per kind."""
 
 from typing import Any
 

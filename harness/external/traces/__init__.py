@@ -1,4 +1,4 @@
-"""Traces of production: exports of OpenTelemetry, Langfuse and LangSmith as they are. One file a format."""
+"""Traces of production: exports of OpenTelemetry, Langfuse and LangSmith as they are. One file per format."""
 
 from __future__ import annotations
 

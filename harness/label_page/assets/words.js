@@ -14,7 +14,7 @@ export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-// Guidelines: headings (#), items (-) and paragraphs, parted by blank lines. Nothing else has a meaning.
+// Guidelines: headings (#), items (-) and paragraphs, separated by blank lines. No other markup is known.
 export function blocks(text) {
   const found = [];
   let open = null;

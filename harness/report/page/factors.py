@@ -15,7 +15,7 @@ _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 
 
 def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list[dict[str, Any]]:
-    """The factors in which settings differ: ``name``, ``about`` and one value a setting, None for none.
+    """The factors in which settings differ: ``name``, ``about`` and one value per setting, None for none.
 
     ``measured`` is the median length of each setting's chunks in tokens. A value is a number or a word.
     """

@@ -100,7 +100,7 @@ PARTS = {
 
 _LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
 _KEPT = ("setting", "query_id", "split", "measure")
-# One row a query, as older versions wrote it: step and part of every column.
+# One row per query, as older versions wrote it: step and part of every column.
 _WIDE = {
     "parser": ("parse", PARSER),
     "chunking": ("chunk", CHUNKING),

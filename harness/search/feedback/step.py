@@ -41,7 +41,7 @@ class FeedbackConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class FoundFirst:
-    """A chunk of the first search: its terms, as often as it has them, and its score, which is above 0."""
+    """A chunk of the first search: its terms with repetitions, and its score, which is above 0."""
 
     terms: Sequence[int]
     score: float

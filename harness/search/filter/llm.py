@@ -15,7 +15,7 @@ from harness.llm import Malformed, TextForm, json_in, text_of
 from harness.llm.prompt import SLOT, Prompt, read_prompt
 from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.filter.names import Names
-from harness.search.filter.step import Facts, Filter, Named
+from harness.search.filter.step import Filter, Named, TableValues
 from harness.search.filter.years import years_in
 from harness.search.query_steps import FilterConfig, FilterResult
 from harness.search.step import Identity
@@ -70,7 +70,7 @@ class FieldsForm(TextForm):
         return found if isinstance(found, Malformed) else None
 
     def shortest(self, call: LlmCall) -> str:
-        """One value a column."""
+        """One value per column."""
         return json.dumps({column: ["value"] for column in self.columns})
 
 
@@ -92,7 +92,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
         results = super().run(queries, documents, tools)
         return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
 
-    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
@@ -113,7 +113,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
         return [{column: its for column, its in one.items() if its} for one in found]
 
-    def _form(self, facts: Facts) -> FieldsForm:
+    def _form(self, facts: TableValues) -> FieldsForm:
         c = self.config
         lines = []
         for column in c.columns:
@@ -148,7 +148,9 @@ def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malform
     return {column: [str(one) for one in its] for column, its in values.items()}
 
 
-def _as_written(column: str, values: Sequence[str], facts: Facts, config: FilterConfig) -> tuple[str, ...]:
+def _as_written(
+    column: str, values: Sequence[str], facts: TableValues, config: FilterConfig
+) -> tuple[str, ...]:
     """Values as the table writes them; a value that it lacks as the model wrote it."""
     if column in config.years:
         return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))

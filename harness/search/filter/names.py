@@ -1,4 +1,4 @@
-"""Which names of a list a question mentions, in any spacing, hyphenation or case."""
+"""Find the names of a list in a question, in any spacing, hyphenation or case."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Configured = TypeVar("Configured", bound=FilterConfig)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class TableValues:
     """The values of a table for the documents that are searched, by column and document.
 
     A document without a row, or with an empty cell, has no value there.
@@ -40,10 +40,10 @@ class Filter(QueryStep[Configured]):
     """Questions → the values that each names. It reads the question as the user asked it."""
 
     @abstractmethod
-    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
         """The values that each question names; an empty mapping for none."""
 
-    def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
+    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named]:
         """A function that reads one question at a time, prepared as far as possible."""
         return lambda query: self.named([query], facts, tools)[0]
 
@@ -60,7 +60,7 @@ class Filter(QueryStep[Configured]):
         return [select(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
 
 
-def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
+def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> TableValues:
     """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
@@ -86,10 +86,10 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
             f"{missing}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
-    return Facts(documents, values)
+    return TableValues(documents, values)
 
 
-def select(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> FilterResult:
+def select(query_id: str, named: Named, facts: TableValues, config: FilterConfig) -> FilterResult:
     """The documents that have one of the values named in every column where any is named.
 
     Where there are none, columns are dropped from the last on until there are some, unless the configuration
@@ -111,7 +111,7 @@ def select(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> F
     )
 
 
-def _allowed(columns: Sequence[str], named: Named, facts: Facts, config: FilterConfig) -> list[str]:
+def _allowed(columns: Sequence[str], named: Named, facts: TableValues, config: FilterConfig) -> list[str]:
     allowed = list(facts.documents)
     for column in columns:
         by_document, wanted = facts.values[column], set(named[column])

@@ -1,4 +1,4 @@
-"""Several phrasings of one query, each searched by itself → one ranking a query."""
+"""Several phrasings of one query, each searched by itself → one ranking per query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fuse_phrasings(
     sizes: Sequence[int],
     fuse: Fuse,
 ) -> RetrievalResult:
-    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking a query.
+    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking per query.
 
     The routes of a fusion are treated alike, so that each can be scored. A query that asks nothing has an
     empty ranking. Where no query asks more than one text, nothing is fused and the scores stay. Rankings are

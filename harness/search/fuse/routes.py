@@ -53,8 +53,8 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
         """The fused score of every chunk that any route ranked for one query; higher is better.
 
-        One ranking and one weight a route. A chunk that a route did not find gets from it what the rule says
-        of absent chunks.
+        One ranking and one weight per route. A chunk that a route did not find gets the value of the rule for
+        absent chunks.
         """
 
     def identity(self, tools: Tools) -> Identity:

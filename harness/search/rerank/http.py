@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from harness.custom.code import broken
+from harness.custom.code import broken_contract
 from harness.custom.sending import Message, send
 from harness.custom.service import ServiceConfig, fill, names_in
 from harness.finite_number import SINGLE, finite
@@ -43,7 +43,7 @@ class HttpRerankerConfig(ServiceConfig, RerankerConfig):
 class HttpScorer(PairScorer):
     """A request holds one query and up to ``batch_size`` passages.
 
-    ``response`` finds one score a passage in their order, or for each passage a pair or a mapping of
+    ``response`` finds one score per passage in their order, or for each passage a pair or a mapping of
     ``index`` and ``score``; higher is better.
     """
 
@@ -85,18 +85,18 @@ def _scores(answer: Any, count: int, who: str) -> list[float]:
     """One finite score a passage, in the order of the passages."""
     if not isinstance(answer, list) or len(answer) != count:
         returned = f"{len(answer)} scores" if isinstance(answer, list) else type(answer).__name__
-        raise broken(who, f"returned {returned} for {count} passages")
+        raise broken_contract(who, f"returned {returned} for {count} passages")
     scores: dict[int, float] = {}
     for place, item in enumerate(answer):
         index, given = _parts(item, place)
         score = finite(given, SINGLE)
         if score is None:
-            raise broken(who, f"returned the score {str(given)[:60]!r}")
+            raise broken_contract(who, f"returned the score {str(given)[:60]!r}")
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-            raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
+            raise broken_contract(who, f"returned the index {str(index)[:60]!r} for {count} passages")
         scores[index] = score
     if len(scores) < count:
-        raise broken(who, "scored one passage twice and another not at all")
+        raise broken_contract(who, "scored one passage twice and another not at all")
     return [scores[place] for place in range(count)]
 
 

@@ -12,7 +12,7 @@ from harness.custom.service import Method, Request, ServiceConfig, Url, fill, na
 from harness.kinds import StageConfig
 from harness.search.retrieve.returned import asked_depth, rankings_of
 from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
-from harness.search.tools import ServiceNotAskedError, Tools
+from harness.search.tools import PendingServiceError, Tools
 from harness.types import Query, Ranking
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
@@ -92,7 +92,7 @@ class HttpRetriever(Retriever[HttpConfig]):
         missing = [key for key, answer in answers.items() if answer is None]
         if missing:
             if not tools.may_ask:
-                raise ServiceNotAskedError(c.url)
+                raise PendingServiceError(c.url)
             with tools.timed("retrieve"):
                 self._index(passages)
                 answers |= self._ask(missing, texts, passages, k, tools)

@@ -1,4 +1,4 @@
-"""Test sets of other tools, in and out: one format a file, and the table of them."""
+"""Test sets of other tools, in and out: one format per file, and the table of them."""
 
 from __future__ import annotations
 

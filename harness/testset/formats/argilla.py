@@ -1,4 +1,4 @@
-"""Argilla: a record a passage with a question of grade and one of spans.
+"""Argilla: a record per passage with a question of grade and one of spans.
 
 Spans of Argilla count characters of the field, the end excluded, as its server checks them.
 """

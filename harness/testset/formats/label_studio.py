@@ -1,4 +1,4 @@
-"""Label Studio: a task a passage, graded with choices, its evidence marked as a span of the text.
+"""Label Studio: a task per passage, graded with choices, its evidence marked as a span of the text.
 
 Offsets of Label Studio count characters of the passage, the end excluded
 (``label_studio_sdk.converter.utils.create_tokens_and_tags``; a test holds ours to it).
@@ -17,11 +17,11 @@ from harness.testset.finished import FinishedTestset, Label, TestQuestion, label
 from harness.testset.formats.values import (
     ExportResult,
     ImportResult,
-    checked,
     grade_from,
     read_objects,
     resolve_offsets,
     resolve_passage,
+    valid_range,
 )
 from harness.types import Document
 
@@ -149,7 +149,7 @@ def _labels(
             )
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [
-        label_of(query_id, checked(document, start + a, start + b, where), grade, by, evidence)
+        label_of(query_id, valid_range(document, start + a, start + b, where), grade, by, evidence)
         for a, b in spans or [(0, len(text))]
     ]
 

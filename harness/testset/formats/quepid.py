@@ -22,7 +22,7 @@ COLUMNS = ("query", "docid", "rating")
 
 
 def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
-    """One rating a graded passage; its docid holds document and offsets."""
+    """One rating per graded passage; its docid holds document and offsets."""
     text = {one.query_id: one.text for one in testset.questions}
     rows: list[dict[str, str | int]] = [
         {

@@ -26,7 +26,7 @@ _OLD = {"question": "user_input", "ground_truth": "reference", "contexts": "refe
 
 
 def write_ragas(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
-    """A sample a question, as ``EvaluationDataset.from_jsonl`` reads it."""
+    """A sample per question, as ``EvaluationDataset.from_jsonl`` reads it."""
     lines = []
     for one in testset.questions:
         own = [label for label in testset.labels if label.query_id == one.query_id and label.grade >= LEAST]

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.corpus import AnchorConfig, SplitConfig, anchor, read_labels, read_queries
 from harness.corpus.table import TABLES
 from harness.errors import ConfigError, CorpusError
-from harness.labelling.rows import harmless, quote_of
+from harness.labelling.rows import quote_of, spreadsheet_safe
 from harness.store import write_bytes, write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import ExportResult, ImportResult
@@ -59,7 +59,7 @@ def label_cells(labels: Sequence[Label]) -> list[Cells]:
 
 def csv_of(columns: Sequence[str], rows: Sequence[Cells]) -> str:
     """Rows as CSV that no spreadsheet runs a formula of."""
-    return delimited_text([columns, *([harmless(row[name]) for name in columns] for row in rows)])
+    return delimited_text([columns, *([spreadsheet_safe(row[name]) for name in columns] for row in rows)])
 
 
 def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
     sheet = book.active
     sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([harmless(row[name]) for name in columns])
+        sheet.append([spreadsheet_safe(row[name]) for name in columns])
     sheet.freeze_panes = "A2"
     out = io.BytesIO()
     book.save(out)

@@ -45,7 +45,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     found = _PASSAGE.fullmatch(name)
     if found and found["document"] in documents:
         document = documents[found["document"]]
-        return checked(document, int(found["start"]), int(found["end"]), where)
+        return valid_range(document, int(found["start"]), int(found["end"]), where)
     whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
@@ -55,7 +55,7 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     return whole, 0, len(whole.text)
 
 
-def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
+def valid_range(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
     """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
@@ -77,7 +77,7 @@ def resolve_passage(
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
     # tools that keep numbers as floats write 5.0
     first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
-    span = checked(document, -1 if first is None else first, -1 if last is None else last, where)
+    span = valid_range(document, -1 if first is None else first, -1 if last is None else last, where)
     if text is not None and text != document.text[slice(*span[1:])]:
         raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} differs.")
     return span
@@ -111,7 +111,7 @@ def read_objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
     found = read_json(path)
     if not all(isinstance(one, dict) for one in found):
-        raise CorpusError(f"{path}: a list of objects, or one object a line, is expected.")
+        raise CorpusError(f"{path}: a list of objects, or one object per line, is expected.")
     return found
 
 

@@ -73,7 +73,7 @@ class Proposed:
 
 
 class Proposer:
-    """Asks for one question a call; holds no key and opens no connection until it has to."""
+    """Asks for one question per call; holds no key and opens no connection until it has to."""
 
     def __init__(self, config: ModelConfig, ledger: Ledger, prompt: str) -> None:
         self.config = config

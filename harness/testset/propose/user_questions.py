@@ -53,7 +53,7 @@ class QuestionList:
 def read_user_questions(path: Path, field: str = "") -> QuestionList:
     """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
 
-    An export of OpenTelemetry, Langfuse or LangSmith has one question a trace, whatever its steps were asked;
+    An export of OpenTelemetry, Langfuse or LangSmith has one question per trace, whatever its steps ask;
     any other file, and one of which ``field`` is named, is read object by object. The columns
     ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
     file holds where there is no such field.

@@ -52,7 +52,7 @@ function readState(text) {
 
 function restore() {
   const text = currentHash();
-  // the name of a section, as old links have it
+  // the name of a section, as in old links
   if (text && !text.includes('=')) {
     byId(text)?.scrollIntoView();
     return;

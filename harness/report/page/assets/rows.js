@@ -1,4 +1,4 @@
-// Charts with one row a setting: the name as wrapping text on the left, a drawing in percent next to it.
+// Charts with one row per setting: the name as wrapping text on the left, a drawing in percent next to it.
 
 function percentOf(from, to) {
   const at = linear(from, to, 0, 100);

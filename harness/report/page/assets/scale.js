@@ -53,7 +53,7 @@ function ramp(name, steps) {
   };
 }
 
-// Dark or light text, whichever reads better on an rgb() colour (relative luminance as WCAG 2 has it).
+// Dark or light text, whichever reads better on an rgb() colour (relative luminance as in WCAG 2).
 function inkOn(rgb) {
   const [r, v, b] = parseColor(rgb).map((part) => {
     const share = part / 255;

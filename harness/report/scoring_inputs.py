@@ -17,7 +17,7 @@ SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredFrom:
+class ScoringInputs:
     """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks."""
 
     queries: tuple[Query, ...]
@@ -25,7 +25,7 @@ class ScoredFrom:
     chunks: Mapping[str, list[Chunk]]
 
 
-def read_scored_from(folder: Path) -> ScoredFrom:
+def read_scoring_inputs(folder: Path) -> ScoringInputs:
     """Read it; raises HarnessError if a file is missing or damaged."""
     missing = [name for name in SCORED_FROM if not (folder / name).exists()]
     if missing:
@@ -33,7 +33,7 @@ def read_scored_from(folder: Path) -> ScoredFrom:
             f"{folder} was scored on other judgments, and cannot be rescored without "
             f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
         )
-    return ScoredFrom(_queries(folder), _rankings(folder), read_chunk_offsets(folder))
+    return ScoringInputs(_queries(folder), _rankings(folder), read_chunk_offsets(folder))
 
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
