@@ -96,15 +96,18 @@ def _next(
         return (f"{do} choose --auto", f"{do} choose")
     if searched < len(chosen):
         return (f"{do} gather",)
+    reviewed = state.rows(DisagreementRow) if state.has(DisagreementRow) else ()
+    differ, where = sum(row.resolved is None for row in reviewed), state.path(DisagreementRow)
+    settle = (f"# write {counted(differ, 'grade')} into the column resolved of {where}",) if differ else ()
     if open_:
         sheet = (f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME")
         more = (f"{do} grade --dry-run", f"{do} grade") if state.config.grading is not None else ()
         globs = " ".join(f"'{glob}'" for glob in state.config.documents)
         page = f"harness label --pool {quote(str(state.path(PoolRow)))} --documents {globs}"
-        return (*more, *sheet, page, *((f"{do} export",) if graded else ()))
+        return (*more, *sheet, page, *settle, *((f"{do} export",) if graded else ()))
     if not state.has(AnswerRow):
         by_model = (f"{do} answer --dry-run", f"{do} answer") if state.config.answering else ()
-        return (*by_model, f"{do} answer --by-hand", f"{do} export")
+        return (*by_model, f"{do} answer --by-hand", *settle, f"{do} export")
     answers = state.path(AnswerRow)
     empty = sum(not row.answer and row.query_id in asked for row in state.rows(AnswerRow))
     fill = (f"# write {counted(empty, 'answer')} into the column answer of {answers}",) if empty else ()
@@ -115,7 +118,4 @@ def _next(
             f"{do} review --from second.xlsx --by NAME",
             f"{do} export",
         )
-    differ = sum(row.resolved is None for row in state.rows(DisagreementRow))
-    where = state.path(DisagreementRow)
-    settle = (f"# write {counted(differ, 'grade')} into the column resolved of {where}",) if differ else ()
     return (*fill, *settle, f"{do} export")

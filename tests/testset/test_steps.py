@@ -321,7 +321,10 @@ def test_every_step_can_be_undone(gathered, capsys):
     edited = chosen.replace(b"total revenue", b"all revenue")
     SET.path(Candidate).write_bytes(edited)
     assert testset("undo") == 0
-    assert "Undone: gather" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Undone: gather" in told
+    (kept,) = Path("set/history/undone").iterdir()
+    assert f"As they were, with every edit: {kept}/." in told
     assert not SET.has(PoolRow)
     assert SET.path(Candidate).read_bytes() == edited
     assert testset("undo") == 0
