@@ -122,7 +122,8 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
                 setting=point.setting.name,
                 chunks=len(point.chunking.chunks),
                 tokens_p50=point.chunking.health.get("tokens_p50", 0),
-                overlong=point.chunking.health["overlong"],
+                # a search by words reads every chunk to its end
+                overlong=point.chunking.health["overlong"] if point.setting.retrieve.encoders() else 0,
                 to_embed=len(keys - planned),
                 pairs=_to_score(point, queries, scored, context),
             )
