@@ -39,10 +39,10 @@ def load_yaml(path: Path, content: bytes) -> tuple[Any, dict[KeyPath, int]]:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         problem = f"the character {chr(error.character)!a} is not allowed"
-        raise ConfigError(f"{path}:{line}: this is not valid YAML: {problem}.") from None
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {problem}. Remove it.") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}") from None
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}. Correct it.") from None
     lines: dict[KeyPath, int] = {}
     if node is not None:
         _note_lines(loader, node, (), lines)

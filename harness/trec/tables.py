@@ -125,7 +125,8 @@ def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
         raise TrecError(f"{source}: there are several columns named {name}; keep one")
     if name is None:
         raise TrecError(
-            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}"
+            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}; "
+            "add or rename one"
         )
     return table.column(name)
 
@@ -134,7 +135,7 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
     """A column as numbers; raises TrecError that names the first row that holds none."""
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise TrecError(f"{source}, row {row + 1}: there is no {what}")
+        raise TrecError(f"{source}, row {row + 1}: there is no {what}; fill it")
     if any(is_type(column.type) for is_type in _NUMERIC):
         return np.asarray(column.to_numpy())
     if pa.types.is_dictionary(column.type):

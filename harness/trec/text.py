@@ -131,8 +131,8 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
         return _parse_lines(block, layout, path, first_line)
     if not layout.whole and np.isnan(table.column(layout.number).to_numpy()).any():
         return _parse_lines(block, layout, path, first_line)
-    if b"#" in block and "#" in _names(table.column("query")):
-        # a comment with as many fields as a row
+    if b"\0" in block or (b"#" in block and "#" in _names(table.column("query"))):
+        # damage, or a comment with as many fields as a row
         return _parse_lines(block, layout, path, first_line)
     return table
 
@@ -184,6 +184,8 @@ def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
+    if b"\0" in line:
+        raise TrecError(f"{where}: a NUL byte, which no text has; write the file again")
     line = line.strip()
     if b"\r" in line:
         raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
