@@ -83,13 +83,13 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """Build a mapping, unless a key is given twice."""
+        """Build a mapping, unless a key is given twice. Remove one."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if (key.tag, key.value) in seen:
-                    self._fail(key, f"{key.value} is given twice.")
+                    self._fail(key, f"{key.value} is given twice. Remove one.")
                 seen.add((key.tag, key.value))
         return node
 

@@ -223,6 +223,8 @@ def _row(kind: type[T], path: Path, row: Row) -> T:
     cells: dict[str, Any] = {}
     where = f"{path}, line {row.line}"
     for one in fields(kind):  # type: ignore[arg-type]
+        if one.name not in row.cells and one.default is not MISSING:
+            continue
         text, sort = meant(row.get(one.name)), str(one.type)
         if not text and one.name in _KEYS.get(kind, ()):
             raise CorpusError(f"{where}: {one.name} is empty. Fill it.")

@@ -147,7 +147,8 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
         return np.asarray(column.cast(pa.float64()).to_numpy())
     except pa.ArrowInvalid as error:
         row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
-        raise TrecError(f"{source}, row {row + 1}: the {what} {text!r} is not a number") from error
+        where = f"{source}, row {row + 1}"
+        raise TrecError(f"{where}: the {what} {text!r} is not a number; correct it") from error
 
 
 def _is_number(text: pa.Scalar) -> bool:
@@ -164,7 +165,8 @@ def whole_numbers(column: Any, source: str, what: str) -> Ints:
     if values.dtype.kind not in "iub":
         bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
         if len(bad):
-            raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
+            where = f"{source}, row {bad[0] + 1}"
+            raise TrecError(f"{where}: the {what} {values[bad[0]]} is not a whole number; correct it")
     if values.dtype.kind in "uf" and values.max(initial=0) >= 2**63:
         row = int(values.argmax())
         raise TrecError(f"{source}, row {row + 1}: the {what} {values[row]} is too large")

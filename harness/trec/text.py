@@ -194,7 +194,8 @@ def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
     if len(fields) != len(layout.fields):
         raise TrecError(
             f"{where}: a {layout.what} line has {len(layout.fields)} fields "
-            f"({' '.join(layout.fields)}), this one {len(fields)}: {line.decode('utf-8')[:80]!r}"
+            f"({' '.join(layout.fields)}), this one {len(fields)}; correct "
+            f"{line.decode('utf-8')[:80]!r}"
         )
     return fields
 
@@ -215,7 +216,7 @@ def _value(name: str, text: str, where: str) -> str | float | int:
         kind = "a whole number" if name == "grade" else "a number"
         raise TrecError(f"{where}: the {name} must be {kind}, not {text!r}") from None
     if name == "score" and number != number:
-        raise TrecError(f"{where}: the score is NaN, so the document has no rank")
+        raise TrecError(f"{where}: the score is NaN, so the document has no rank; remove it")
     return number
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.formats.values import (
@@ -21,7 +22,6 @@ from harness.testset.formats.values import (
     offset,
     part_of,
     passage_meant,
-    read_objects,
 )
 from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document

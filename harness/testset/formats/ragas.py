@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import AnchorConfig, LabelRow, anchor
+from harness.corpus.reading import read_objects
 from harness.errors import CorpusError, LabelError
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, passage_id, read_objects, span_of
+from harness.testset.formats.values import Read, Written, passage_id, span_of
 from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.text.golden import golden_answers
 from harness.types import Document

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from harness.corpus import ids_meant
-from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
-from harness.errors import CorpusError, LabelError
+from harness.errors import LabelError
 from harness.testset.made import Label, TestQuestion
 from harness.types import Document
 
@@ -91,10 +87,8 @@ def exported(where: str, tool: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise LabelError(
-            f"{where}: it is not as {tool} exports it ({type(error).__name__}: {error}). Export it again as "
-            "JSON."
-        ) from error
+        lacks = f" (it lacks {error})" if isinstance(error, KeyError) else ""
+        raise LabelError(f"{where}: it is not as {tool} exports it{lacks}. Export it again.") from error
 
 
 def passage_meant(
@@ -144,18 +138,6 @@ def ask(questions: dict[str, TestQuestion], one: TestQuestion, where: str) -> No
     """Add a question that is not known; raises LabelError if its id stands for another text."""
     if questions.setdefault(one.query_id, one).text != one.text:
         raise LabelError(f"{where}: question {one.query_id!r} has another text above. Give each its own id.")
-
-
-def read_objects(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
-    found = read_json(path)
-    if not found:
-        raise CorpusError(f"{path}: there is nothing in it. Export it again, or name another file.")
-    for number, one in enumerate(found, 1):
-        if not isinstance(one, dict):
-            shown = json.dumps(one)[:40]
-            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one a line.")
-    return found
 
 
 def grade_from(value: object, where: str) -> int:
