@@ -22,7 +22,7 @@ COMMANDS = {"bench --again": ("bench", "--again"), "bench": ("bench",), "validat
 
 
 def timed(words: tuple[str, ...], config: Path) -> tuple[float, float]:
-    """Elapsed and CPU seconds of one command; what it prints is dropped."""
+    """Elapsed and CPU seconds of one command; its output is dropped."""
     command = [sys.executable, "-m", "harness", *words, str(config)]
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before, begun = _cpu(), time.perf_counter()
@@ -36,7 +36,7 @@ def _cpu() -> float:
 
 
 def main() -> None:
-    """Measure, and print one row a configuration and command."""
+    """Measure, and print one row per configuration and command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("configs", nargs="*", type=Path, default=[Path("configs/quickstart.yaml")])
     parser.add_argument("--repeats", type=int, default=3)

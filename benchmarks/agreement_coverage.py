@@ -86,7 +86,7 @@ def simulate(tables, queries, trials, *, percentile=False, seed=5):
                 return coefficient(kind, human[rows], judge[rows], grades)
 
             found = whole_queries(statistic, query, trial) if percentile else jackknife(statistic, query)
-            hits[kind] += found.low <= truth[kind] <= found.high
+            hits[kind] += found.low is not None and found.low <= truth[kind] <= found.high
     return {kind: count / trials for kind, count in hits.items()}
 
 

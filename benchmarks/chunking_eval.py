@@ -41,7 +41,7 @@ Place = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Reference:
-    """What the study's code gives, per cent: the four measures over all queries, and recall per document."""
+    """Results of the study's code, per cent: the four measures over all queries, and recall per document."""
 
     values: tuple[float, float, float, float]
     recall_by_document: Mapping[str, float]
@@ -93,7 +93,7 @@ STUDY = STEPS["union"]
 
 @dataclass(frozen=True)
 class Study:
-    """The finished run with all that is needed to count its text anew."""
+    """The finished run with all that is needed to recount its text."""
 
     config: BenchConfig
     results: Results
@@ -256,7 +256,7 @@ def documents_table(study: Study) -> list[str]:
 
 
 def circumstances_table(study: Study) -> list[str]:
-    """What could differ between the two and does not, counted; and precision where chunks are stripped."""
+    """Checks of what could differ between the two and does not; and precision where chunks are stripped."""
     lines = [
         "| setting | chunks | cut alike | texts that occur earlier | longer than the model reads | "
         "true neighbours found | precision, stripped |",

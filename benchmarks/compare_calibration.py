@@ -1,4 +1,4 @@
-"""Does the statistics keep its promises? Simulated studies with a known truth, as Markdown tables.
+"""Do the tests and intervals hold their levels? Simulated studies with a known truth, as Markdown tables.
 
 python -m benchmarks.compare_calibration [--trials 1500] [--tables coverage pair families gate power]
 """
@@ -41,7 +41,7 @@ def coverage(population: Population, n: int, shift: float, trials: int, method: 
 
 
 def pair(population: Population, n: int, shift: float, trials: int) -> tuple[float, float]:
-    """Of one pair: the share of studies that call it real, and whose interval holds the truth."""
+    """For one pair: the share of studies that call it real, and whose interval holds the truth."""
     scores = draw(population, (EQUAL, shift), (trials, n), np.random.default_rng(SEED))
     truth, units = true_difference(population, shift), queries(n)
     real = held = 0
@@ -53,7 +53,7 @@ def pair(population: Population, n: int, shift: float, trials: int) -> tuple[flo
 
 
 def families(population: Population, n: int, shifts: tuple[float, ...], trials: int) -> dict[str, float]:
-    """Of all pairs of settings together.
+    """The same for all pairs of settings together.
 
     ``any``: a pair of equals is called real; ``covered``: all intervals hold their truths; ``power``: the
     share of different pairs called real; ``alone``: a pair of equals is called real if each is tested alone;

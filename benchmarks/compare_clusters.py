@@ -1,4 +1,4 @@
-"""Questions on one document are alike: do tests by clusters keep their promises? As Markdown tables.
+"""Questions on one document are alike: do tests by clusters hold their levels? As Markdown tables.
 
 python -m benchmarks.compare_clusters [--trials 2000] [--tables pairs coarse gate skew]
 """

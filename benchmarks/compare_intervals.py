@@ -1,4 +1,4 @@
-"""Intervals of a mean over queries by several methods, of which the harness uses the first: who covers?
+"""Intervals of a mean over queries by several methods, of which the harness uses the first: their coverage.
 
 ``compare_calibration`` has the answer. Each interval is that of many rows of paired differences at once.
 """

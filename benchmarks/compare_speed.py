@@ -1,4 +1,4 @@
-"""How long the comparison of many settings takes, side by side with scipy, one pair at a time.
+"""The time to compare many settings, side by side with scipy, one pair at a time.
 
 python -m benchmarks.compare_speed [--settings 50] [--queries 1000] [--measures 5] [--resamples 10000]
 """

@@ -39,7 +39,7 @@ K = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """One question: its passages by id with people's grades."""
 
     query_id: str
@@ -51,13 +51,13 @@ class Asked:
 
 
 def meridian(context):
-    """What people have labelled of the shipped collection."""
+    """The human labels of the shipped collection."""
     corpus = load_corpus(load_config(CONFIG), context)
-    said = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in corpus.labels}
+    grades = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in corpus.labels}
     found = defaultdict(list)
     for pair in label_pairs(corpus):
         of = pair.passage
-        grade = said[pair.query.query_id, of.doc_id, of.start, of.end]
+        grade = grades[pair.query.query_id, of.doc_id, of.start, of.end]
         found[pair.query].append((of.chunk_id, of.text, grade))
     return [_asked(query.query_id, query.split, query.text, rows) for query, rows in found.items()]
 
@@ -83,17 +83,17 @@ def _lines(path):
 
 def _asked(name, split, text, rows):
     names, passages, grades = zip(*rows, strict=True)
-    return Asked(name, split, text, names, passages, np.array(grades))
+    return Question(name, split, text, names, passages, np.array(grades))
 
 
 def by_graph(asked, restart):
-    """The judge's scores before they are cut into grades, one array a question."""
+    """The judge's scores before they are cut into grades, one array per question."""
     rarity = rarity_in({text for one in asked for text in one.passages})
     return [strength(one.text, one.passages, restart, rarity) for one in asked]
 
 
 def by_cosine(asked, context):
-    """Cosines of embeddings, one array a question."""
+    """Cosines of embeddings, one array per question."""
     texts = sorted({text for one in asked for text in (one.text, *one.passages)})
     found = np.asarray(vectors(texts, EmbedConfig(model=MODEL), context), dtype=float)
     found /= np.linalg.norm(found, axis=1, keepdims=True)
@@ -172,13 +172,13 @@ def cranfield_order():
         names = {one.query_id for one in asked}
         items = tuple(one for one in collection.items if one.query_id in names)
         pool = make_pool(items, collection.settings, k=K, max_grade=MAX_GRADE)
-        said = {
+        grades = {
             name: int(grade)
             for one, own in zip(asked, scores, strict=True)
             for name, grade in zip(one.names, _cut(own, thresholds["thresholds"]), strict=True)
         }
         people, ideal = score_all(pool, pool.grades(collection.labels)[None])
-        judged, _ = score_all(pool, pool.grades(said)[None])
+        judged, _ = score_all(pool, pool.grades(grades)[None])
         known = ideal[0] > 0
         return order_agreement(people[0][:, known], judged[0][:, known])
 

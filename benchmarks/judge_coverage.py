@@ -1,11 +1,11 @@
-"""Do judge-corrected intervals hold what they say? Coverage and width over many simulated evaluations.
+"""Do judge-corrected intervals cover as stated? Coverage and width over many simulated evaluations.
 
     python -m benchmarks.judge_coverage [--trials 2000]
 
 Scores look like NDCG: coarse, tied between settings, often zero (compare_populations.py). On a share of the
 queries people find nothing relevant, and the judge may; on others the judge finds nothing. The truth is the
 mean over the queries in which people find something. Trials with fewer than 10 such labelled queries, which
-are refused, are not counted. One line a case; everything follows from the seed.
+are refused, are not counted. One line per case; everything follows from the seed.
 """
 
 import argparse
@@ -48,11 +48,11 @@ def evaluations(population, shift, judge, unanswerable, judged, trials, seed):
         answerable = rng.random(shape) >= unanswerable
         lenient = draw(population, (0.5, 0.5 * shift), shape, rng)
         chance = draw(population, (EQUAL, EQUAL), shape, rng)
-        said = np.where(rng.random(shape) < judge.right, human, lenient)
-        said = np.where(answerable, said, chance)
+        graded = np.where(rng.random(shape) < judge.right, human, lenient)
+        graded = np.where(answerable, graded, chance)
         misses = judge.misses * (1 + (human[0] == 0))
         found = rng.random(shape) < np.where(answerable, 1 - misses, judge.invents)
-        yield np.where(answerable, human, np.nan), np.where(found, said, np.nan)
+        yield np.where(answerable, human, np.nan), np.where(found, graded, np.nan)
 
 
 def simulate(population, shift, judge, unanswerable, labelled, judged, trials, seed=3):
@@ -61,12 +61,12 @@ def simulate(population, shift, judge, unanswerable, labelled, judged, trials, s
     hits = {(kind, which): 0 for kind in truth for which in ("corrected", "human")}
     widths = dict.fromkeys(hits, 0.0)
     given = 0
-    for human, said in evaluations(population, shift, judge, unanswerable, judged, trials, seed):
+    for human, graded in evaluations(population, shift, judge, unanswerable, judged, trials, seed):
         if np.sum(~np.isnan(human[0, :labelled])) < FEWEST:
             continue
         given += 1
         people = [_scores(row[:labelled]) for row in human]
-        judges = [_scores(row) for row in said]
+        judges = [_scores(row) for row in graded]
         found = {
             "mean": corrected_mean(people[0], judges[0]),
             "difference": corrected_difference((people[1], people[0]), (judges[1], judges[0])),

@@ -1,4 +1,4 @@
-"""What to label next: labels to a verdict that can be relied on, and whether intervals hold what they say.
+"""Active labelling: how many labels a reliable verdict takes, and whether the intervals cover as stated.
 
     HARNESS_SHARED=shared python -m benchmarks.label_order [--tables soonest cover] [--trials 200]
 
@@ -85,7 +85,7 @@ def kept_from(steps, leader):
 
 
 def at_random_as_they_are(pool, labels, seed, batch=BATCH):
-    """Label at random, what is not labelled as 0: labels and means, with no estimate of the rest."""
+    """Label at random and count unlabelled passages as 0: labels and means, with no estimate of the rest."""
     rng, full = np.random.default_rng(seed), pool.grades(labels)
     turn = rng.permutation(len(full))
     for count in range(batch, len(full) + batch, batch):
@@ -106,7 +106,7 @@ def stop(pool, labels, order, seed):
 
 
 def batch_of(pool):
-    """How many are labelled at a time: more where there is more, so that all trials have as many steps."""
+    """The size of a batch: larger for larger pools, so that all trials have as many steps."""
     return max(BATCH, len(pool.ids) // BATCH // 40 * BATCH)
 
 
@@ -259,25 +259,25 @@ def _over_queries(collection, size, counts, trials):
 
 
 def judge(trials, collections):
-    """What a judge's grades are worth: half-widths with and without, and coverage with."""
+    """The value of a judge's grades: half-widths with and without, and coverage with."""
     print("\n| collection | judge | labels | covered | half-width with | without |")
     print("|---|---|---|---|---|---|")
     pairs = judged_pairs()
     cases = [(with_judge(one), one, "made up") for one in collections]
     cases.append((pairs, _without(pairs), "a language model"))
-    for said, plain, what in cases:
-        pool, bare = pool_of(said), pool_of(plain)
-        true = truth(pool, said.labels)
+    for collection, plain, what in cases:
+        pool, bare = pool_of(collection), pool_of(plain)
+        true = truth(pool, collection.labels)
         batch = batch_of(pool)
         marks = [4 * batch, 8 * batch]
         if len(pool.ids) < 500:
             batch, marks = 10, [40, 80]
-        found = _covered(pool, said.labels, true, by_effect, batch, marks, trials)
-        other = _covered(bare, said.labels, true, by_effect, batch, marks, max(trials // 5, 5))
+        found = _covered(pool, collection.labels, true, by_effect, batch, marks, trials)
+        other = _covered(bare, collection.labels, true, by_effect, batch, marks, max(trials // 5, 5))
         for mark in marks:
             hits, halves = found[mark]
             print(
-                f"| {said.name} | {what} | {mark} | {_share(hits)} | {np.mean(halves):.3f} "
+                f"| {collection.name} | {what} | {mark} | {_share(hits)} | {np.mean(halves):.3f} "
                 f"| {np.mean(other[mark][1]):.3f} |",
                 flush=True,
             )

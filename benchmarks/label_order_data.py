@@ -49,7 +49,7 @@ def dl19():
 
 
 def cranfield():
-    """Cranfield: five keyword searches, 225 queries; what nobody judged is taken as grade 0."""
+    """Cranfield: five keyword searches, 225 queries; unjudged passages are taken as grade 0."""
     folder = SHARED / "cranfield"
     documents = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     queries = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
@@ -110,34 +110,34 @@ def chunking():
 
 def dl23():
     """TREC DL 2023 pairs of 12 queries, all graded by people; eight language models' grades rank them."""
-    people, said = _dl23()
-    return _collection("LLMJudge DL 2023", _ranked(said), people, 3)
+    people, grades = _dl23()
+    return _collection("LLMJudge DL 2023", _ranked(grades), people, 3)
 
 
 def judged_pairs():
     """The same with four models that rank, and a fifth as judge."""
-    people, said = _dl23()
-    judge, *rankers = sorted(said)[:5]
-    ranks = _ranked({name: said[name] for name in rankers})
-    return _collection("LLMJudge DL 2023", ranks, people, 3, said[judge])
+    people, grades = _dl23()
+    judge, *rankers = sorted(grades)[:5]
+    ranks = _ranked({name: grades[name] for name in rankers})
+    return _collection("LLMJudge DL 2023", ranks, people, 3, grades[judge])
 
 
 def _dl23():
-    people, said = {}, defaultdict(dict)
+    people, grades = {}, defaultdict(dict)
     with (SHARED / "judge-agreement" / "llmjudge_dl23.csv").open() as file:
         for row in csv.DictReader(file):
             pair = row["query_id"], row["passage_id"]
             people[pair] = int(row["human_grade"])
-            said[row["model"]][pair] = min(int(row["llm_grade"]), 3)
-    return people, said
+            grades[row["model"]][pair] = min(int(row["llm_grade"]), 3)
+    return people, grades
 
 
-def _ranked(said):
+def _ranked(grades):
     rng = np.random.default_rng(7)
     ranks = defaultdict(dict)
-    for name in sorted(said):
+    for name in sorted(grades):
         by_query = defaultdict(list)
-        for pair, grade in said[name].items():
+        for pair, grade in grades[name].items():
             by_query[pair[0]].append((-grade, rng.random(), pair))
         for found in by_query.values():
             for rank, (_, _, pair) in enumerate(sorted(found)[:K], 1):
@@ -152,8 +152,8 @@ def with_judge(collection, right=0.55, seed=5):
     for one in collection.items:
         grade = collection.labels[one.item_id]
         shift = 0 if rng.random() < right else int(rng.choice([-1, 1, 1, 2]))
-        said = min(max(grade + shift, 0), collection.max_grade)
-        items.append(Item(one.item_id, one.query_id, one.ranks, float(said)))
+        grades = min(max(grade + shift, 0), collection.max_grade)
+        items.append(Item(one.item_id, one.query_id, one.ranks, float(grades)))
     return Collection(
         collection.name, collection.settings, tuple(items), collection.labels, collection.max_grade
     )

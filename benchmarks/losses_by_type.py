@@ -1,4 +1,4 @@
-"""Where each kind of question loses: the losses of one setting by the column `type` of the queries.
+"""The losses of one setting by kind of question: the column `type` of the queries.
 
     python -m benchmarks.losses_by_type results/study_filters SETTING
 

@@ -1,4 +1,4 @@
-"""Does the text in which an evidence was found hold the figures that answer the query?"""
+"""Does the text in which evidence was found contain the figures that answer the query?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def figures(text: str) -> dict[float, list[tuple[int, int]]]:
-    """The figures of a text with two digits or more and the places where they stand."""
+    """The figures of a text with two digits or more, and their places."""
     found: dict[float, list[tuple[int, int]]] = defaultdict(list)
     for match in _FIGURE.finditer(text):
         if sum(letter.isdigit() for letter in match[0]) >= 2:
@@ -144,7 +144,7 @@ def _count_chunks(
 
 
 def keys(spans: SpanQrels) -> list[tuple[int, ...]]:
-    """What tells spans apart, however they are ordered."""
+    """An identity of spans that does not depend on their order."""
     columns = (spans.query, spans.doc, spans.start, spans.end, spans.evidence)
     return [tuple(map(int, key)) for key in zip(*columns, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Candidates for a measure that compares chunkings, beside those of the harness: functions of a ``Trail``.
+"""Candidates for a measure that compares chunkings, besides the harness's: functions of a ``Trail``.
 
 Each takes the trail, the budget and L, and returns a value for every query. docs/study-measure.md compares
 them.

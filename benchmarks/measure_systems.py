@@ -43,7 +43,7 @@ class System:
 
 @dataclass(frozen=True)
 class Study:
-    """What is scored: the systems, the queries with relevant text, the labels in every way of drawing."""
+    """The data to score: the systems, the queries with relevant text, the labels in every way of drawing."""
 
     systems: tuple[System, ...]
     queries: tuple[Query, ...]

@@ -21,7 +21,7 @@ def frames(folder: Path):
 
 
 def nested(frame, value: str) -> dict[str, dict[str, float]]:
-    """The fastest way we know from a DataFrame to the dictionaries that other tools want."""
+    """The fastest known conversion of a DataFrame to the dictionaries that other tools need."""
     result: dict[str, dict[str, float]] = {}
     columns = (frame["query_id"].tolist(), frame["doc_id"].tolist(), frame[value].tolist())
     for query, doc, number in zip(*columns, strict=True):
@@ -101,7 +101,7 @@ def python_dicts(folder: Path) -> Timed:
 
 
 def _python(run, qrels) -> float:
-    """What one writes by hand: no rule for ties, missing queries drop out."""
+    """A version written by hand: no rule for ties, missing queries drop out."""
     discount = [1 / log2(rank + 2) for rank in range(10)]
     total, queries = 0.0, 0
     for query, scores in run.items():
@@ -173,5 +173,5 @@ SLOW = ("ir_measures", "ranx")
 
 
 def find(tool: str, source: str) -> Callable[[Path], Timed] | None:
-    """The case of a tool from a source; None if the tool has no such door."""
+    """The case of a tool from a source; None if the tool does not take that source."""
     return globals().get(f"{tool}_{source}")

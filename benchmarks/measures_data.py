@@ -18,7 +18,7 @@ _SHARED_DOCUMENTS = 100_000
 
 @dataclass(frozen=True)
 class Shape:
-    """How large, in which order the rows are, and whether queries share documents."""
+    """The size, the order of the rows, and whether queries share documents."""
 
     queries: int
     order: str = "random"

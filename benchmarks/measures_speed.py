@@ -3,7 +3,7 @@
 Every case runs in a process of its own, which also reports its peak memory. The clock starts at what the case
 is named for (a parquet file, two DataFrames, dictionaries) and ends at the mean NDCG@10; the fastest of the
 repeats counts, in elapsed and in CPU time, of which the second is the steadier one on a busy machine. Slow
-tools run at --slow-queries, beside the same case of ours at that size.
+tools run at --slow-queries, next to the same case of ours at that size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes down what the rounds of pooling read and dismissed: corpora/meridian/source/passes/dismissed.csv.
+"""Write the passages that pooling read and dismissed: corpora/meridian/source/passes/dismissed.csv.
 
     python -m benchmarks.meridian_dismissed [--check]      # two minutes; five without vectors in the cache
     python corpora/meridian/build.py                       # takes it into judged.csv
@@ -128,7 +128,7 @@ def rounds_of(pools: Mapping[str, Sequence[System]], passages: Passages) -> dict
 
 
 def untouched(found: Mapping[Pair, int], labels: Iterable[Judgment]) -> dict[Pair, int]:
-    """Those that share no character with a label of the query, whatever its grade."""
+    """Passages that share no character with a label of the query, whatever its grade."""
     spans = defaultdict(list)
     for label in labels:
         spans[label.query_id, label.doc_id].append((label.start, label.end))
@@ -176,7 +176,7 @@ def as_csv(spans: Iterable[Dismissed], names: Mapping[str, str]) -> str:
 
 
 def print_rounds(found: Mapping[Pair, int], corpus: Corpus, passages: Passages) -> None:
-    """What each rule names that no earlier round had read, without what had a label then."""
+    """Passages that each rule names and no earlier round had read, without those that had a label then."""
     label_rounds = [
         (_found_in(row.note), judgment)
         for row, judgment in zip(corpus.label_rows, corpus.anchored.judgments, strict=True)

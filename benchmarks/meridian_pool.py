@@ -57,7 +57,7 @@ class System:
 
 @dataclass(frozen=True)
 class Unread:
-    """A passage without a label for a query, and how many systems hold it at the ranks looked at."""
+    """A passage without a label for a query, and how many systems rank it at the given ranks."""
 
     query_id: str
     passage: Chunk
@@ -233,7 +233,7 @@ def unlabelled(systems: Sequence[System], corpus: Corpus, ranks: tuple[int, int]
 
 
 def deeper(systems: Sequence[System], corpus: Corpus, ranks: tuple[int, int]) -> list[Unread]:
-    """What is unlabelled at ``ranks``, without what many systems hold in their top and was read for that."""
+    """Unlabelled passages at ``ranks``, without those read because many systems rank them high."""
     before = {
         (row.query_id, row.passage.chunk_id)
         for row in unlabelled(systems, corpus)

@@ -1,4 +1,4 @@
-"""Prints the tables of docs/meridian.md from the results of the full study of the shipped collection.
+"""Print the tables of docs/meridian.md from the results of the full study of the shipped collection.
 
 harness bench configs/meridian.yaml
 python benchmarks/meridian_types.py
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.all_pairs import compare_all
-from harness.comparison import Comparison, ScoreMatrix, said
+from harness.comparison import Comparison, ScoreMatrix, finding_cell
 from harness.comparison.conclude import turned
 from harness.comparison.verdict import checked_against_labels
 from harness.report import SummaryRow, read_summary
@@ -127,7 +127,7 @@ def sizes_table(stage: str) -> None:
             pair = found[measure][names[one], names[other]]
             if pair.low is None or pair.high is None:
                 raise SystemExit(f"{measure} has too few values in {RESULTS}")
-            cells += [f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})", said(pair)]
+            cells += [f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})", finding_cell(pair)]
         rows.append(cells)
     print(f"{STAGES[stage]}\n")
     print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "real?"))], rows, 1)

@@ -1,4 +1,4 @@
-"""How much of what is ranked high comes from documents that hold no relevant text of the query.
+"""The share of high ranks that go to documents without relevant text for the query.
 
     python -m benchmarks.other_documents results/study_chunking
 
@@ -45,7 +45,7 @@ def shares(folder: Path, depth: int = DEPTH) -> dict[tuple[str, str], tuple[floa
 
 
 def main() -> None:
-    """Print one line a setting and stage."""
+    """Print one line per setting and stage."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=Path)
     folder = parser.parse_args().results

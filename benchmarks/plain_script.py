@@ -1,4 +1,4 @@
-"""What a tutorial shows: split, embed and search with Chroma, rerank. The baseline of run_speed.py.
+"""The script of a tutorial: split, embed and search with Chroma, rerank. The baseline of run_speed.py.
 
 python -m benchmarks.plain_script JOB.json  writes the ranked texts of every setting and question beside it.
 """

@@ -1,4 +1,4 @@
-"""How many of the wanted spans of a chunking evaluation have text that their document holds more than once.
+"""How many labelled spans of a chunking evaluation have text that occurs more than once in their document.
 
     python -m benchmarks.repeated_spans DIR
 

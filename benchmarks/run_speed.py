@@ -33,8 +33,8 @@ MERIDIAN = ROOT / "corpora" / "meridian"
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What one run took."""
+class RunCost:
+    """The cost of one run."""
 
     seconds: float
     cpu: float
@@ -100,7 +100,7 @@ def write_config(folder: Path, job: dict[str, object], backend: str) -> Path:
     return path
 
 
-def run(command: list[str]) -> Taken:
+def run(command: list[str]) -> RunCost:
     """Elapsed and CPU seconds of a process with its children."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
@@ -115,7 +115,7 @@ def run(command: list[str]) -> Taken:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Taken(time.perf_counter() - begun, cpu)
+    return RunCost(time.perf_counter() - begun, cpu)
 
 
 def our_rankings(results: Path, name: str, text: str) -> list[list[str]]:

@@ -129,7 +129,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         raise ConfigError(f"{self.stage}: there is no kind {quoted(name)}. Known kinds: {known}.")
 
     def make(self, config: StageConfig) -> Made:
-        """What ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
+        """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
         return self.find(kind_of(config)).make(config)
 
 

@@ -26,7 +26,7 @@ class Stopped(KeyboardInterrupt):
 class _State:
     process = -1
     signal: int | None = None
-    said = False
+    announced = False
     finishing = False
     instead: Callable[[], object] | None = None
 
@@ -41,7 +41,7 @@ def watch() -> None:
 
 
 def exit_code() -> int | None:
-    """128 + the number of the signal that has come, as a shell has it; None if none has."""
+    """128 + the number of the signal that has come, as in a shell; None without a signal."""
     return None if _State.signal is None else 128 + _State.signal
 
 
@@ -52,8 +52,8 @@ def finish() -> None:
 
 def say_stopped() -> None:
     """Say in one line that the command was stopped; only once, however often it is asked to stop."""
-    if not _State.said:
-        _State.said = True
+    if not _State.announced:
+        _State.announced = True
         # not through Python's buffer: the signal may have come while it was in use
         with suppress(OSError):
             os.write(2, MESSAGE.encode())

@@ -68,7 +68,7 @@ class _Remaining(ProgressColumn):
 
 
 class TerminalReporter:
-    """Shows tasks as bars on stderr; without a terminal, as a line a step and one a minute."""
+    """Shows tasks as bars on stderr; without a terminal, as a line per step and one a minute."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None) -> None:
         self._console = console or _Console(stderr=True, quiet=quiet)
@@ -214,7 +214,7 @@ def print_summary(name: str, rows: Sequence[SummaryRow], level: float, headline:
 def fitting_summary(
     name: str, rows: Sequence[SummaryRow], level: float, width: int, headline: str
 ) -> Figures:
-    """The summary with as many measures as fit, on one line a row if that is possible at all."""
+    """The summary with as many measures as fit, on one line per row if that is possible at all."""
     others = other_measures(rows, headline)
     tables = [
         summary_table(name, rows, level, headline, others[:shown]) for shown in range(len(others), -1, -1)

@@ -107,7 +107,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LlmCall:
     """One call of a language model: everything that can change its answer.
 
     ``query`` and ``passages`` are the texts that the prompt shows. ``sample`` numbers the repetitions of the
@@ -123,12 +123,12 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered(Asked):
+class LlmAnswer(LlmCall):
     """One try of a call and its outcome, as a ledger keeps it.
 
     ``raw`` is the text of the answer. ``grades`` has one grade per passage where a judge was asked and could
-    be read. ``reason`` says why an answer cannot be used ('' where it can), ``raw`` then what the endpoint
-    said instead. ``settled``: the call need not be tried again. ``price`` is None when unknown; ``seconds``
+    be read. ``reason`` says why an answer cannot be used ('' where it can), ``raw`` then the message of the
+    endpoint. ``settled``: the call need not be tried again. ``price`` is None when unknown; ``seconds``
     is the time of the call. ``finish`` is the endpoint's word for why the answer has ended, None if
     nothing was answered or, in old records, where it was not kept; ``logprobs`` are the log probabilities of
     its tokens as the endpoint wrote them, where they were asked for.
@@ -155,7 +155,7 @@ class Answered(Asked):
 
 @dataclass(frozen=True, slots=True)
 class SentBatch:
-    """A batch of calls that an endpoint answers in its own time; ``number`` is its name in our books.
+    """A batch of calls that an endpoint answers in its own time; ``number`` identifies it here.
 
     ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
     are the endpoint's names, '' until it has sent them. ``made_at`` is UTC, ISO 8601; ``size`` the
@@ -179,7 +179,7 @@ class SentCall:
     """
 
     key: str
-    call: Asked
+    call: LlmCall
     unusable: int = 0
     failed: int = 0
 

@@ -29,7 +29,7 @@ def one_line(text):
 
 
 def printed(capsys, *words):
-    """What a command that succeeds prints, on one line."""
+    """The output of a command that succeeds, on one line."""
     code, out, err = run(capsys, *words)
     assert code == 0, err
     return one_line(out)

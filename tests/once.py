@@ -56,7 +56,7 @@ def keep_models(patch):
 
 @cache
 def kept_values(what, fingerprint):
-    """What a shipped model has made of texts so far, by text."""
+    """The vectors of a shipped model so far, by text."""
     return {}
 
 

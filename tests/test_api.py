@@ -31,7 +31,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
 
 
-def test_what_is_not_there_is_reported(tmp_path, write_config):
+def test_missing_results_and_tables_are_reported(tmp_path, write_config):
     with pytest.raises(HarnessError, match="no benchmark results"):
         harness.read_results(tmp_path)
     with pytest.raises(HarnessError, match="Name the results"):
@@ -66,6 +66,20 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
     assert harness.ndcg([2, 0], [2], gain="lin") == 1
     assert math.isnan(harness.ndcg([0, 0], [0, 0]))
     assert harness.ndcg([], [3]) == 0
+
+
+@pytest.mark.parametrize(
+    ("ranked", "judged", "k", "message"),
+    [
+        ([3, 3], [3, 2], 10, "grade 3 more often than judged"),
+        ([3, 0], [2], 10, "grade 3 more often than judged"),
+        ([0, -1], [2], 10, "below 0"),
+        ([2], [2], 0, "k is 0"),
+    ],
+)
+def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
+    with pytest.raises(ValueError, match=message):
+        harness.ndcg(ranked, judged, k)
 
 
 def test_importing_is_light():

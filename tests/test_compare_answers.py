@@ -58,7 +58,7 @@ def test_settings_are_compared_by_their_answers(tmp_path, capsys):
     assert (row["setting"], row["against"], row["finding"]) == ("a", "b", "real")
     assert float(row["difference"]) == pytest.approx(0.2, abs=0.02)
     code, out, _ = run(capsys, "compare", folder)
-    assert "b leads: its ndcg_exp@10" in one_line(out)
+    assert "b leads in ndcg_exp@10" in one_line(out)
     assert "Answers were measured too: --measure token_f1 compares them." in one_line(out)
     code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--format", "json")
     found = json.loads(out)
@@ -132,7 +132,7 @@ def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge say nothing about it"),
+        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge do not apply to it"),
         (("--measure", "exact_match"), "was not scored by exact_match"),
     ],
 )

@@ -99,6 +99,28 @@ def test_the_gate_fails_on_a_real_drop_alone(tmp_path, capsys):
     assert "passed" in printed(capsys, "gate", worse, "--baseline", base, "--max-drop", "0.15")
 
 
+def cut_by(folder, size):
+    """Record in results how their setting cuts documents."""
+    path = folder / "record.json"
+    record = json.loads(path.read_text())
+    record["config"]["settings"] = [{"name": "a", "chunk": {"kind": "sentence", "chunk_size": size}}]
+    path.write_text(json.dumps(record))
+
+
+def test_a_measure_of_chunks_finds_no_change_between_chunkings(tmp_path, capsys):
+    base = write_results(tmp_path / "base", {"a": 0.6})
+    worse = write_results(tmp_path / "worse", {"a": 0.5})
+    words = ("gate", worse, "--baseline", base)
+    for before, after, apart in ((500, 500, False), (500, 1000, True)):
+        cut_by(base, before)
+        cut_by(worse, after)
+        note = "documents are cut differently than in the baseline (a)"
+        assert (note in one_line(run(capsys, *words)[1])) == apart
+        changes = run(capsys, "compare", base, worse)[1].split("Verdict:")[0]
+        assert "what has changed" in changes
+        assert ("no: chunks" in changes) == apart
+
+
 def test_a_result_passes_the_gate_against_itself_and_has_no_judge_to_ask(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"a": 0.6})
     assert run(capsys, "gate", folder, "--baseline", folder)[0] == 0

@@ -45,34 +45,34 @@ ALLOWED = {
     "text": {"errors", "types"},
     "stats": set(),
     "llm": SHARED | {"text", "store"},
-    "own": SHARED | {"llm"},
+    "custom": SHARED | {"llm"},
     "models": SHARED,
     "served": SHARED | {"llm", "models"},
     "store": SHARED,
-    "corpus": SHARED | {"text", "own"},
-    "chunk": SHARED | {"models", "text", "own"},
-    "search": SHARED | {"models", "text", "llm", "own", "served"},
+    "corpus": SHARED | {"text", "custom"},
+    "chunk": SHARED | {"models", "text", "custom"},
+    "search": SHARED | {"models", "text", "llm", "custom", "served"},
     "judge": SHARED | {"text", "stats", "llm", "store"},
     "measures": {"types", "stats"},
     "answer": SHARED | {"text", "stats", "llm", "models", "measures"},
-    "outside": SHARED | {"text", "corpus", "answer"},
+    "external": SHARED | {"text", "corpus", "answer"},
     "comparison": SHARED | {"stats", "text"},
     "verdict": SHARED | {"comparison", "measures", "report", "text"},
     "ordering": SHARED | {"measures", "stats", "store"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }
-STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "own"}
+STAGES = SHARED | {"text", "stats", "llm", "models", "store", "corpus", "chunk", "search", "judge", "custom"}
 STAGES |= {"served", "answer"}
 ALLOWED["running"] = STAGES | {"measures", "config", "report"}
 ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["labelling"] = ALLOWED["running"] | {"running", "ordering"}
-ALLOWED["starting"] = ALLOWED["running"] | {"running"}
-ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "outside", "starting", "__version__"}
+ALLOWED["scaffold"] = ALLOWED["running"] | {"running"}
+ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "external", "scaffold", "__version__"}
 ALLOWED["label_page"] = ALLOWED["labelling"] | {"labelling"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
-ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "outside"}
+ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "external"}
 ALLOWED["abilities"] = ALLOWED["answering"] | {"answering"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate", "answering"}
 ALLOWED["hits"] = ALLOWED["bench"] | {"bench"}
@@ -121,7 +121,7 @@ def roots(names):
 
 
 def forbidden(path, tree):
-    """What a file imports that its room may not."""
+    """The imports of a file that its room may not make."""
     room = room_of(path)
     names = set(imports(statements(tree)))
     ours = {name.split(".")[1] for name in names if name.startswith("harness.")}
@@ -152,7 +152,7 @@ def test_no_module_is_longer_than_400_lines():
 
 
 def called(tree):
-    """What a module calls: plain names, and attributes of names as (name, attribute)."""
+    """The calls of a module: plain names, and attributes of names as (name, attribute)."""
     functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     plain = {f.id for f in functions if isinstance(f, ast.Name)}
     of_names = (f for f in functions if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name))

@@ -325,7 +325,7 @@ def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
 def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(judged):
     dismissed = judged.anchored.judgments[len(rows("labels.csv")) :]
     labels = defaultdict(list)
-    # the copies of labels too, which stand behind all rows of the file
+    # the copies of labels too, which are behind all rows of the file
     for label in judged.labels:
         labels[label.query_id, label.doc_id].append((label.start, label.end, label))
     assert {one.grade for one in dismissed} == {0}
@@ -450,6 +450,6 @@ def test_deeper_ranks_leave_out_what_many_systems_had_in_their_top_three(pool):
     def parts_of(rows):
         return {(row.passage.start + row.passage.end) // 2 // fifth for row in rows}
 
-    # 0 and 2 stand at ranks 4 and 5 of the last system, but were in the top three of ten
+    # 0 and 2 are at ranks 4 and 5 of the last system, but were in the top three of ten
     assert parts_of(pool.unlabelled(systems, corpus, (4, 5))) == {0, 2, 3, 4}
     assert parts_of(pool.deeper(systems, corpus, (4, 5))) == {3, 4}

@@ -80,7 +80,7 @@ def test_a_signal_during_the_imports_is_one_line(module, number, tmp_path):
     assert (process.returncode, out, err) == (128 + number, "", STOPPED)
 
 
-def test_what_an_interrupted_library_makes_of_the_signal_does_not_matter():
+def test_a_signal_counts_whatever_exception_a_library_raises():
     body = """
     def run(args):
         try:

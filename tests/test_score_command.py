@@ -55,8 +55,8 @@ def test_csv_per_query_and_means(files, capsys):
         abs=1e-12,
     )
     assert [line.rsplit(",", 1)[0] for line in out.splitlines()[-2:]] == ["all,ndcg_lin@10", "all,rr"]
-    assert "1 judged queries have no ranking, such as q3" in err
-    assert "1 ranked queries have no judgment" in err
+    assert "1 judged query has no ranking, such as q3" in err
+    assert "Left out: 1 ranked query without a judgment" in err
 
 
 @pytest.mark.parametrize("convention", ["trec_eval_c", "harness"])

@@ -1,4 +1,4 @@
-"""What reaches a terminal or the log of a CI runner: nothing of a file or a configuration steers either."""
+"""Output to a terminal or the log of a CI runner: no file or configuration steers either."""
 
 import io
 import re
@@ -20,7 +20,7 @@ SHOWN = (
 )
 
 
-def test_what_steers_is_shown_as_letters():
+def test_control_sequences_are_shown_as_text():
     assert printable(HOSTILE) == SHOWN
     assert printable_lines(f"a\n{HOSTILE}") == f"a\n{SHOWN}"
     assert printable("a\nb\tc\u00a0d\u2028e") == "a b c d e"

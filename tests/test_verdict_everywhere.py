@@ -1,4 +1,4 @@
-"""What keeps a difference from being a finding is said in the same words wherever a verdict is read."""
+"""A caveat that keeps a difference from being a finding is worded alike wherever a verdict is read."""
 
 import csv
 import json
@@ -56,7 +56,7 @@ def printed(capsys, *words):
 
 
 def everywhere(folder, capsys, measure, caveat):
-    """Assert that a caveat stands in every form of ``show``, ``compare`` and the page."""
+    """Assert that a caveat is in every form of ``show``, ``compare`` and the page."""
     asked = ("--measure", measure)
     assert caveat in [line["text"] for line in lines(capsys, "compare", folder, *asked)["lines"]]
     for form in ("text", "markdown"):
@@ -65,7 +65,7 @@ def everywhere(folder, capsys, measure, caveat):
     assert caveat in [line["text"] for line in page]
 
 
-def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
+def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(folder, capsys):
     sure = lines(capsys, "compare", folder, "--measure", "ndcg_text@5000")
     assert (sure["decision"], sure["leader"]) == ("best", LARGE)
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
@@ -84,8 +84,23 @@ def test_a_finding_that_turns_with_the_labels_is_none_anywhere(folder, capsys):
     assert "do not rely on it. The difference changes sign with labels padded by 700." in text
     (row,) = statistics(read_tables(folder), Silent())["ndcg_text@5000"]["pairs"]["rows"]
     assert row[6] == "turns"
-    # a measure that reads no length of text has nothing to be held to
-    assert lines(capsys, "compare", folder, "--measure", "ndcg_exp@10")["decision"] == "best"
+
+
+def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(folder, capsys):
+    by_chunks = ("compare", folder, "--measure", "ndcg_exp@10")
+    found = lines(capsys, *by_chunks)
+    assert (found["decision"], found["margin"]["finding"]) == ("open", "incomparable")
+    text = printed(capsys, *by_chunks)
+    assert "no: chunks" in text
+    assert "Costs are left out: the measure compares only settings over the same chunks." in text
+    assert "was chosen on" not in text
+    page = statistics(read_tables(folder), Silent())["ndcg_exp@10"]
+    assert page["pairs"]["rows"][0][6] == "incomparable"
+    caveat = (
+        "ndcg_exp@10 cannot be compared between settings that cut documents differently. "
+        "Use ndcg_text@5000 instead."
+    )
+    everywhere(folder, capsys, "ndcg_exp@10", caveat)
 
 
 def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
@@ -95,7 +110,7 @@ def test_a_finding_that_holds_under_all_labels_stays_one(folder, capsys):
     assert "keeps its sign however the labels are drawn" in printed(capsys, "compare", folder)
 
 
-def test_holes_are_said_everywhere(folder, capsys):
+def test_unjudged_ranks_are_reported_everywhere(folder, capsys):
     few = (
         "Of the first 10 ranks, 30% to 40% are judged (judged@10); the rest counts as irrelevant, "
         "although its relevance "

@@ -1,4 +1,4 @@
-"""Run many benchmarks at once on one cache and one folder of results; none may fail or spoil another's.
+"""Run many benchmarks at once on one cache and one folder of results; none may fail or damage another's.
 
     .venv/bin/python tools/concurrent_sessions.py --sessions 200 --at-once 36
 
@@ -30,7 +30,7 @@ _TIMED = ("record.json", "report.html")
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the sessions; ``problems`` is empty if all is well."""
+    """The outcome of the sessions; ``problems`` is empty if all is well."""
 
     ended: int = 0
     killed: int = 0
@@ -54,13 +54,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         outcome = run_sessions(Path(folder), args.sessions, args.at_once, args.killed, args.seed)
     for problem in outcome.problems:
-        say(problem)
+        log(problem)
     ended = f"{outcome.ended} ended, {outcome.killed} killed, {len(outcome.problems)} problems"
-    say(f"{args.sessions} sessions, {args.at_once} at once: {ended}")
+    log(f"{args.sessions} sessions, {args.at_once} at once: {ended}")
     return 1 if outcome.problems else 0
 
 
-def say(text: str) -> None:
+def log(text: str) -> None:
     """Print a line."""
     sys.stdout.write(f"{text}\n")
 
@@ -134,7 +134,7 @@ def check(results: Path, expected: dict[str, dict[str, bytes]], outcome: Outcome
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a result; of those that tell how long things took only that they are there."""
+    """The files of a result; of files with timings only their names."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     return {name: b"" if name in _TIMED else path.read_bytes() for name, path in files.items()}
 
@@ -166,7 +166,7 @@ def _session(config: Path, own: Path) -> int:
 
 
 def _end_with(work: Callable[[], int]) -> None:
-    """End this process with the code of ``work``, without what the parent would do at its end."""
+    """End this process with the code of ``work``, skipping the clean-up of the parent."""
     import traceback
 
     code = 70
@@ -181,13 +181,13 @@ def _end_with(work: Callable[[], int]) -> None:
 
 
 def log_of(own: Path, pid: int) -> str:
-    """The end of what a session has printed."""
+    """The last lines that a session has printed."""
     path = own / f"log-{pid}"
     return path.read_text(errors="replace")[-2000:] if path.exists() else "nothing was printed"
 
 
 def preload() -> None:
-    """Import once what takes seconds, for all sessions that are forked off."""
+    """Import the slow libraries once, for all forked sessions."""
     os.environ.update(TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1", ANONYMIZED_TELEMETRY="False")
     import chromadb  # noqa: F401
     import sentence_transformers  # noqa: F401

@@ -22,7 +22,7 @@ HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n"
 
 
 def freeze(requirements: list[str]) -> list[str]:
-    """Install ``requirements`` into a fresh environment and return what pip froze, one pin a line."""
+    """Install ``requirements`` into a fresh environment and return what pip froze, one pin per line."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness.report.page.build import SCRIPTS
-
-ASSETS = Path(__file__).parent.parent / "harness" / "report" / "page" / "assets"
+from harness.report.page.build import SCRIPTS, source_of
 
 
 def main() -> None:
     """Write the script to the file that is named, or to standard output."""
-    parts = [f"// file: {name}\n{(ASSETS / name).read_text(encoding='utf-8')}" for name in SCRIPTS]
+    parts = [f"// file: {name}\n{source_of(name)}" for name in SCRIPTS]
     script = "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
     if len(sys.argv) > 1:
         Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)

@@ -30,19 +30,19 @@ _LOOKED_AT, _DEPTH = 3, 3
 
 
 def forms() -> dict[str, tuple[type, ...]]:
-    """What is followed, and the types that it has on its way."""
+    """The values to follow, and the types that each has on its way."""
     from harness.config.models import Setting
     from harness.corpus.labels import LabelRow
     from harness.judge.records import Graded
     from harness.llm.client import Reply
     from harness.measures.qrels import SpanQrels
-    from harness.types import Answered, Judgment, Query
+    from harness.types import Judgment, LlmAnswer, Query
 
     return {
         "query": (Query,),
         "label": (LabelRow, Judgment, SpanQrels),
         "setting": (Setting,),
-        "LLM grade": (Reply, Answered, Graded, Judgment, SpanQrels),
+        "LLM grade": (Reply, LlmAnswer, Graded, Judgment, SpanQrels),
     }
 
 
@@ -55,7 +55,7 @@ class Walks:
         self._names: dict[str, str | None] = {}
 
     def __call__(self, frame: FrameType, event: str, returned: Any) -> None:
-        """What ``sys.setprofile`` calls at every call and return."""
+        """The profile function: called at every call and return."""
         if event not in {"call", "return"}:
             return
         code = frame.f_code

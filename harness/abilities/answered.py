@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from harness.abilities.marking import Marked, mark
+from harness.abilities.marking import MarkedAnswer, mark
 from harness.abilities.trial import ABILITIES, Ability, Trial
-from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply
+from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply
 from harness.answering.failure_limits import refuse_unanswered
-from harness.answering.tools import not_asked
-from harness.comparison.means import Estimate
+from harness.answering.tools import pending_calls
 from harness.report.tables import Table
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAsked
+from harness.search import PendingCalls
 from harness.stats.bounds import wilson_interval
+from harness.stats.interval import Interval
 from harness.text.numbers import interval, number
 
 
@@ -27,7 +27,7 @@ class TrialResult:
 
     trial: Trial
     reply: Reply
-    marked: Marked | None
+    marked: MarkedAnswer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class Share:
     ability: Ability
     rate: float
     what: str
-    share: Estimate | None
+    share: Interval | None
     failed: int
 
 
-def try_out(
+def answer_trials(
     trials: Sequence[Trial], config: AnswerConfig, context: Context, *, any_refusal: bool = False
 ) -> list[TrialResult]:
-    """The answers to all trials; every passage of a trial is shown, in its order. Marks as ``mark`` has them.
+    """Answer all trials; every passage of a trial is shown, in its order. Answers are marked by ``mark``.
 
-    Raises NotAskedError if the context may not ask, and LlmError where the model cannot be asked, or where
-    more trials have no answer than ``answer.max_failed`` allows.
+    Raises PendingCallsError if the context may not ask, and LlmError if the model cannot be asked or if more
+    trials have no answer than ``answer.max_failed`` allows.
     """
     answerer = ANSWERERS.make(config)
     replies = answerer.run(_asked(trials), RunTools(context))
@@ -64,14 +64,14 @@ def try_out(
     ]
 
 
-def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[NotAsked, ...]:
+def price(trials: Sequence[Trial], config: AnswerConfig, context: Context) -> tuple[PendingCalls, ...]:
     """The calls that answering would make, in a context that may not ask; nothing if it costs nothing."""
     answerer = ANSWERERS.make(config)
-    return not_asked([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
+    return pending_calls([partial(answerer.run, _asked(trials), RunTools(context))] if answerer.asks else [])
 
 
-def _asked(trials: Sequence[Trial]) -> list[Asking]:
-    return [Asking(one.trial_id, one.question, one.passages) for one in trials]
+def _asked(trials: Sequence[Trial]) -> list[AnswerInput]:
+    return [AnswerInput(one.trial_id, one.question, one.passages) for one in trials]
 
 
 def shares(tried: Sequence[TrialResult]) -> list[Share]:
@@ -98,12 +98,12 @@ def _shares(ability: Ability, rate: float, tried: Sequence[TrialResult]) -> list
     return [Share(ability, rate, what, _estimate(values), failed) for what, values in shown.items()]
 
 
-def _estimate(values: Sequence[bool]) -> Estimate | None:
+def _estimate(values: Sequence[bool]) -> Interval | None:
     """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
     if not values:
         return None
     low, high = wilson_interval(sum(values), len(values))
-    return Estimate(sum(values) / len(values), low, high, len(values))
+    return Interval(sum(values) / len(values), low, high, len(values))
 
 
 def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:

@@ -16,7 +16,7 @@ DETECTS = ("事实性错误", "factual errors")
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedAnswer:
     """How an answer is marked. ``parts``: which parts of the golden answer it has; none if it refuses."""
 
     rejects: bool
@@ -29,14 +29,14 @@ class Marked:
         return bool(self.parts) and all(self.parts)
 
 
-def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> Marked:
+def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> MarkedAnswer:
     """Mark the answer of a trial; ``any_refusal`` also counts refusals in other words than RGB's."""
     rejects = any(phrase in answer for phrase in REJECTS) or (any_refusal and refuses(answer))
     detects = any(phrase in answer for phrase in DETECTS)
-    return Marked(rejects, detects, () if rejects else held(trial.golden, answer))
+    return MarkedAnswer(rejects, detects, () if rejects else parts_in(trial.golden, answer))
 
 
-def held(golden: Golden, answer: str) -> tuple[bool, ...]:
+def parts_in(golden: Golden, answer: str) -> tuple[bool, ...]:
     """Which parts are in the answer, in lower case, by one of their alternatives."""
-    said = answer.lower()
-    return tuple(any(one.lower() in said for one in part) for part in golden)
+    lowered = answer.lower()
+    return tuple(any(one.lower() in lowered for one in part) for part in golden)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.abilities.marking import held
+from harness.abilities.marking import parts_in
 from harness.abilities.rgb import RgbOptions
 from harness.abilities.trial import ABILITIES, Ability, Golden, Trial
 
@@ -41,7 +41,7 @@ class Evidence:
         ways = [[part.strip() for part in one.split(";") if part.strip()] for one in self.answers]
         alike = [parts for parts in ways if len(parts) == len(ways[0])]
         return tuple(
-            tuple(dict.fromkeys(said for part in parts for said in (part, _without_commas(part))))
+            tuple(dict.fromkeys(form for part in parts for form in (part, _without_commas(part))))
             for parts in zip(*alike, strict=True)
         )
 
@@ -103,8 +103,8 @@ def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftO
     rng = random.Random(f"{options.seed}:{one.query_id}:figures")
     changes = {figure: _another(figure, rng) for figure in dict.fromkeys(figures)}
     changed = [_changed(text, changes) for text in signal]
-    if any(all(held(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
-        left["counterfactual", "the figures of the answer do not stand in the passages as written"] += 1
+    if any(all(parts_in(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
+        left["counterfactual", "the figures of the answer are not in the passages as written"] += 1
         return
     changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())
     yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, changed_to)
@@ -132,7 +132,7 @@ def _shuffled(
 
 
 def _changed(text: str, changes: Mapping[str, str]) -> str:
-    """Every figure of the answer in other digits, wherever it is a separate number."""
+    """Replace every figure of the answer by other digits, wherever it is a separate number."""
     plain = {_without_commas(old): new for old, new in changes.items()}
     return _FIGURE.sub(lambda found: _kept_form(found[0], plain), text)
 

@@ -62,21 +62,21 @@ def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
         try:
             record = json.loads(line)
             if not isinstance(record, dict):
-                raise ValueError("it is no object")
+                raise ValueError("it is not an object")
             if true:
                 record.pop("positive_wrong", None)
             one = _instance(record, f"{path.stem}-{record['id']}")
         except (ValueError, KeyError, RecursionError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise CorpusError(
-                f"{where}: is no instance of RGB ({what}). Each has id, query, answer, positive and "
+                f"{where}: not an RGB instance ({what}). Each has id, query, answer, positive and "
                 "negative. Take the file as RGB has it."
             ) from error
         first, _ = found.setdefault(one.name, (number, one))
         if first != number:
             raise CorpusError(f"{where}: id {record['id']} is already on line {first}. Keep one of them.")
     if not found:
-        raise CorpusError(f"{path}: there is no instance. Name a file of RGB such as en_fact.jsonl.")
+        raise CorpusError(f"{path} has no instances. Name a file of RGB such as en_fact.jsonl.")
     return [one for _, one in found.values()]
 
 

@@ -57,7 +57,7 @@ def write_trials(trials: Iterable[Trial], path: Path) -> int:
             rows = [encodable(json.dumps(asdict(one), ensure_ascii=False)) for one in trials]
             file.writelines(f"{row}\n" for row in rows)
     except FileExistsError:
-        raise CorpusError(f"{path}: is there already. Remove it, or name another file.") from None
+        raise CorpusError(f"{path} exists already. Remove it, or name another file.") from None
     return len(rows)
 
 

@@ -13,14 +13,14 @@ from harness.llm.fences import mark_of
 from harness.llm.form import Messages
 from harness.llm.prompt import SLOT
 from harness.text.characters import encodable, on_one_line
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 T = TypeVar("T")
 LISTS = ("statements", "passages")
 """Slots that hold several texts, as a JSON array."""
 
 
-def several(texts: Sequence[str]) -> str:
+def joined(texts: Sequence[str]) -> str:
     """Several texts for a slot of ``LISTS``."""
     return json.dumps(list(texts), ensure_ascii=False)
 
@@ -35,11 +35,11 @@ class ObjectForm(TextForm, Generic[T]):
     slots: tuple[str, ...]
     shape: Shape[T]
 
-    def messages(self, asked: Asked) -> Messages:
+    def messages(self, call: LlmCall) -> Messages:
         """The messages of a call; the mark of the fences is a hash of all that they hold."""
-        mark = mark_of([self.sha256, encodable(asked.query), *map(encodable, asked.passages)])
-        shown = {"query": _fenced("question", asked.query, mark)}
-        for slot, text in zip(self.slots, asked.passages, strict=True):
+        mark = mark_of([self.sha256, encodable(call.query), *map(encodable, call.passages)])
+        shown = {"query": _fenced("question", call.query, mark)}
+        for slot, text in zip(self.slots, call.passages, strict=True):
             shown[slot] = _shown(slot, text, mark)
 
         def fill(template: str) -> str:
@@ -49,26 +49,26 @@ class ObjectForm(TextForm, Generic[T]):
         parts = {"system": self.system, "user": self.user}
         return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
 
-    def read(self, asked: Asked, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where the answer is not of the shape."""
-        value = self._value(asked, text)
+        value = self._value(call, text)
         return value if isinstance(value, Malformed) else None
 
-    def value(self, answer: Answered) -> T | Malformed:
+    def value(self, answer: LlmAnswer) -> T | Malformed:
         """The value of an answer, or why it cannot be used."""
         text = text_of(answer)
         return Malformed(answer.reason or "no_words") if text is None else self._value(answer, text)
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """The shortest answer of the shape."""
-        return self.shape.shortest(self._count(asked))
+        return self.shape.shortest(self._count(call))
 
-    def _value(self, asked: Asked, text: str) -> T | Malformed:
+    def _value(self, call: LlmCall, text: str) -> T | Malformed:
         found = read_object(text)
-        return found if isinstance(found, Malformed) else self.shape.read(found, self._count(asked))
+        return found if isinstance(found, Malformed) else self.shape.read(found, self._count(call))
 
-    def _count(self, asked: Asked) -> int:
-        shown = dict(zip(self.slots, asked.passages, strict=True))
+    def _count(self, call: LlmCall) -> int:
+        shown = dict(zip(self.slots, call.passages, strict=True))
         return len(json.loads(shown["statements"])) if "statements" in shown else 0
 
 

@@ -15,18 +15,18 @@ from pydantic import Field
 from harness.answer.case import AnswerScore, Case, Details
 from harness.kinds import StageConfig
 from harness.llm import Form
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
-"""What a measure looks at: parts of a case, or a tool."""
+"""The input of a measure: parts of a case, or a tool."""
 
 
 class AnswerTools(Protocol):
-    """What measures of answers may use: a language model behind the ledger, and an encoder."""
+    """The tools of measures of answers: a language model behind the ledger, and an encoder."""
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
-    ) -> list[Answered]:
+    ) -> list[LlmAnswer]:
         """The model's answer to a prompt about each (query, passages), in their order, from the ledger first.
 
         ``name`` is that of the prompt, ``sample`` the number of the repetition. An answer that cannot be
@@ -38,8 +38,8 @@ class AnswerTools(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What the reference page says about a measure."""
+class MeasureFacts:
+    """The entry of a measure on the reference page."""
 
     about: str
     formula: str
@@ -60,7 +60,7 @@ class AnswerMeasureConfig(StageConfig):
 
     @property
     def label(self) -> str:
-        """What it is called in the tables."""
+        """The name of the measure in the tables."""
         return self.name or self.kind
 
 
@@ -68,9 +68,9 @@ Config = TypeVar("Config", bound=AnswerMeasureConfig)
 
 
 class AnswerMeasure(ABC, Generic[Config]):
-    """Cases → one score a case, in their order. A case that cannot be scored has no value, never 0."""
+    """Cases → one score per case, in their order. A case that cannot be scored has no value, never 0."""
 
-    facts: ClassVar[Facts]
+    facts: ClassVar[MeasureFacts]
     best_reference: ClassVar[bool] = False
     """Whether each golden answer of a case is tried, and the best score counts; else the first is used."""
 
@@ -79,7 +79,7 @@ class AnswerMeasure(ABC, Generic[Config]):
 
     @property
     def name(self) -> str:
-        """What it is called in the tables."""
+        """The name of the measure in the tables."""
         return self.config.label
 
     @property

@@ -121,13 +121,13 @@ def read_object(text: str) -> dict[str, Any] | Malformed:
     Text around it, a field named twice or an unfinished thought make the answer unusable: its meaning would
     be a guess.
     """
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
-    if len(said) > LONGEST:
+    answer = after_thoughts(text)
+    if isinstance(answer, Malformed):
+        return answer
+    if len(answer) > LONGEST:
         return Malformed("too_long")
     try:
-        found = json.loads(_FENCE.sub("", said), object_pairs_hook=_once)
+        found = json.loads(_FENCE.sub("", answer), object_pairs_hook=_once)
     except _TwiceNamedError:
         return Malformed("ambiguous")
     except (ValueError, RecursionError):

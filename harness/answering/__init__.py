@@ -1,1 +1,1 @@
-"""Rankings → answers, and what is measured of them. One job a file."""
+"""Rankings → answers, and what is measured of them. One job per file."""

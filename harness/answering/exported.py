@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.outside.exchange import Exchange, Passage
+from harness.external.exchange import Exchange, Passage
 from harness.report.read import read_any
 from harness.report.rows import PassageRow, QueryRow, ReplyPassageRow, ReplyRow
 from harness.text.golden import golden_answers

@@ -115,7 +115,7 @@ def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
 
 
 def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
-    """What an answer lacks in recall and in precision, as the details of its measure say, else its words."""
+    """The missing recall and precision of an answer, by the details of its measure, else by its words."""
     details = score.details
     if "statements" not in details and refuses(case.answer or ""):
         # a refusal claims nothing, so it adds nothing
@@ -124,9 +124,9 @@ def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
         return 1 - float(details["recall"]), 1 - float(details["precision"])
     if "statements" in details and "reference" in details:
         return _unsupported(details["reference"]), _unsupported(details["statements"])
-    said, golden = (Counter(words_of(text)) for text in (case.answer or "", compared_with(case, score)))
-    common = (said & golden).total()
-    return 1 - common / golden.total() if golden else 0.0, 1 - common / said.total() if said else 0.0
+    words, golden = (Counter(words_of(text)) for text in (case.answer or "", compared_with(case, score)))
+    common = (words & golden).total()
+    return 1 - common / golden.total() if golden else 0.0, 1 - common / words.total() if words else 0.0
 
 
 def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
@@ -158,8 +158,8 @@ def beyond(case: Case, score: AnswerScore) -> ExtraClaims:
     if "statements" in score.details:
         return _by_verdicts(score.details["statements"])
     golden = compared_with(case, score)
-    said, wanted = words_of(case.answer or ""), words_of(golden)
-    if not set(wanted) - set(said):
+    words, wanted = words_of(case.answer or ""), words_of(golden)
+    if not set(wanted) - set(words):
         return ExtraClaims(0.0, 1.0, 0.0)
     asked = figures(case.query.text)
     given, right = figures(case.answer or "") - asked, figures(golden) - asked

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.answer import AnswerScore, Case
 from harness.answer.stage.citations import without_citations
 from harness.answering.failure_limits import refuse_failures
-from harness.answering.replies import Replied, golden_of
+from harness.answering.replies import Replies, golden_of
 from harness.answering.tools import MeasuringTools, measures_of
 from harness.config import BenchConfig
 from harness.running.context import Context
@@ -30,7 +30,7 @@ class Measured:
         return [case.query for case in self.cases]
 
 
-def cases_of(one: Replied, corpus: Corpus, judgments: Mapping[str, tuple[Judgment, ...]]) -> tuple[Case, ...]:
+def cases_of(one: Replies, corpus: Corpus, judgments: Mapping[str, tuple[Judgment, ...]]) -> tuple[Case, ...]:
     """The cases for measures, by query. Citations are removed from the text and kept separately."""
     cases = []
     for query in corpus.queries.queries:
@@ -58,7 +58,7 @@ def by_query(judgments: Iterable[Judgment]) -> dict[str, tuple[Judgment, ...]]:
 
 
 def measure_all(
-    replied: Sequence[Replied],
+    replied: Sequence[Replies],
     corpus: Corpus,
     judgments: Iterable[Judgment],
     config: BenchConfig,

@@ -14,14 +14,7 @@ from harness.config import BenchConfig
 from harness.measures import less_is_better, parse_measure
 from harness.report.rows import AnswerPredictionRow
 from harness.stats.arrays import Bools, Floats
-from harness.stats.association import (
-    bounds,
-    kendall,
-    kendall_rows,
-    resampled,
-    spearman,
-    spearman_rows,
-)
+from harness.stats.association import bounds, kendall, kendall_rows, resampled, spearman, spearman_rows
 from harness.stats.units import units_of
 from harness.types import QueryScore
 

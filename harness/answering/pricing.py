@@ -10,14 +10,14 @@ import numpy as np
 
 from harness.answer.stage import ANSWERERS, Reply
 from harness.answering.measuring import cases_of
-from harness.answering.replies import Replied, answer_group, golden_of, groups_of, read_by
-from harness.answering.tools import MeasuringTools, measures_of, not_asked
+from harness.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
+from harness.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.search import RETRIEVE, Point, Searched, as_read
+from harness.running.search import RETRIEVE, Chunked, Searched, as_read
 from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
+from harness.search import PendingCalls, PendingCallsError
 from harness.types import Query, Ranking
 
 
@@ -25,17 +25,17 @@ from harness.types import Query, Ranking
 class AnswerPlan:
     """The calls to language models: to answer, and then by measures of answers.
 
-    ``about``: rankings or answers are not known yet, so that texts of about the same length stand for them.
+    ``about``: rankings or answers are not known yet, so texts of about the same length take their place.
     Measures that ask twice, such as for statements and then whether each is supported, are known up to what
     they ask first, so ``measuring`` is a lower bound.
     """
 
-    answering: tuple[NotAsked, ...] = ()
-    measuring: tuple[NotAsked, ...] = ()
+    answering: tuple[PendingCalls, ...] = ()
+    measuring: tuple[PendingCalls, ...] = ()
     about: bool = False
 
     @property
-    def missing(self) -> tuple[NotAsked, ...]:
+    def missing(self) -> tuple[PendingCalls, ...]:
         """Both."""
         return (*self.answering, *self.measuring)
 
@@ -48,23 +48,23 @@ def plan_answers(
     *,
     about: bool = False,
 ) -> AnswerPlan:
-    """The calls still to be made, given rankings; ``about`` says that these only stand for the real ones."""
-    missing: list[NotAsked] = []
-    replied: list[Replied] = []
+    """The calls still to be made, given rankings; ``about``: these only approximate the real ones."""
+    missing: list[PendingCalls] = []
+    replied: list[Replies] = []
     for stage, ones in groups_of(searched):
         if not ANSWERERS.make(stage).asks:
             replied += [_placeholder_answers(one, corpus) for one in ones]
             continue
         try:
             replied += answer_group(stage, ones, corpus.queries.queries, RunTools(context))
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing += error.missing
             about = True
             replied += [_placeholder_answers(one, corpus) for one in ones]
     return AnswerPlan(tuple(missing), _measuring(replied, corpus, config, context), about)
 
 
-def placeholder_rankings(points: Sequence[Point], queries: Sequence[Query]) -> list[Searched]:
+def placeholder_rankings(points: Sequence[Chunked], queries: Sequence[Query]) -> list[Searched]:
     """Settings as if they had found chunks spread evenly over the corpus: about as long as what is read."""
     found = []
     for point in points:
@@ -77,19 +77,19 @@ def placeholder_rankings(points: Sequence[Point], queries: Sequence[Query]) -> l
     return found
 
 
-def _placeholder_answers(one: Searched, corpus: Corpus) -> Replied:
+def _placeholder_answers(one: Searched, corpus: Corpus) -> Replies:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
     queries = corpus.queries.queries
     read = read_by(one, queries)
     replies = {q.query_id: Reply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
-    return Replied(one.setting.name, "", read, replies)
+    return Replies(one.setting.name, "", read, replies)
 
 
 def _measuring(
-    replied: Sequence[Replied], corpus: Corpus, config: BenchConfig, context: Context
-) -> tuple[NotAsked, ...]:
+    replied: Sequence[Replies], corpus: Corpus, config: BenchConfig, context: Context
+) -> tuple[PendingCalls, ...]:
     every = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(config, context)
     # the others cost nothing, and a plan embeds nothing
     asking = [one for one in measures_of(config) if every and "llm" in one.needs]
-    return not_asked(partial(one.run, every, tools) for one in asking)
+    return pending_calls(partial(one.run, every, tools) for one in asking)

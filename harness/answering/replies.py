@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.answer.stage import ANSWERERS, AnswerConfig, Asking, Reply, passages_read
+from harness.answer.stage import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
 from harness.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.report.rows import ReplyPassageRow, ReplyRow
 from harness.running.context import Context
@@ -28,7 +28,7 @@ class ReadPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Replied:
+class Replies:
     """The answers of one setting. ``read`` and ``replies`` have an entry for every query, by its id."""
 
     setting: str
@@ -37,12 +37,12 @@ class Replied:
     replies: dict[str, Reply]
 
 
-def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replied]:
+def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replies]:
     """The answers of all settings that have an ``answer`` section, in their order.
 
     Raises LlmError if more calls have failed than ``max_failed`` allows.
     """
-    found: dict[str, Replied] = {}
+    found: dict[str, Replies] = {}
     for config, ones in groups_of(searched):
         replied = answer_group(config, ones, corpus.queries.queries, RunTools(context))
         found |= {one.setting: one for one in replied}
@@ -63,16 +63,13 @@ def groups_of(searched: Iterable[Searched]) -> Iterator[tuple[AnswerConfig, list
 
 
 def answer_group(
-    config: AnswerConfig,
-    ones: Sequence[Searched],
-    queries: Sequence[Query],
-    tools: RunTools,
-) -> list[Replied]:
-    """The answers of settings with one answerer; raises NotAskedError if a plan may not ask it."""
+    config: AnswerConfig, ones: Sequence[Searched], queries: Sequence[Query], tools: RunTools
+) -> list[Replies]:
+    """The answers of settings with one answerer; raises PendingCallsError if a plan may not ask it."""
     answerer = ANSWERERS.make(config)
     reads = [read_by(one, queries) for one in ones]
     asked = {
-        (place, query.query_id): Asking(
+        (place, query.query_id): AnswerInput(
             query.query_id, query.text, tuple(passage.chunk.text for passage in read[query.query_id])
         )
         for place, read in enumerate(reads)
@@ -81,7 +78,7 @@ def answer_group(
     }
     replies = dict(zip(asked, answerer.run(list(asked.values()), tools), strict=True))
     return [
-        Replied(
+        Replies(
             one.setting.name,
             answerer.name,
             read,
@@ -109,7 +106,7 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
     return found
 
 
-def reply_rows(replied: Sequence[Replied], corpus: Corpus) -> Iterator[Any]:
+def reply_rows(replied: Sequence[Replies], corpus: Corpus) -> Iterator[Any]:
     """The rows of replies.csv and reply_passages.csv."""
     for one in replied:
         for query in corpus.queries.queries:

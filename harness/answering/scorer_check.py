@@ -9,21 +9,21 @@ from statistics import fmean
 from typing import Any
 
 from harness.answer import AnswerMeasure, AnswerScore, AnswerTools
-from harness.answer.asking import LlmMeasureConfig
-from harness.answer.canaries import ATTACKS, Range, canaries, expected_of
-from harness.answering.tools import MeasuringTools, measures_of, not_asked
+from harness.answer.known_answers import ATTACKS, Range, expected_of, known_answers
+from harness.answer.llm_measure import LlmMeasureConfig
+from harness.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.config.answer_scoring import AnswerScoringConfig
 from harness.errors import ConfigError
 from harness.report.tables import Table
 from harness.running.context import Context
-from harness.search import NotAsked
+from harness.search import PendingCalls
 from harness.text.numbers import number
 
 GAIN_AT_MOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Canary:
+class KnownAnswer:
     """One kind of known answer under one measure.
 
     ``mean`` is over the topics that have a value, None without any; ``failed`` are those whose call failed.
@@ -39,8 +39,8 @@ class Canary:
     gain: float | None = None
 
     @property
-    def tells(self) -> bool:
-        """Whether the right value is known."""
+    def has_target(self) -> bool:
+        """Whether the right value, or the gain of an attack, is known."""
         return self.expected is not None or self.gain is not None or bool(self.failed)
 
 
@@ -49,7 +49,7 @@ class ScorerCheck:
     """The result of the known answers for one measure, with its problems in words."""
 
     measure: str
-    canaries: tuple[Canary, ...]
+    known_answers: tuple[KnownAnswer, ...]
     problems: tuple[str, ...]
 
     @property
@@ -78,10 +78,10 @@ def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerC
     return [check_measure(measure, tools) for measure in asking_measures(config)]
 
 
-def price_check(config: AnswerScoringConfig, context: Context) -> tuple[NotAsked, ...]:
+def price_check(config: AnswerScoringConfig, context: Context) -> tuple[PendingCalls, ...]:
     """The first calls of the check, in a context that may not ask; measures that ask twice make more."""
     tools = _tools(config, context)
-    return not_asked(partial(_scores, measure, tools) for measure in asking_measures(config))
+    return pending_calls(partial(_scores, measure, tools) for measure in asking_measures(config))
 
 
 def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
@@ -93,7 +93,7 @@ def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
 def _scores(measure: AnswerMeasure[Any], tools: AnswerTools) -> dict[str, list[AnswerScore]]:
     """The scores of all variants; one run, so that each step is asked for all of them together."""
     config = measure.config
-    known = canaries(config.language if isinstance(config, LlmMeasureConfig) else "en", measure.needs)
+    known = known_answers(config.language if isinstance(config, LlmMeasureConfig) else "en", measure.needs)
     scores = iter(measure.run([case for cases in known.values() for case in cases], tools))
     return {name: [next(scores) for _ in cases] for name, cases in known.items()}
 
@@ -103,11 +103,13 @@ def check_measure(measure: AnswerMeasure[Any], tools: AnswerTools) -> ScorerChec
     scores, expected = _scores(measure, tools), expected_of(measure)
     # less is better: an attack then wins where it lowers the value
     sign = -1 if measure.facts.less_is_better else 1
-    found = [_canary(name, scores, expected.get(name), sign) for name in scores]
+    found = [_known(name, scores, expected.get(name), sign) for name in scores]
     return ScorerCheck(measure.name, tuple(found), tuple(_problems(measure.name, found)))
 
 
-def _canary(name: str, scores: Mapping[str, list[AnswerScore]], expected: Range | None, sign: int) -> Canary:
+def _known(
+    name: str, scores: Mapping[str, list[AnswerScore]], expected: Range | None, sign: int
+) -> KnownAnswer:
     values = [one.value for one in scores[name] if one.value is not None]
     gain = None
     if name in ATTACKS:
@@ -119,16 +121,16 @@ def _canary(name: str, scores: Mapping[str, list[AnswerScore]], expected: Range 
         ]
         gain = fmean(gains) if gains else None
     failed = sum(one.failed for one in scores[name])
-    return Canary(name, fmean(values) if values else None, len(values), failed, expected, gain)
+    return KnownAnswer(name, fmean(values) if values else None, len(values), failed, expected, gain)
 
 
-def _problems(measure: str, found: list[Canary]) -> Iterator[str]:
+def _problems(measure: str, found: list[KnownAnswer]) -> Iterator[str]:
     for one in found:
         if one.failed:
             yield f"{measure}: {one.failed} of {one.n + one.failed} answers have no score ({one.variant})"
         if one.expected is not None and one.mean is not None and not _within(one.mean, one.expected):
             wrong = "too high" if one.mean > one.expected[1] else "too low"
-            yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}, {_told(one.expected)} is right"
+            yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}, {_shown(one.expected)} is right"
         if one.gain is not None and one.gain > GAIN_AT_MOST:
             yield f"{measure}: “{one.variant}” gains {one.gain:+.2f} over the same without it"
 
@@ -138,14 +140,14 @@ def _within(value: float, expected: Range) -> bool:
     return expected[0] - 1e-9 <= value <= expected[1] + 1e-9
 
 
-def _told(expected: Range) -> str:
+def _shown(expected: Range) -> str:
     low, high = expected
     return f"up to {high:.2f}" if low < 0 or not low else f"{low:.2f} to {high:.2f}"
 
 
 def check_table(found: list[ScorerCheck]) -> Table:
     """One row per measure and kind of known answer."""
-    rows = [(check.measure, one) for check in found for one in check.canaries if one.tells]
+    rows = [(check.measure, one) for check in found for one in check.known_answers if one.has_target]
     return Table(
         "Answers whose scores are known, as the measures score them",
         ("measure", "known answer", "mean", "expected", "gained", "n", "failed"),
@@ -154,7 +156,7 @@ def check_table(found: list[ScorerCheck]) -> Table:
                 measure,
                 one.variant,
                 number(one.mean),
-                "–" if one.expected is None else _told(one.expected),
+                "–" if one.expected is None else _shown(one.expected),
                 "–" if one.gain is None else f"{one.gain:+.2f}",
                 str(one.n),
                 str(one.failed),

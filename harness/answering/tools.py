@@ -13,12 +13,12 @@ from harness.answer import AnswerMeasure, AnswerMeasureConfig
 from harness.answer.measures import ANSWER_MEASURES
 from harness.errors import ConfigError
 from harness.llm import Form, ModelConfig
-from harness.llm.asking import Request
+from harness.llm.step import Request
 from harness.models.encoder import EncoderConfig
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAsked, NotAskedError
-from harness.types import Answered
+from harness.search import PendingCalls, PendingCallsError
+from harness.types import LlmAnswer
 
 
 class Measuring(Protocol):
@@ -46,7 +46,7 @@ class MeasuringTools:
 
     def ask(
         self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
-    ) -> list[Answered]:
+    ) -> list[LlmAnswer]:
         """The model's answers, from the ledger first; raises ConfigError if no model is named."""
         if self.config.answer_judge is None:
             raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
@@ -63,12 +63,12 @@ def measures_of(config: Measuring) -> list[AnswerMeasure[Any]]:
     return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
 
 
-def not_asked(attempts: Iterable[Callable[[], object]]) -> tuple[NotAsked, ...]:
+def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:
     """The first calls that models would get, in a context that may not ask; each call once."""
-    missing: dict[str, NotAsked] = {}
+    missing: dict[str, PendingCalls] = {}
     for attempt in attempts:
         try:
             attempt()
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing |= {one.key: one for one in error.missing}
     return tuple(missing.values())

@@ -8,7 +8,7 @@ from typing import Any
 from harness.answering.losses import UNITS, answer_loss_rows
 from harness.answering.measuring import Measured, by_query, measure_all
 from harness.answering.prediction import prediction_rows
-from harness.answering.replies import Replied, reply_rows
+from harness.answering.replies import Replies, reply_rows
 from harness.answering.score_rows import answer_rows
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import Evaluated, lost_evidence, projection_of
@@ -20,7 +20,7 @@ from harness.running.search import Searched
 
 
 def rows_of_answers(
-    replied: Sequence[Replied],
+    replied: Sequence[Replies],
     searched: Sequence[Searched],
     evaluated: Evaluated,
     corpus: Corpus,

@@ -1,4 +1,4 @@
-"""What a benchmark prints at its end, as plain values; printed again if nothing has changed."""
+"""The output of a benchmark at its end, as plain values; printed again if nothing has changed."""
 
 from __future__ import annotations
 

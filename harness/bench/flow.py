@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter
 
 from harness.answering.pricing import AnswerPlan, plan_answers
 from harness.answering.replies import answer_all, refuse_bad_golden
 from harness.bench.answers import rows_of_answers
-from harness.bench.headlines import headlines
+from harness.bench.live_table import live_table
 from harness.bench.save import keep_results
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import evaluate
@@ -23,14 +22,13 @@ from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.report import Results
 from harness.running.checks import warn_of_languages, warn_of_services
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
-from harness.running.missing import UnaskedService, missing_answers, unasked
-from harness.running.search import Point, Searched, search_points
-from harness.search import NotAsked, NotAskedError
+from harness.running.pending_calls import PendingService, missing_answers, pending_services
+from harness.running.search import Chunked, Searched, cut_for_all, search_settings
+from harness.search import PendingCalls, PendingCallsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +48,9 @@ class DryRun:
     settings: dict[str, int]
     estimate: Estimate | None
     skipped: tuple[str, ...]
-    rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[UnaskedService, ...] = ()
-    endpoints: tuple[NotAsked, ...] = ()
+    rewriting: tuple[PendingCalls, ...] = ()
+    services: tuple[PendingService, ...] = ()
+    endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
@@ -66,7 +64,7 @@ def run_bench(
     error is raised.
     """
     context = Context.at(config.cache, reporter)
-    with context, context.timed("total"), headlines(config, context) as live:
+    with context, context.timed("total"), live_table(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
         replied = answer_all(searched, corpus, context)
@@ -100,12 +98,12 @@ def _search(
         if found is not None:
             found(corpora.united, corpora.in_united(one))
 
-    searched = search_points(points, corpora.united.queries.queries, context, tell)
+    searched = search_settings(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context.reporter)
     return corpora, searched
 
 
-def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point]]:
+def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
@@ -114,14 +112,10 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Point
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context.reporter)
-    points = []
     with context.reporter.task("chunk", len(config.settings)) as task:
-        for setting in config.settings:
-            begun = perf_counter()
-            chunking = chunk_corpus(corpora.by_setting[setting.name], setting, context)
-            points.append(Point(setting, chunking, perf_counter() - begun))
-            task.advance()
-    return corpora, points
+        return corpora, cut_for_all(
+            config.settings, lambda one: corpora.by_setting[one.name], context, task.advance
+        )
 
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
@@ -136,13 +130,13 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         skipped = tuple(item.doc_id for item in corpus.skipped)
         documents = corpora.doc_ids
         missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
-        services = unasked(points, corpus.queries.queries, context)
+        services = pending_services(points, corpus.queries.queries, context)
         dry = DryRun("labels" if judge is None else judge.title, 0, {}, None, skipped, missing, services)
         if missing or services:
             return dry
         try:
-            found = search_points(points, corpus.queries.queries, context)
-        except NotAskedError as error:
+            found = search_settings(points, corpus.queries.queries, context)
+        except PendingCallsError as error:
             return replace(dry, endpoints=error.missing)
         searched = [corpora.in_united(one) for one in found]
         warn_of_unfilled_budgets(searched, config, context.reporter)

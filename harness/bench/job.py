@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.bench.final_output import FinalOutput
-from harness.bench.unchanged import find_unchanged, keep_made, made_from, written
+from harness.bench.unchanged import find_unchanged, keep_origin, origin_of, written
 from harness.config import BenchConfig
 from harness.errors import HarnessError
 from harness.progress import Remembering, Reporter
@@ -26,13 +26,13 @@ class BenchOutcome:
     results: Results | None
 
 
-def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> BenchOutcome:
-    """Run a benchmark and write its results with their page, unless nothing has changed since the last run.
+def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False) -> BenchOutcome:
+    """Run a benchmark and write its results and page, unless nothing has changed since the last run.
 
     ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
     HarnessError as the run does.
     """
-    made = made_from(config)
+    made = origin_of(config)
     standing = None if again else find_unchanged(config, made)
     if standing is not None:
         for warning in standing.warnings:
@@ -55,7 +55,7 @@ def do_bench(config: BenchConfig, reporter: Reporter, *, again: bool = False) ->
     results, folder = run_bench(config, remembering, finish)
     ending = FinalOutput.of(results, config.bootstrap.level, notes, brief_verdict(folder))
     try:
-        keep_made(config, made, results, files, tuple(remembering.warnings), ending)
+        keep_origin(config, made, results, files, tuple(remembering.warnings), ending)
     except (HarnessError, OSError) as error:
         # the results are whole, and must be shown
         reporter.warn(str(error))

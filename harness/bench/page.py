@@ -100,7 +100,7 @@ def _stored(tables: Tables) -> Stored:
 
 
 def _reranked(stored: Stored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
-    """Every reranked setting against its own retrieval, as `_pair` has it, and the two means."""
+    """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     table, steps = stored.result.per_query, ("retrieve", "rerank")
     if not set(steps) <= set(table["stage"]):
         return []
@@ -124,7 +124,7 @@ def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict
 
 
 def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
-    """The words, and where every setting is, by its place."""
+    """The verdict in words, and the place of every setting."""
     standing = {one.setting: one.place for one in verdict.standings}
     return {
         "lines": verdict_json(verdict)["lines"],
@@ -153,7 +153,7 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
-    """As the page reads it: settings, difference and bounds, p, finding, wins, ties, losses."""
+    """A comparison for the page: settings, difference and bounds, p, finding, wins, ties, losses."""
     numbers = map(figure, (one.difference, one.low, one.high, one.p))
     settings = (places[one.setting], places[one.against])
     return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]

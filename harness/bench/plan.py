@@ -1,4 +1,4 @@
-"""What a benchmark would do, determined without embedding, scoring or paying for anything."""
+"""The plan of a benchmark, determined without embedding, scoring or paying for anything."""
 
 from __future__ import annotations
 
@@ -16,15 +16,21 @@ from harness.judging.pool import estimate_pool, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.running.checks import warn_of_languages
-from harness.running.chunks import Chunking, chunk_corpus
+from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus
-from harness.running.missing import UnaskedService, missing_answers, pairs_to_buy, texts_to_buy, unasked
 from harness.running.passes import vectors_file
-from harness.running.search import Point, is_searched, pairs_left, search, search_points
-from harness.search import RETRIEVERS, NotAsked
+from harness.running.pending_calls import (
+    PendingService,
+    missing_answers,
+    pairs_to_buy,
+    pending_services,
+    texts_to_buy,
+)
+from harness.running.search import Chunked, cut_for_all, is_searched, pairs_left, search, search_settings
+from harness.search import RETRIEVERS, PendingCalls
 from harness.types import Query
 
 
@@ -61,7 +67,7 @@ class JudgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would run. ``unlabelled`` are answerable queries with no label at all, where people judge.
+    """The work of a run. ``unlabelled`` are answerable queries with no label at all, where people judge.
 
     ``rewriting`` is what language models would be asked before anything is retrieved,
     ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models
@@ -73,9 +79,9 @@ class Plan:
     unlabelled: tuple[str, ...]
     models: tuple[str, ...]
     judge: JudgePlan | None
-    rewriting: tuple[NotAsked, ...] = ()
-    services: tuple[UnaskedService, ...] = ()
-    endpoints: tuple[NotAsked, ...] = ()
+    rewriting: tuple[PendingCalls, ...] = ()
+    services: tuple[PendingService, ...] = ()
+    endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
@@ -108,10 +114,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     planned: set[tuple[str, bytes]] = set()
     scored: set[tuple[str, bytes]] = set()
     rows = []
-    points = [
-        Point(setting, chunk_corpus(corpora.by_setting[setting.name], setting, context))
-        for setting in config.settings
-    ]
+    points = cut_for_all(config.settings, lambda one: corpora.by_setting[one.name], context)
     for point in points:
         keys = _to_embed(point, context)
         rows.append(
@@ -134,14 +137,14 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
         tuple(context.models()),
         None if judge is None else _plan_judge(judge, config, corpus, points, context, bool(missing)),
         missing,
-        unasked(points, queries, context),
+        pending_services(points, queries, context),
         (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
         _plan_answers(points, corpus, config, context, bool(missing)),
     )
 
 
 def _plan_answers(
-    points: Sequence[Point], corpus: Corpus, config: BenchConfig, context: Context, unanswered: bool
+    points: Sequence[Chunked], corpus: Corpus, config: BenchConfig, context: Context, unanswered: bool
 ) -> AnswerPlan:
     """The cost of answers: by the cached rankings, else by chunks in their place.
 
@@ -152,11 +155,11 @@ def _plan_answers(
     if not own:
         return AnswerPlan()
     if not unanswered and all(is_searched(one, queries, context) for one in own):
-        return plan_answers(search_points(own, queries, context), corpus, config, context)
+        return plan_answers(search_settings(own, queries, context), corpus, config, context)
     return plan_answers(placeholder_rankings(own, queries), corpus, config, context, about=True)
 
 
-def _to_embed(point: Point, context: Context) -> set[tuple[str, bytes]]:
+def _to_embed(point: Chunked, context: Context) -> set[tuple[str, bytes]]:
     """The texts of chunks that are not embedded yet, as (encoder, digest)."""
     missing: set[tuple[str, bytes]] = set()
     for retriever in point.setting.retrieve.every():
@@ -169,7 +172,7 @@ def _to_embed(point: Point, context: Context) -> set[tuple[str, bytes]]:
 
 
 def _to_score(
-    point: Point, queries: Sequence[Query], planned: set[tuple[str, bytes]], context: Context
+    point: Chunked, queries: Sequence[Query], planned: set[tuple[str, bytes]], context: Context
 ) -> int:
     """How many pairs are to be scored; those that are known are added to ``planned``."""
     if not point.setting.rerank:
@@ -180,7 +183,7 @@ def _to_score(
     return len(new) + len(queries) * sum(_pairs_by_reranker(point)[len(left) :])
 
 
-def _pairs_by_reranker(point: Point) -> list[int]:
+def _pairs_by_reranker(point: Chunked) -> list[int]:
     """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
     most = min(len(point.chunking.chunks), _estimated_ranks(point.setting, point.chunking))
     return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
@@ -198,7 +201,7 @@ def _plan_judge(
     judge: PoolJudgeConfig,
     config: BenchConfig,
     corpus: Corpus,
-    points: Sequence[Point],
+    points: Sequence[Chunked],
     context: Context,
     unanswered: bool,
 ) -> JudgePlan:

@@ -17,7 +17,7 @@ from harness.judging.judges import make_judge, pool_judge_config
 from harness.judging.pool import grade_all
 from harness.progress import Reporter
 from harness.report import StoredResult, counted
-from harness.report.scored_from import read_graded_spans, read_scored_from
+from harness.report.scoring_inputs import read_graded_spans, read_scoring_inputs
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.store.ledger import Ledger
@@ -70,7 +70,7 @@ class Union:
 
 
 def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies a judge: everything in the run record of a judge except its name and address."""
+    """The identity of a judge: everything in the run record of a judge except its name and address."""
     return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
 
 
@@ -223,7 +223,7 @@ def _again(
     spans = sorted((j.query_id, j.doc_id, j.start, j.end, j.evidence, repr(j.grade)) for j in judgments)
     return replace(
         result,
-        per_query=rescored(result.per_query, read_scored_from(folder), judgments, relevance),
+        per_query=rescored(result.per_query, read_scoring_inputs(folder), judgments, relevance),
         record={**result.record, "config": {**result.record["config"], "relevance": rules}},
         judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
     )

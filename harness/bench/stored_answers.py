@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.answer import Facts
+from harness.answer import MeasureFacts
 from harness.answer.measures import ANSWER_MEASURES
 from harness.answering.losses import UNITS
 from harness.comparison import ScoredOn, ScoreMatrix, from_scores
@@ -42,10 +42,10 @@ class StoredAnswers:
         """The measures that have values."""
         return tuple(self.configured)
 
-    def facts(self, measure: str) -> Facts:
+    def facts(self, measure: str) -> MeasureFacts:
         """The facts of a measure."""
         own = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
-        facts: Facts = own.make.facts  # type: ignore[attr-defined]
+        facts: MeasureFacts = own.make.facts  # type: ignore[attr-defined]
         return facts
 
     def matrix(self, measure: str) -> ScoreMatrix:

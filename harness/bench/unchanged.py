@@ -44,7 +44,7 @@ class Unchanged:
     ending: FinalOutput
 
 
-def made_from(config: BenchConfig) -> RunOrigin | None:
+def origin_of(config: BenchConfig) -> RunOrigin | None:
     """The inputs that a run of the configuration would have now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
@@ -79,7 +79,7 @@ def find_unchanged(config: BenchConfig, made: RunOrigin | None) -> Unchanged | N
     return Unchanged(folder, kept["date"], tuple(kept["warnings"]), STORED.validate_python(kept["ending"]))
 
 
-def keep_made(
+def keep_origin(
     config: BenchConfig,
     made: RunOrigin | None,
     results: Results,
@@ -94,7 +94,7 @@ def keep_made(
     was skipped, a call failed, the cache was damaged.
     """
     record = results.record
-    if made is None or not is_complete(record) or made_from(config) != made:
+    if made is None or not is_complete(record) or origin_of(config) != made:
         return
     layout = CacheLayout(config.cache)
     names = [facts["name"] for facts in record.models.values() if facts["origin"] in _LOCAL]

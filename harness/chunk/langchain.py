@@ -200,7 +200,7 @@ def _only(sought: Sequence[str], layers: Sequence[dict[int, list[int]]], last: S
 
 
 def _past(between: re.Pattern[str], text: str, end: int) -> int:
-    """Where the blanks, and what else may be left out, after ``end`` are over."""
+    """The end of the blanks, and of what else may be left out, after ``end``."""
     found = between.match(text, end)
     return found.end() if found else end
 

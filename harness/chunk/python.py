@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
-from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.custom.code import Arguments, Call, Version, call_function, contract_error
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
@@ -31,14 +31,16 @@ class PythonChunkerConfig(ChunkerConfig):
 
 
 def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
-    returned = ask(config.call, document.text, **config.arguments)
+    returned = call_function(config.call, document.text, **config.arguments)
     if isinstance(returned, str) or not hasattr(returned, "__iter__"):
-        raise wrong(config.call, f"returned {type(returned).__name__} for {document.doc_id}, not offsets")
+        raise contract_error(
+            config.call, f"returned {type(returned).__name__} for {document.doc_id}, not offsets"
+        )
     spans: list[Span] = []
     for item in returned:
         start, end = _offsets(item, document, config.call)
         if spans and (start, end) <= spans[-1]:
-            raise wrong(
+            raise contract_error(
                 config.call,
                 f"returned {(start, end)} after {spans[-1]} for {document.doc_id}: chunks must be in "
                 "text order, with no two the same",
@@ -49,7 +51,7 @@ def _spans(document: Document, config: PythonChunkerConfig) -> list[Span]:
 
 def _offsets(item: Any, document: Document, call: str) -> Span:
     if isinstance(item, str):
-        raise wrong(
+        raise contract_error(
             call,
             f"returned text for {document.doc_id}; return (start, end) for each chunk, so that its "
             "position is known",
@@ -59,9 +61,11 @@ def _offsets(item: Any, document: Document, call: str) -> Span:
     except (TypeError, ValueError):
         start = end = None
     if start is None or end is None:
-        raise wrong(call, f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)")
+        raise contract_error(
+            call, f"returned {str(item)[:60]} for {document.doc_id}, which is not (start, end)"
+        )
     if not 0 <= start < end <= len(document.text):
-        raise wrong(
+        raise contract_error(
             call,
             f"returned {(start, end)} for {document.doc_id}, which has the characters 0 to "
             f"{len(document.text)}",

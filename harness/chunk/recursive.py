@@ -129,7 +129,7 @@ class _Joined:
         return self._pieces[0][0][0], self._pieces[-1][0][1]
 
     def _gap(self, piece: Span) -> int:
-        """What is between the last piece and this one, in the unit: a whole number of separators."""
+        """The length between the last piece and this one, in the unit: a whole number of separators."""
         if not (self._pieces and self._separator_size):
             return 0
         return (piece[0] - self._pieces[-1][0][1]) // self._width * self._separator_size

@@ -114,7 +114,7 @@ def _delimited(text: str, span: Span, top: int, delimiter: str | None, header_ro
 
 
 def _heading(text: str, start: int, end: int) -> tuple[Span, ...]:
-    """What is shown before rows; nothing if only blanks are above, such as the indent of the first."""
+    """The heading above rows; none if only blanks are above, such as the indent of the first."""
     return ((start, end),) if text[start:end].strip() else ()
 
 

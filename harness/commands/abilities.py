@@ -94,7 +94,7 @@ def rgb(args: argparse.Namespace) -> int:
 )
 def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
-    from harness.abilities.answered import price, shares_table, try_out
+    from harness.abilities.answered import answer_trials, price, shares_table
     from harness.abilities.trial import read_trials
     from harness.report import counted
     from harness.running.context import Context
@@ -108,7 +108,7 @@ def try_(args: argparse.Namespace) -> int:
         if args.dry_run:
             print_prices(price(trials, answerer, context))
             return 0
-        tried = try_out(trials, answerer, context, any_refusal=args.any_refusal)
+        tried = answer_trials(trials, answerer, context, any_refusal=args.any_refusal)
     show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
     if args.output:
         write_text(args.output, _marks_csv(tried))

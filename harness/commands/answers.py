@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import command, config_file, flag, number, option
@@ -39,18 +40,18 @@ def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
     from harness.commands.shared import open_ledger
     from harness.config import load_config
-    from harness.judging.answers import Wanted, answers
+    from harness.judging.answers import AnswerFilter, answers
     from harness.judging.judges import llm_configs
     from harness.terminal import print_line
 
     config = load_config(args.config)
     judges = llm_configs(config)
-    wanted = Wanted(args.query, failed=args.failed, flagged=args.flagged)
+    wanted = AnswerFilter(args.query, failed=args.failed, flagged=args.flagged)
     with open_ledger(config.cache) as ledger:
         found = list(answers(ledger, judges, config, wanted))
     shown = found[-args.limit :] if args.limit else found
     for entry in shown:
-        for line in _told(entry, full=args.full):
+        for line in _entry_lines(entry, full=args.full):
             print_line(line)
     reasons = Counter(entry.reason for entry in found if entry.grades is None)
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
@@ -61,8 +62,8 @@ def show_answers(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
-    from harness.judge.addressing import speaks_to_judge
+def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
+    from harness.judge.prompt_injection import find_injection
 
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
     again = "" if entry.settled else ", asked again"
@@ -74,9 +75,10 @@ def _told(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     )
     yield f"  query:   {entry.query}"
     for passage in entry.passages:
-        text = passage if full or len(passage) <= _PASSAGE else f"{passage[:_PASSAGE]} […]"
+        # the columns of a table are far apart in the text of a page
+        text = passage if full else shorten(passage, _PASSAGE, placeholder=" […]")
         yield "  passage: " + text.replace("\n", "\n           ")
-        words = speaks_to_judge(passage)
+        words = find_injection(passage)
         if words:
             yield f"  flagged: “{words}”"
     yield "  answer:  " + (entry.raw or "(nothing)").replace("\n", "\n           ")

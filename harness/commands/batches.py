@@ -42,7 +42,7 @@ def show_batches(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
     from harness.commands.shared import open_ledger
     from harness.errors import LlmError
-    from harness.llm.batches.overview import see
+    from harness.llm.batches.overview import batch_statuses
     from harness.report import counted
     from harness.terminal import print_line, print_table
 
@@ -61,7 +61,7 @@ def show_batches(args: argparse.Namespace) -> int:
     if not batches:
         print_line("No batch is in progress.")
         return 0
-    seen = see(batches, cancel=args.cancel)
+    seen = batch_statuses(batches, cancel=args.cancel)
     columns = ("no.", "batch", "model", "sent (UTC)", "calls", "status", "answered")
     print_table("batches in progress", columns, [_row(one) for one in seen])
     for one in seen:

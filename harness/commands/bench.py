@@ -42,7 +42,7 @@ _DONE = {
 )
 def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.bench.job import do_bench
+    from harness.bench.job import run_or_reuse
     from harness.commands.shared import exit_code
     from harness.config import load_config
     from harness.report import DocumentRow
@@ -51,10 +51,10 @@ def bench(args: argparse.Namespace) -> int:
     config = load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    done = do_bench(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    done = run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
     _print_figures(done.ending)
     if done.results is None:
-        unchanged = f"Nothing has changed since the run of {done.date}; its results stand"
+        unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
         show((f"{unchanged} (--again runs it again).",))
     else:
         _print_work(done.results.record)
@@ -104,7 +104,7 @@ def _print_verdict(ending: FinalOutput, folder: Path) -> None:
 
 
 def _called(record: RunRecord) -> list[str]:
-    """What language models and endpoints did before the search, where any were called."""
+    """The calls of language models and endpoints before the search, where any were made."""
     from harness.report import counted
 
     return [
@@ -123,7 +123,7 @@ def _spent(facts: Mapping[str, Any]) -> str:
 
 
 def _judging(record: RunRecord) -> list[str]:
-    """What the judge did, where it is a language model."""
+    """The work of the judge, where it is a language model."""
     from harness.report import counted
 
     if not record.cost:

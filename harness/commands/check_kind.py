@@ -52,7 +52,7 @@ def check_kind(args: argparse.Namespace) -> int:
         print_line(f"{step.role} {step.name}")
         for checked in run_checks(step.checks()):
             mark = {"ok": "ok    ", "failed": "FAILED", "note": "note  "}[checked.outcome]
-            print_line(f"  {mark}  {checked.about}{': ' if checked.said else ''}{checked.said}")
+            print_line(f"  {mark}  {checked.about}{': ' if checked.message else ''}{checked.message}")
             failed += checked.outcome == "failed"
             passed += checked.outcome != "failed"
     print_line(f"{counted(passed, 'check')} passed, {failed} failed.")

@@ -10,7 +10,7 @@ from harness.commands.comparing_answers import (
     Compared,
     Gated,
     answers_hint,
-    answers_meant,
+    answers_to_compare,
     changed,
     compared_answers,
     gated_answers,
@@ -97,7 +97,7 @@ def compare(args: argparse.Namespace) -> int:
         read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
-    answers = answers_meant(args.results, args)
+    answers = answers_to_compare(args.results, args)
     compared = _compared_rankings(args) if answers is None else compared_answers(*answers, args)
     verdict = compared.verdict
     comparisons = [asdict(one) for one in verdict.comparisons]
@@ -118,7 +118,7 @@ def compare(args: argparse.Namespace) -> int:
 def _compared_rankings(args: argparse.Namespace) -> Compared:
     from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
-    from harness.verdict import label_parts, measure_to_take, names_of, scores_of, verdict_of
+    from harness.verdict import cut_differently, label_parts, measure_to_take, names_of, scores_of, verdict_of
 
     stored, done = read_united(args.results, args.stage, args.measure, args.judge, TerminalReporter())
     names = names_of(args.results)
@@ -132,7 +132,8 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
             yield done
         if len(own) == 2:
             old, new = (one.matrix(measure) for one in own)
-            yield from changed(old, new, names, own[-1].result.record)
+            apart = cut_differently(measure, own[0].chunkings, own[1].chunkings)
+            yield from changed(old, new, names, own[-1].result.record, apart)
 
     def after() -> Iterator[Part]:
         yield from label_parts(scores.sensitivity.get(measure), verdict.comparisons)
@@ -143,7 +144,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
 
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
-    """What the reranker does, where one folder is compared by its last stage and has both stages."""
+    """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
     from harness.comparison import from_table
     from harness.report import read_result
     from harness.verdict import options_of, reranked_table
@@ -182,7 +183,7 @@ def gate(args: argparse.Namespace) -> int:
     from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
 
-    answers = answers_meant((args.baseline, args.results), args)
+    answers = answers_to_compare((args.baseline, args.results), args)
     gated = _gated_rankings(args) if answers is None else gated_answers(*answers, args)
     result = check_drops(
         gated.now,
@@ -208,11 +209,18 @@ def gate(args: argparse.Namespace) -> int:
 def _gated_rankings(args: argparse.Namespace) -> Gated:
     from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
-    from harness.verdict import measure_to_take
+    from harness.text.numbers import listed
+    from harness.verdict import cut_differently, measure_to_take
 
     # if a span has two grades, that of the baseline counts
     folders = (args.baseline, args.results)
     stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
     measure = measure_to_take(stored, args.measure)
     now, before = stored[args.results], stored[args.baseline]
+    if apart := cut_differently(measure, before.chunkings, now.chunkings):
+        done = (
+            *done,
+            f"{measure} compares settings only over the same chunks, and documents are cut differently than "
+            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
+        )
     return Gated(now.matrix(measure), before.matrix(measure), (now.scored_on, before.scored_on), done)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ class Gated:
     notes: tuple[str, ...]
 
 
-def answers_meant(
+def answers_to_compare(
     folders: Sequence[Path], args: argparse.Namespace
 ) -> tuple[Mapping[Path, StoredAnswers], str] | None:
     """The answers of the results and the measure to take; None if rankings are meant.
@@ -57,7 +57,7 @@ def answers_meant(
     if measure is None:
         return None
     if args.stage != "final" or args.judge is not None:
-        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge say nothing about it.")
+        raise ConfigError(f"{measure} is a measure of answers: --stage and --judge do not apply to it.")
     return stored, measure
 
 
@@ -91,12 +91,16 @@ def compared_answers(
 
 
 def changed(
-    old: ScoreMatrix, new: ScoreMatrix, names: Sequence[str], record: Mapping[str, Any]
+    old: ScoreMatrix,
+    new: ScoreMatrix,
+    names: Sequence[str],
+    record: Mapping[str, Any],
+    apart: Collection[str] = (),
 ) -> Iterator[Part]:
-    """The changes of the settings that two results have in common."""
+    """The changes of the settings that two results have in common; ``apart`` cannot be compared."""
     from harness.verdict import changed_table, options_of
 
-    if table := changed_table(old, new, (names[0], names[1]), options_of(record)):
+    if table := changed_table(old, new, (names[0], names[1]), options_of(record), apart):
         yield table
 
 

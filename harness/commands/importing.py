@@ -65,7 +65,7 @@ def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
     from harness.corpus.importers import IMPORTERS
     from harness.errors import ConfigError
-    from harness.outside.collection import import_ragas, import_traces
+    from harness.external.collection import import_ragas, import_traces
     from harness.report import counted
     from harness.terminal import print_line
     from harness.testset.formats import FORMATS

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.commands.declaring import command, flag, path
 
 if TYPE_CHECKING:
-    from harness.starting.folder_summary import FolderSummary
+    from harness.scaffold.folder_summary import FolderSummary
 
 _DESCRIPTION = """\
 Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
@@ -33,9 +33,9 @@ and labels step by step. Nothing is overwritten.
 def init(args: argparse.Namespace) -> int:
     """Look at the folder, write the files, and print the next step."""
     from harness.running.context import Context
-    from harness.starting.config_text import name_of
-    from harness.starting.folder_summary import look
-    from harness.starting.writing import refuse_existing, write_start
+    from harness.scaffold.config_text import name_of
+    from harness.scaffold.folder_summary import summarise
+    from harness.scaffold.writing import refuse_existing, write_start
     from harness.terminal import TerminalReporter, print_line
 
     out = args.out or Path(f"{name_of(args.folder)}-bench")
@@ -43,7 +43,7 @@ def init(args: argparse.Namespace) -> int:
     refuse_existing(out)
     cache = out / ".cache"
     with Context.at(cache, TerminalReporter(), may_ask=False) as context:
-        found = look(args.folder, cache, context)
+        found = summarise(args.folder, cache, context)
     written = write_start(found, out, download=not args.no_download)
     for line in _found(found):
         print_line(line)

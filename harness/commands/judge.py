@@ -111,7 +111,8 @@ def check(args: argparse.Namespace) -> int:
 def _print_check(report: CheckReport) -> None:
     from harness.terminal import print_facts, print_line
 
-    position = "one passage a call" if report.position_bias is None else f"{report.position_bias:+.2f} grades"
+    bias = report.position_bias
+    position = "one passage per call" if bias is None else f"{bias:+.2f} grades"
     print_facts(
         f"{report.judge}: known set of {report.passages} passages, alone and under attack",
         [

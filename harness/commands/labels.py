@@ -114,7 +114,7 @@ def following(args: argparse.Namespace) -> int:
     refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
     found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    shown = by_labels(found.standing, args.top)
+    shown = by_labels(found.firmness, args.top)
     write_text(args.results / FILE, to_text(shown))
     show(shown.sentences, *shown.tables())
     if found.rows and args.output is not None:

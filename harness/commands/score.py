@@ -7,6 +7,7 @@ import argparse
 from harness.commands import hits
 from harness.commands.declaring import command, flag, option, path
 from harness.commands.shared import names_of_measures
+from harness.text.numbers import counted
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
@@ -109,12 +110,14 @@ def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:
     notes = []
     if missing := judged - ranked:
         notes.append(
-            f"{len(missing)} judged queries have no ranking, such as {min(missing)}. The convention "
-            f"{convention} leaves them out; --convention trec_eval_c or harness counts them as 0."
+            f"{counted(len(missing), 'judged query has', 'judged queries have')} no ranking, such as "
+            f"{min(missing)}. The convention {convention} leaves such queries out; trec_eval_c and harness "
+            "count them as 0."
         )
     if unjudged := ranked - judged:
         notes.append(
-            f"{len(unjudged)} ranked queries have no judgment and are left out, such as {min(unjudged)}."
+            f"Left out: {counted(len(unjudged), 'ranked query', 'ranked queries')} without a judgment, such "
+            f"as {min(unjudged)}."
         )
     if numbered := {query for query in ranked | judged if query.startswith("#")}:
         notes.append(

@@ -10,7 +10,7 @@ from harness.commands.declaring import QUIET, command, flag, option, path, resul
 from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
-    from harness.answering.outside import MeasureScores
+    from harness.answering.external import MeasureScores
 
 _DESCRIPTION = """\
 Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
@@ -59,10 +59,10 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 )
 def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
-    from harness.answering.outside import outside_table, price_outside, score_outside
+    from harness.answering.external import external_table, price_external, score_external
     from harness.config.answer_scoring import load_answer_scoring
     from harness.errors import ConfigError
-    from harness.outside.answer_files import read_answers
+    from harness.external.answer_files import read_answers
     from harness.report import counted
     from harness.running.context import Context
     from harness.store import write_text
@@ -77,12 +77,12 @@ def score_answers(args: argparse.Namespace) -> int:
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            print_prices(price_outside(exchanges, config, context), TWO_ROUNDS)
+            print_prices(price_external(exchanges, config, context), TWO_ROUNDS)
             return 0
-        found = score_outside(exchanges, config, context)
+        found = score_external(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'question')}, {answered} answered"
-    show(outside_table(title, found))
+    show(external_table(title, found))
     if args.human:
         _show_people(args.human, found)
     if args.output:
@@ -102,7 +102,7 @@ def score_answers(args: argparse.Namespace) -> int:
 def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
     from harness.answering.exported import exported_answers
-    from harness.outside.answer_files import write_answers
+    from harness.external.answer_files import write_answers
     from harness.report import counted
     from harness.terminal import print_line
 
@@ -113,7 +113,7 @@ def export_answers(args: argparse.Namespace) -> int:
 
 def _show_people(path: Path, found: list[MeasureScores]) -> None:
     """How well the measures agree with people's values."""
-    from harness.answering.people import compare_with_people, people_table, read_values
+    from harness.answering.human_agreement import compare_with_people, people_table, read_values
     from harness.terminal import show
 
     queries = [one.query_id for one in found[0].scores]
@@ -123,7 +123,7 @@ def _show_people(path: Path, found: list[MeasureScores]) -> None:
 
 
 def _csv(found: list[MeasureScores]) -> str:
-    """A row a question and measure."""
+    """A row per question and measure."""
     import json
 
     from harness.report import to_csv

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.config import BenchConfig
-    from harness.search import NotAsked
+    from harness.search import PendingCalls
     from harness.store.ledger import Ledger
 
 _SHOWN = 5
@@ -48,7 +48,7 @@ def refuse_existing_sheet(path: Path | None) -> None:
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
 
 
-def print_prices(missing: Sequence[NotAsked], note: str = "") -> None:
+def print_prices(missing: Sequence[PendingCalls], note: str = "") -> None:
     """The calls that a dry run has found, what they cost, and a note about it; or that there are none."""
     from harness.terminal import print_line
 

@@ -44,7 +44,7 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 
 @command("status", "say where you are and what comes next")
 def status(args: argparse.Namespace) -> int:
-    """Print a line a step, and what comes next."""
+    """Print a line per step, and what comes next."""
     from harness.terminal import print_facts
     from harness.testset.state import State
     from harness.testset.status import status_of
@@ -148,7 +148,9 @@ def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcom
     if args.offline:
         return proposing.propose_offline(state, context, count, args.again, args.add)
     if args.given:
-        return proposing.propose_given(state, context, args.given, count, args.field, args.again, args.add)
+        return proposing.propose_from_file(
+            state, context, args.given, count, args.field, args.again, args.add
+        )
     return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
 
 

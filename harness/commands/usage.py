@@ -18,17 +18,17 @@ ranks best, by how much, and is the difference real?
 
 Start with:
   harness init FOLDER                    begin with a folder of documents
-  harness testset DIR status             make questions and labels, step by step
+  harness testset DIR status             make questions and labels
   harness bench configs/quickstart.yaml  run a benchmark, write its results
-  harness validate my.yaml               check a configuration and what it would run
-  harness show results/quickstart        print the summary of finished results
-  harness report results/quickstart      make report.html, a page for the browser
-  harness compare results/quickstart     which setting is best, and is it real?
-  harness judge --help                   language models as judges: cost, trust
-  harness score --run R --qrels Q        evaluate a TREC run, as trec_eval does
-  harness find "revenue" --in my.yaml    find passages in your documents, to label
+  harness validate my.yaml               check a configuration first
+  harness show results/quickstart        print the summary of results
+  harness report results/quickstart      make a page for the browser
+  harness compare results/quickstart     which is best, and is it real?
+  harness judge --help                   language models as judges
+  harness score --run R --qrels Q        evaluate as trec_eval does
+  harness find "revenue" --in my.yaml    find passages to label
   harness label my.yaml                  grade passages in the browser
-  harness labels --help                  grade what was retrieved, in a spreadsheet
+  harness labels --help                  grade in a spreadsheet
   harness check-kind my.yaml             test your own steps before a run
 """
 

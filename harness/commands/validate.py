@@ -92,7 +92,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _answers(plan: Plan) -> list[tuple[str, str]]:
-    """What answering and measuring answers would take, where it needs a language model."""
+    """The calls for answering and measuring answers, where a language model is needed."""
     about = "roughly, as rankings or answers are not known yet: " if plan.answers.about else ""
     return [
         *(("to answer", f"{one.name}: {about}{one.estimate}") for one in plan.answers.answering),
@@ -101,7 +101,7 @@ def _answers(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _settings(plan: Plan) -> Table:
-    """What each setting takes; what is in the cache is left out of what is to be computed."""
+    """The work for each setting; what is in the cache is left out of what is to be computed."""
     from harness.report import Table
 
     return Table(

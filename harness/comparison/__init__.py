@@ -21,4 +21,4 @@ from harness.comparison.verdict import (
     Verdict,
 )
 from harness.comparison.verdict_json import verdict_json
-from harness.comparison.words import said, sentences_of
+from harness.comparison.words import finding_cell, sentences_of

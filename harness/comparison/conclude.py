@@ -28,6 +28,7 @@ from harness.comparison.verdict import (
     Turning,
     Verdict,
     checked_against_labels,
+    checked_for_chunkings,
 )
 from harness.stats.units import Units, icc, units_of
 
@@ -43,6 +44,7 @@ def conclude(
     others: Sequence[ScoreMatrix] = (),
     trust: Mapping[str, Trust] | None = None,
     instead: str = "",
+    chunkings: Mapping[str, str] | None = None,
     baseline: str | None = None,
     costs: Costs | None = None,
     unit: str = "document",
@@ -57,7 +59,8 @@ def conclude(
 
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
-    measure what it is for, ``instead`` which to take where the first does not compare these settings;
+    measure what it is for, ``instead`` which to take where the first does not compare these settings, as
+    their ``chunkings`` differ: then only differences between settings of one chunking can be real;
     ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what part of the
     labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
     says by measure which differences have another sign with longer or shorter labels: they are not real,
@@ -72,14 +75,20 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
     tested, decided = compare_rows(names, defined.values, pairs, units, options)
-    found = checked_against_labels(tested, turning.get(matrix.measure))
+    trust, chunkings = trust or {}, chunkings or {}
+    comparable = trust.get(matrix.measure, Trust()).comparable
+    found = checked_for_chunkings(
+        checked_against_labels(tested, turning.get(matrix.measure)), comparable, chunkings
+    )
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     leader = next((name for name in order if name != baseline), order[0])
-    against = baseline or order[min(1, len(order) - 1)]
     places = _places(order, found, n) if baseline is None else _beside(found, baseline)
+    # not one that is ruled out, while another may be best: the margin says why nothing is decided
+    rivals = [name for name in order if places[name] == "may be best"]
+    against = baseline or next(iter(rivals), order[min(1, len(order) - 1)])
     decision = _decision(order, places, baseline, n)
     held = baseline or leader
-    leads = turned(one for one in found if held in (one.setting, one.against))
+    leads = both_ways(one for one in found if held in (one.setting, one.against))
     margin = leads.get((leader, against))
     return Verdict(
         measure=matrix.measure,
@@ -91,8 +100,8 @@ def conclude(
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
-        conflicts=_conflicts(others, leader, trust or {}, turning, options) if baseline is None else (),
-        trust=dict(trust or {}),
+        conflicts=_conflicts(others, leader, trust, turning, chunkings, options) if baseline is None else (),
+        trust=dict(trust),
         instead=instead,
         cheapest=_cheapest(costs, order, places, decision),
         costs=costs,
@@ -141,7 +150,7 @@ def _cheapest(
 
 
 def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
-    """Where every setting is among all: one rule, from the pairs that are real."""
+    """The place of every setting among all, by one rule, from the pairs that are real."""
     if len(order) < 2:
         return dict.fromkeys(order, "leads")
     if n < FEWEST_TO_CHOOSE:
@@ -154,7 +163,7 @@ def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[s
 
 
 def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
-    """Where every setting is next to the baseline."""
+    """The place of every setting relative to the baseline."""
     places: dict[str, Place] = {baseline: "baseline"}
     for one in found:
         if one.finding == "few":
@@ -187,12 +196,14 @@ def _conflicts(
     leader: str,
     trust: Mapping[str, Trust],
     turning: Mapping[str, Turning],
+    chunkings: Mapping[str, str],
     options: Options,
 ) -> tuple[Conflict, ...]:
     """Other measures of quality by which another setting leads, each tested against ours."""
     conflicts = []
     for other in others:
-        if not trust.get(other.measure, Trust()).quality:
+        own = trust.get(other.measure, Trust())
+        if not own.quality:
             continue
         defined = other.defined()
         if not defined.query_ids:
@@ -202,9 +213,9 @@ def _conflicts(
         if means[theirs] <= means[leader]:
             continue
         found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        conflicts.append(
-            Conflict(other.measure, checked_against_labels([found], turning.get(other.measure))[0])
-        )
+        checked = checked_against_labels([found], turning.get(other.measure))
+        checked = checked_for_chunkings(checked, own.comparable, chunkings)
+        conflicts.append(Conflict(other.measure, checked[0]))
     return tuple(conflicts)
 
 
@@ -215,8 +226,10 @@ def _needed(
     units: Units,
     decision: Decision,
 ) -> Needed | None:
-    """How many queries would show a difference worth having; not computed if the comparison is decided."""
+    """How many queries would show a difference worth having; None if it is decided or cannot be."""
     if decided is None or margin is None or decision in ("best", "better", "single"):
+        return None
+    if margin.finding == "incomparable":
         return None
     closest = {margin.setting, margin.against}
     at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)
@@ -256,16 +269,16 @@ def needed_for(
     return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None
 
 
-def turned(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
+def both_ways(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
     """Every comparison by (setting, against), and the other way round."""
     both: dict[tuple[str, str], Comparison] = {}
     for one in found:
         both[one.setting, one.against] = one
-        both[one.against, one.setting] = turn(one)
+        both[one.against, one.setting] = swapped(one)
     return both
 
 
-def turn(one: Comparison) -> Comparison:
+def swapped(one: Comparison) -> Comparison:
     """``against`` minus ``setting``."""
     return replace(
         one,

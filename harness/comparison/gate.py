@@ -41,7 +41,7 @@ class Check:
 
     @property
     def failed(self) -> bool:
-        """Whether the drop is beyond what is tolerated, for sure."""
+        """Whether the drop is certainly larger than tolerated."""
         return self.at_least is not None and self.p <= self.alpha
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,20 +10,11 @@ from harness.comparison.decide import bounds_at
 from harness.comparison.paired import number
 from harness.stats.arrays import Floats
 from harness.stats.bounds import student_quantile, within
+from harness.stats.interval import Interval
 from harness.stats.units import Units, units_of
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean of ``n`` values and the interval that bounds it; None if the data do not bound it."""
-
-    value: float
-    low: float | None
-    high: float | None
-    n: int = 0
-
-
-def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Estimate | None:
+def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval | None:
     """The mean of the values [Q] that are defined, with its interval; None if none is.
 
     By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
@@ -35,7 +25,7 @@ def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -
         return None
     units = units_of([clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept))
     low, high = bounds_of_means(kept[None, :], units, level)
-    return Estimate(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
+    return Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
 
 
 def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from harness.stats.units import Units
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
 FEWEST_TO_CHOOSE = 30
 
-Finding = Literal["real", "open", "few", "turns"]
+Finding = Literal["real", "open", "few", "turns", "incomparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,10 @@ class Comparison:
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
     ``open`` where it does not, ``few`` where there are fewer queries than one should choose by, ``turns``
-    where it excludes 0 and longer or shorter labels give the difference another sign. ``d_z`` is the
-    difference in standard deviations over queries, ``dominance`` the share of queries won minus lost. None if
-    the data do not determine it: a single query, no difference.
+    where it excludes 0 and longer or shorter labels give the difference another sign, ``incomparable`` where
+    the measure cannot compare these two settings. ``d_z`` is the difference in standard deviations over
+    queries, ``dominance`` the share of queries won minus lost. None if the data do not determine it: a single
+    query, no difference.
     """
 
     setting: str

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.means import Estimate, mean_of
+from harness.comparison.means import mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
 from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
 from harness.errors import HarnessError
 from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
+from harness.stats.interval import Interval
 from harness.stats.units import units_of
 from harness.text.numbers import FEWEST_FOR_INTERVAL
 
@@ -37,16 +38,11 @@ class Selection:
     best_on_validation: str
     n_train: int
     n_validation: int
-    train: Estimate
-    validation: Estimate
-    optimism: Estimate
-    selection_optimism: Estimate
+    train: Interval
+    validation: Interval
+    optimism: Interval
+    selection_optimism: Interval
     regret: Comparison | None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether train and validation have the same winner."""
-        return self.chosen == self.best_on_validation
 
     def sentences(self) -> tuple[str, ...]:
         """Sentences for the reader; with few queries on either side nothing is concluded."""
@@ -88,7 +84,7 @@ class CrossValidation:
 
     measure: str
     winner: str
-    estimate: Estimate
+    estimate: Interval
     optimism: float
     picks: Mapping[str, int]
     folds: int
@@ -191,26 +187,26 @@ def _lead(matrix: ScoreMatrix, setting: int) -> Floats:
     return lead
 
 
-def _mean(values: Floats, clusters: Sequence[str], options: Options) -> Estimate:
-    return mean_of(values, clusters, options.level) or Estimate(float("nan"), None, None)
+def _mean(values: Floats, clusters: Sequence[str], options: Options) -> Interval:
+    return mean_of(values, clusters, options.level) or Interval(float("nan"))
 
 
-def _gap(one: Floats, other: Floats, options: Options) -> Estimate:
+def _gap(one: Floats, other: Floats, options: Options) -> Interval:
     """The difference of the means of two independent samples with Welch's interval (Biometrika 1947)."""
     gap = float(one.mean() - other.mean())
     if min(len(one), len(other)) < 2:
-        return Estimate(gap, None, None)
+        return Interval(gap)
     squares = [float(sample.var(ddof=1)) / len(sample) if np.ptp(sample) else 0.0 for sample in (one, other)]
     if sum(squares) == 0:
-        return Estimate(gap, gap, gap)
+        return Interval(gap, gap, gap)
     freedom = sum(squares) ** 2 / sum(
         square**2 / (len(sample) - 1) for square, sample in zip(squares, (one, other), strict=True)
     )
     reach = student_quantile(1 - options.alpha / 2, freedom) * float(np.sqrt(sum(squares)))
-    return Estimate(gap, gap - reach, gap + reach)
+    return Interval(gap, gap - reach, gap + reach)
 
 
-def _bounded(estimate: Estimate, n: int = FEWEST_FOR_INTERVAL) -> str:
+def _bounded(estimate: Interval, n: int = FEWEST_FOR_INTERVAL) -> str:
     none = estimate.low is None or n < FEWEST_FOR_INTERVAL
     bounds = "" if none else f" ({estimate.low:.3f} to {estimate.high:.3f})"
     return f"{estimate.value:.3f}{bounds}"

@@ -48,6 +48,23 @@ def checked_against_labels(found: Iterable[Comparison], turning: Turning | None)
     ]
 
 
+def checked_for_chunkings(
+    found: Iterable[Comparison], comparable: bool, chunkings: Mapping[str, str]
+) -> list[Comparison]:
+    """The comparisons, those of settings with other ``chunkings`` called ``incomparable``.
+
+    All stay as they are if the measure is ``comparable`` between chunkings.
+    """
+    return [
+        replace(one, finding="incomparable")
+        if not comparable
+        and one.finding != "few"
+        and chunkings.get(one.setting) != chunkings.get(one.against)
+        else one
+        for one in found
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Holes:
     """How much of the first ``depth`` ranks is judged.
@@ -85,8 +102,8 @@ class Line:
 class Trust:
     """The use that a measure is reliable for: a phrase such as ``for the order of chunks``.
 
-    ``comparable``: the settings at hand can be compared by it. ``quality``: it says how good a ranking is,
-    so its winner counts; a share of judged ranks does not.
+    ``comparable``: all these settings can be compared by it, not only those over the same chunks.
+    ``quality``: it says how good a ranking is, so its winner counts; a share of judged ranks does not.
     """
 
     phrase: str = ""
@@ -155,13 +172,14 @@ class Needed:
 class Verdict:
     """One comparison, concluded.
 
-    ``standings`` go from the highest mean down; ``margin`` compares the leader with the next (or, where there
-    is a ``baseline``, with it; None for one setting); ``comparisons`` are all of the family that decided.
-    ``instead`` is the measure to take where ``measure`` does not compare the settings at hand ('' for none).
-    ``cheapest`` of the settings that may be best, None without costs or where one is best. ``turning`` are
-    the pairs whose sign turns with other labels, None if that was not checked; ``holes`` what is unjudged,
-    None if that is not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences;
-    ``corrected`` is the verdict by a model's grades that people's have corrected, '' where there is none.
+    ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
+    best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
+    ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
+    does not compare these settings ('' for none). ``cheapest`` of the settings that may be best, None
+    without costs or where one is best. ``turning`` are the pairs whose sign turns with other labels, None if
+    that was not checked; ``holes`` what is unjudged, None if that is not known. ``by_labels``
+    is how firm a verdict by part of the labels is, in sentences; ``corrected`` is the verdict by a model's
+    grades that people's have corrected, '' where there is none.
     """
 
     measure: str
@@ -184,6 +202,11 @@ class Verdict:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the measure compares all these settings, not only those over the same chunks."""
+        return self.trust.get(self.measure, Trust()).comparable
 
     def named(self, *places: Place) -> tuple[str, ...]:
         """The settings in one of these places, from the highest mean down."""

@@ -16,6 +16,13 @@ from harness.comparison.verdict import (
 from harness.stats.units import FEWEST_CLUSTERS
 from harness.text.numbers import FEWEST_FOR_INTERVAL, listed, signed
 
+_REAL = {
+    "real": "yes",
+    "open": "no",
+    "few": "too few",
+    "turns": "no: labels",
+    "incomparable": "no: chunks",
+}
 # With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60
 
@@ -46,9 +53,9 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
-def said(found: Comparison) -> str:
-    """Whether a difference is real, as a cell of a table."""
-    return {"real": "yes", "open": "no", "few": "too few", "turns": "no: labels"}[found.finding]
+def finding_cell(found: Comparison) -> str:
+    """The finding on a difference, as a cell of a table."""
+    return _REAL[found.finding]
 
 
 def _decision(verdict: Verdict) -> str:
@@ -67,14 +74,12 @@ def _decision(verdict: Verdict) -> str:
         return _against_baseline(verdict)
     if verdict.decision == "best":
         others = "the other setting" if len(verdict.standings) == 2 else "every other setting"
-        better = f"{measure}, {mean:.3f}, is really better than that of {others}"
-        if not verdict.trust.get(measure, Trust()).comparable:
-            return f"{leader} leads: its {better}. But this measure cannot say which setting to use."
-        return f"Use {leader}. Its {better}."
+        return f"Use {leader}. Its {measure}, {mean:.3f}, is really better than that of {others}."
     text = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
     text += f"{listed(verdict.named('may be best'))} may be best too."
     out = verdict.named("ruled out")
-    return text + (f" Ruled out because another setting is really better: {listed(out)}." if out else "")
+    other = "another setting" if verdict.comparable else "another setting over the same chunks"
+    return text + (f" Ruled out because {other} is really better: {listed(out)}." if out else "")
 
 
 def _against_baseline(verdict: Verdict) -> str:
@@ -86,7 +91,11 @@ def _against_baseline(verdict: Verdict) -> str:
 
 
 def _margin(verdict: Verdict, margin: Comparison) -> str:
-    over = "the baseline" if verdict.baseline is not None else "the next"
+    over = "the next"
+    if verdict.baseline is not None:
+        over = "the baseline"
+    elif margin.against != verdict.standings[1].setting:
+        over = "the next that may be best"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
@@ -95,6 +104,7 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
         "open": "may be chance",
         "few": "too few queries to tell",
         "turns": "not a finding, because its sign changes with the label length",
+        "incomparable": "not a finding, because the settings cut documents differently",
     }[margin.finding]
     return (
         f"{margin.setting} differs by {signed(margin.difference)} from {over}, {margin.against} "
@@ -114,6 +124,7 @@ def _test(verdict: Verdict) -> str:
     where = f"if its interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
     if verdict.turning is not None:
         where += " and its sign is the same with longer and shorter labels"
+    where += "" if verdict.comparable else ", and only between settings over the same chunks"
     return f"Two-sided sign-flip test over {what}, for {family}. A difference is real {where}."
 
 
@@ -142,18 +153,14 @@ def _caveats(verdict: Verdict) -> list[str]:
         return _unjudged(verdict)
     caveats = []
     n = verdict.population.queries
-    if not verdict.trust.get(verdict.measure, Trust()).comparable:
-        take = (
-            f"Use {verdict.instead} instead."
-            if verdict.instead
-            else "Add ndcg_evidence@5000 to the measures."
-        )
+    if not verdict.comparable:
         caveats.append(
-            f"{verdict.measure} cannot be compared between settings that cut documents differently. {take}"
+            f"{verdict.measure} cannot be compared between settings that cut documents differently. "
+            f"{_fitting(verdict)}"
         )
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
-    caveats += [*_turned(verdict), *_unjudged(verdict)]
+    caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
@@ -163,7 +170,14 @@ def _caveats(verdict: Verdict) -> list[str]:
     return caveats
 
 
-def _turned(verdict: Verdict) -> list[str]:
+def _fitting(verdict: Verdict) -> str:
+    """What to do where the measure does not compare the settings."""
+    if verdict.instead:
+        return f"Use {verdict.instead} instead."
+    return "Add ndcg_evidence@5000 to the measures."
+
+
+def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
     if not pairs or verdict.turning is None:
@@ -225,9 +239,11 @@ def _disagreement(verdict: Verdict) -> str:
     for name, conflicts in by_leader.items():
         # described by the first that is real, if any is
         clear = max(conflicts, key=lambda one: one.found.real)
-        finding = {"real": "real", "turns": "its sign changes with the label length"}.get(
-            clear.found.finding, "may be chance"
-        )
+        finding = {
+            "real": "real",
+            "turns": "its sign changes with the label length",
+            "incomparable": "over other chunks",
+        }.get(clear.found.finding, "may be chance")
         ahead = f"{signed(clear.found.difference)} in {clear.measure}, {finding}"
         parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
     return (
@@ -237,7 +253,7 @@ def _disagreement(verdict: Verdict) -> str:
 
 
 def _trusted(verdict: Verdict) -> str:
-    """What each measure is for; measures that cannot compare these settings are listed separately."""
+    """The use of each measure; measures that cannot compare these settings are listed separately."""
     by_phrase: dict[str, list[str]] = {}
     for name in (verdict.measure, *(one.measure for one in verdict.conflicts)):
         own = verdict.trust.get(name, Trust())
@@ -271,6 +287,8 @@ def _next(verdict: Verdict) -> list[str]:
         )
     if verdict.needed is not None:
         steps.append(_asked(verdict.needed, verdict.population.queries))
+    if not verdict.comparable:
+        return steps or [_fitting(verdict)]
     return steps or ["Add questions, or try a larger change."]
 
 

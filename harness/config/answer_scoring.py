@@ -57,7 +57,7 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
 
 
 def _own_keys(source: Source) -> dict[str, Any]:
-    """Keys of a benchmark that say nothing of answers are left aside; others must be ours."""
+    """Ignore keys of a benchmark that do not concern answers; refuse unknown ones."""
     others = {*BenchConfig.model_fields, *STAGES} - set(AnswerScoringConfig.model_fields)
     return {key: value for key, value in source.data.items() if key not in others}
 

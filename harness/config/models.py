@@ -14,12 +14,12 @@ from harness.chunk import ChunkerConfig, PageConfig
 from harness.config.answers import as_measures, check_measures
 from harness.config.naming import short_names
 from harness.corpus import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
+from harness.custom.service import ServiceConfig
 from harness.judge import LabelsConfig
 from harness.kinds import StageConfig
 from harness.llm import ModelConfig
 from harness.measures import less_is_better, parse_measure
 from harness.models.encoder import EmbedConfig, EncoderConfig
-from harness.own.service import ServiceConfig
 from harness.search import (
     ContextConfig,
     FilterConfig,
@@ -143,7 +143,7 @@ class Setting(StageConfig):
 
     @property
     def services(self) -> list[ServiceConfig]:
-        """The the user's own services that the search asks, each once."""
+        """The user's own services that the search asks, each once."""
         steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
         for retriever in self.retrieve.every():
             steps += (retriever, retriever.rewrite)

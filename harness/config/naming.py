@@ -220,7 +220,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _difference(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
-    """How a section differs from others of its kind: in its numbers and short words, else by a hash."""
+    """A short name for the differences of a section from others of its kind: short values, else a hash."""
     keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
     if all(_is_plain(value[key]) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
         return f"({','.join(f'{key}={value[key]}' for key in keys)})"

@@ -72,7 +72,7 @@ def expand(source: Source) -> list[Stages]:
 
 
 def _own(source: Source, index: int) -> dict[str, KeyPath]:
-    """Where the sections are that an entry of `settings` replaces."""
+    """The places of the sections that an entry of `settings` replaces."""
     entry, at = source.data[SETTINGS][index], (SETTINGS, index)
     if not isinstance(entry, dict):
         raise source.error(

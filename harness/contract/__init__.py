@@ -1,1 +1,1 @@
-"""Whether a user-defined step keeps the contract: tried on small texts, one sentence a check."""
+"""Whether a user-defined step keeps the contract: tried on small texts, one sentence per check."""

@@ -19,7 +19,7 @@ from harness.types import Document, Query
 
 Outcome = Literal["ok", "failed", "note"]
 Check = tuple[str, Callable[[], object]]
-"""What should hold, and what tries it: it raises HarnessError where it does not, Remark for a note."""
+"""A sentence and its test, which raises HarnessError where it does not hold, Remark for a note."""
 TEXTS = (
     "The storage yard holds 4,200 vehicles and was paved with recycled asphalt.",
     "A crane failure stopped loading for nine days in March.",
@@ -58,27 +58,27 @@ class Remark(Exception):  # noqa: N818 - it is no error
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """The outcome of one check; ``said`` is empty if all is well."""
+class CheckResult:
+    """The outcome of one check; ``message`` is empty if all is well."""
 
     outcome: Outcome
     about: str
-    said: str = ""
+    message: str = ""
 
 
-def run_checks(checks: Sequence[Check]) -> Iterator[Checked]:
+def run_checks(checks: Sequence[Check]) -> Iterator[CheckResult]:
     """Try one after the other; where the first does not hold, the others would say the same."""
     for place, (about, attempt) in enumerate(checks):
         try:
             attempt()
         except Remark as remark:
-            yield Checked("note", about, str(remark))
+            yield CheckResult("note", about, str(remark))
         except HarnessError as error:
-            yield Checked("failed", about, str(error))
+            yield CheckResult("failed", about, str(error))
             if place == 0:
                 return
         else:
-            yield Checked("ok", about)
+            yield CheckResult("ok", about)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
     def repeats() -> None:
         for document in documents():
             if _cut(document, config) != _cut(document, config):
-                raise BrokenError(f"Cut again, the text {document.doc_id!r} has other chunks.")
+                raise BrokenError(f"A second call cuts the text {document.doc_id!r} differently.")
 
     def covers() -> None:
         left_out = {document.doc_id: _left_out(document, _cut(document, config)) for document in documents()}
@@ -23,7 +23,7 @@ def chunker_checks(config: ChunkerConfig) -> list[Check]:
         if total:
             worst = max(left_out, key=lambda name: left_out[name])
             raise Remark(
-                f"{total:,} characters stand in no chunk, {left_out[worst]:,} of them in the text {worst!r}. "
+                f"{total:,} characters are in no chunk, {left_out[worst]:,} of them in the text {worst!r}. "
                 "What no chunk covers cannot be found, and counts as a loss."
             )
 

@@ -34,7 +34,7 @@ def reranker_checks(config: RerankerConfig) -> list[Check]:
         one_by_one = [scores_of([pair])[0] for pair in PAIRS[:6]]
         _close(scores_of(PAIRS)[:6], one_by_one, "A pair has a different score alone than among others")
 
-    def tells_apart() -> None:
+    def distinguishes() -> None:
         scores = scores_of([(TEXTS[0], text) for text in TEXTS[:4]])
         if len(set(scores)) == 1:
             raise Remark(f"All passages have the score {scores[0]:g}.")
@@ -50,7 +50,7 @@ def reranker_checks(config: RerankerConfig) -> list[Check]:
         ("gives a pair the same score alone and among others", alone),
         ("accepts an empty query and an empty passage", lambda: scores_of([("", TEXTS[0]), ("a", "")])),
         ("accepts a very long passage", lambda: scores_of([(QUESTIONS[0], " ".join(TEXTS) * 100)])),
-        ("distinguishes passages, with the query itself first", tells_apart),
+        ("distinguishes passages, with the query itself first", distinguishes),
     ]
 
 

@@ -16,7 +16,7 @@ def rewriter_checks(config: RewriterConfig) -> list[Check]:
     def says_something() -> None:
         silent = [text for text, made in zip(QUESTIONS, asked(), strict=True) if not made.strip()]
         if silent:
-            raise Remark(f"Nothing is asked in place of {silent[0]!r}: a retriever finds nothing for it.")
+            raise Remark(f"The text for {silent[0]!r} is empty: a retriever finds nothing for it.")
 
     def repeats() -> None:
         if asked() != asked():

@@ -1,4 +1,4 @@
-"""Which steps of a configuration are the user's own, and the checks of each."""
+"""The user-defined steps of a configuration, and the checks of each."""
 
 from __future__ import annotations
 

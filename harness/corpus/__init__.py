@@ -6,11 +6,12 @@ from harness.corpus.documents import (
     DocumentFile,
     document_id,
     find_documents,
-    ids_meant,
+    possible_ids,
 )
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.hits import HitFile, read_hits
 from harness.corpus.labels import LabelRow, read_judgments, read_labels
+from harness.corpus.lost_text import refusal, some_pages
 from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint
 from harness.corpus.parsers import (
@@ -24,5 +25,4 @@ from harness.corpus.parsing import ParsingConfig
 from harness.corpus.placing import PlacedHit, place_hits
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
 from harness.corpus.reading import refuse_special
-from harness.corpus.suspect import refusal, some_pages
 from harness.corpus.text import ParsedDocument

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.corpus.anchoring import AnchorConfig, AnchorResult, anchor
-from harness.corpus.documents import ids_meant
+from harness.corpus.documents import possible_ids
 from harness.corpus.labels import LabelRow
 from harness.errors import LabelError
 from harness.types import Document, Judgment
@@ -58,7 +58,7 @@ def _without_offsets(row: LabelRow, texts: Collection[Texts]) -> LabelRow:
     """The row as it can be sought in all texts: offsets stay where all parsers read the same."""
     if row.start is None:
         return row
-    names = ids_meant(row.document)
+    names = possible_ids(row.document)
     if len({one[name].sha256 for one in texts for name in names if name in one}) < 2:
         return row
     if not row.quote:

@@ -11,10 +11,10 @@ from typing import Literal
 from pydantic import Field
 
 from harness.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
-from harness.corpus.documents import ids_meant
+from harness.corpus.documents import possible_ids
 from harness.corpus.labels import LabelRow
 from harness.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
-from harness.corpus.table import meant, nearest
+from harness.corpus.table import plain_cell, suggestion
 from harness.errors import LabelError
 from harness.kinds import StageConfig
 from harness.text.characters import snippet
@@ -157,12 +157,12 @@ def _where(row: LabelRow) -> str:
 
 def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
     """The document id that a row means, with or without a file suffix."""
-    name, stem = ids_meant(row.document)
+    name, stem = possible_ids(row.document)
     for candidate in (name, stem):
         if candidate in documents or candidate in skipped:
             return candidate
     raise LabelError(
-        f"{_where(row)}: there is no document {row.document!r}{nearest(stem, documents)}. "
+        f"{_where(row)}: there is no document {row.document!r}{suggestion(stem, documents)}. "
         "Correct the name, or add the file to documents."
     )
 
@@ -170,7 +170,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
 def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
     if query_ids is not None and row.query_id not in query_ids:
         raise LabelError(
-            f"{_where(row)}: there is no query {row.query_id!r}{nearest(row.query_id, query_ids)}. "
+            f"{_where(row)}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
             "Correct the id, or add the query."
         )
 
@@ -204,8 +204,8 @@ def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Plac
     found = document.text[start:end]
     if row.quote and not is_same_text(row.quote, found):
         raise LabelError(
-            f"{_where(row)}: at {start}-{end} of {document.doc_id} stands {_snippet(found)!r}, not the quote "
-            f"{_snippet(row.quote)!r}. Correct the offsets, or leave them out to have the quote searched."
+            f"{_where(row)}: the text at {start}-{end} of {document.doc_id} is {_snippet(found)!r}, not the "
+            f"quote {_snippet(row.quote)!r}. Correct the offsets, or omit them to search for the quote."
         )
     if row.page is not None and document.page_of(start) != row.page:
         raise LabelError(
@@ -304,7 +304,7 @@ def _refuse_missing_answers(located: Sequence[_Located]) -> None:
     if len(missing) > _MAX_LISTED:
         lines.append(f"  … and {len(missing) - _MAX_LISTED} more")
     raise LabelError(
-        "The answer of a label must stand in the text that the label grades. Write it as it stands there, or "
+        "The answer of a label must be part of the text that the label grades. Write it as it is there, or "
         "leave it empty:\n" + "\n".join(lines)
     )
 
@@ -331,7 +331,7 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     be there, or nothing is left of it without whitespace.
     """
     text = document.text[start:end]
-    answer = answer if answer in text else meant(answer)
+    answer = answer if answer in text else plain_cell(answer)
     found = find_exact(answer, text)
     if found is None:
         needle = whitespace_free(answer)

@@ -36,7 +36,7 @@ def document_id(stem: str) -> str:
     return re.sub(r"\s+|:", "_", unicodedata.normalize("NFC", stem))
 
 
-def ids_meant(name: str) -> tuple[str, str]:
+def possible_ids(name: str) -> tuple[str, str]:
     """The ids that the name of a document in a table may mean: as it is, and without a file's ending."""
     full = document_id(name)
     return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)
@@ -154,7 +154,7 @@ def _refuse_undecodable(path: Path) -> None:
 
 
 def expand(pattern: str, base: Path) -> list[Path]:
-    """What ``pattern`` matches below ``base``: as ``glob.glob`` without hidden files; ``**`` is any folders.
+    """Paths below ``base`` that match ``pattern``: as ``glob.glob``, no hidden files; ``**`` is any folders.
 
     Unlike there, ``**`` enters no folder a second time, whatever links lead to it; two links to ``.`` are
     2^40 paths to ``glob``.

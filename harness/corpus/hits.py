@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.corpus.reading import refuse_special
-from harness.corpus.table import TABLES, Row, Table, check_offsets, nearest, read_table, whole_number
+from harness.corpus.table import TABLES, Row, Table, check_offsets, read_table, suggestion, whole_number
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
@@ -103,7 +103,7 @@ def _table(path: Path) -> Table:
         raise CorpusError(f"{path}: cannot be read as parquet ({first}). Write it again.") from error
     columns = tuple(read.column_names)
     if "query_id" not in columns:
-        raise CorpusError(f"{path}: there is no column 'query_id'{nearest('query_id', columns)}. Add it.")
+        raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}. Add it.")
     if not read.num_rows:
         raise CorpusError(f"{path}: there is no row. Add some, or point to another file.")
     rows = [

@@ -15,8 +15,8 @@ from harness.corpus.table import (
     FaultsOfRows,
     Row,
     check_offsets,
-    nearest,
     read_table,
+    suggestion,
     whole_number,
     without_zeros,
 )
@@ -99,7 +99,7 @@ def _label(path: Path, raw: Row) -> LabelRow:
     check_offsets(where, row.start, row.end, LabelError)
     if row.start is None and row.page is None and not row.quote:
         raise LabelError(
-            f"{where}: says nowhere what is graded. Fill start and end, page, quote, or page and quote."
+            f"{where}: does not say what is graded. Fill start and end, page, quote, or page and quote."
         )
     return row
 
@@ -173,9 +173,9 @@ def _check(
 ) -> None:
     name, text = judgment.query_id, documents.get(judgment.doc_id)
     if name not in query_ids:
-        raise LabelError(f"{where}: there is no query {name!r}{nearest(name, query_ids)}. Correct the id.")
+        raise LabelError(f"{where}: there is no query {name!r}{suggestion(name, query_ids)}. Correct the id.")
     if text is None:
-        near = nearest(judgment.doc_id, documents)
+        near = suggestion(judgment.doc_id, documents)
         raise LabelError(f"{where}: there is no document {judgment.doc_id!r}{near}. Correct the name.")
     if judgment.end > len(text.text):
         raise LabelError(

@@ -1,4 +1,4 @@
-"""Where in a document a quote is: on its page, over a page break, or anywhere."""
+"""Find a quote in a document: on its page, over a page break, or anywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many files become documents: PDFs in worker processes, texts in this one, in the order of the files."""
+"""Parse many files into documents: PDFs in worker processes, texts in this one, in the order of the files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Literal
 
 from harness.corpus.documents import PDF_SUFFIXES, DocumentFile
 from harness.corpus.formats import FORMAT_SUFFIXES, format_of
+from harness.corpus.lost_text import compare, read_again
 from harness.corpus.parse import parse_document
 from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
-from harness.corpus.suspect import compare, read_again
 from harness.corpus.text import ParsedDocument
 from harness.corpus.worker_process import OnPage
 from harness.corpus.workers import Lost, Workers

@@ -1,4 +1,4 @@
-"""Where in the documents the hits of another pipeline are: by offsets, by page, or by their text."""
+"""Find the hits of another pipeline in the documents: by offsets, by page, or by their text."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.corpus.align import folded, whitespace_free
-from harness.corpus.documents import ids_meant
+from harness.corpus.documents import possible_ids
 from harness.corpus.hits import HitRow
 from harness.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
-from harness.corpus.table import nearest
+from harness.corpus.table import suggestion
 from harness.errors import CorpusError
 from harness.text.characters import snippet
 from harness.text.spans import trim
@@ -70,7 +70,7 @@ def place_hits(
     a place that has no text.
     """
     rows = [row for ranking in rankings for row in ranking]
-    meant = {row.document: _meant(row, documents, left_out, keep_unknown) for row in rows}
+    meant = {row.document: _document_of(row, documents, left_out, keep_unknown) for row in rows}
     wanted = {
         (meant[row.document], row.text.strip())
         for row in rows
@@ -92,19 +92,21 @@ class _Places:
     best: float
 
 
-def _meant(row: HitRow, documents: Mapping[str, Document], left_out: Collection[str], keep: bool) -> str:
+def _document_of(
+    row: HitRow, documents: Mapping[str, Document], left_out: Collection[str], keep: bool
+) -> str:
     """The id of the document that a row names, which may be a path; '' where it names none."""
     if not row.document:
         return ""
     last = row.document.replace("\\", "/").rsplit("/", 1)[-1]
-    candidates = (*ids_meant(row.document), *ids_meant(last))
+    candidates = (*possible_ids(row.document), *possible_ids(last))
     for candidate in candidates:
         if candidate in documents:
             return candidate
     if keep or any(candidate in left_out for candidate in candidates):
         return _NOWHERE
     raise CorpusError(
-        f"{row.where}: there is no document {row.document!r}{nearest(candidates[-1], documents)}. Correct "
+        f"{row.where}: there is no document {row.document!r}{suggestion(candidates[-1], documents)}. Correct "
         "the name, add the file to --documents, or count hits in other documents as unjudged text "
         "(--other-documents keep)."
     )
@@ -188,7 +190,7 @@ def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
     there = document.text[start:end]
     if row.text and whitespace_free(row.text).text != whitespace_free(there).text:
         raise CorpusError(
-            f"{row.where}: at {start}-{end} of {document.doc_id} stands {snippet(there, 80)!r}, not "
+            f"{row.where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 80)!r}, not "
             f"{snippet(row.text, 80)!r}. Offsets count characters of the text as the harness extracts it; "
             "leave start and end out to have the text searched."
         )

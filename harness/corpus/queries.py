@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, Table, nearest, read_table, without_apostrophe
+from harness.corpus.table import FaultsOfRows, Row, Table, read_table, suggestion, without_apostrophe
 from harness.errors import CorpusError
 from harness.kinds import StageConfig
 from harness.types import SPLITS, Document, Query, Split
@@ -135,4 +135,4 @@ def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Spl
     for known in SPLITS:
         if value == known:
             return known
-    raise CorpusError(f"{where}: split is {value!r}{nearest(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
+    raise CorpusError(f"{where}: split is {value!r}{suggestion(value, SPLITS)}. Write {' or '.join(SPLITS)}.")

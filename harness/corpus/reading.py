@@ -1,4 +1,4 @@
-"""How files of text and JSON are opened: regular files alone, in UTF-8, without NUL characters."""
+"""Open files of text and JSON: regular files only, in UTF-8, without NUL characters."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
                 if not found and text.lstrip().startswith("[") and isinstance(of_whole, json.JSONDecodeError):
                     number, error = of_whole.lineno, of_whole
                 raise CorpusError(
-                    f"{path}, line {number}: not valid JSON ({error}). Write one object a line, or one list."
+                    f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
                 ) from error
     return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
 
@@ -93,12 +93,12 @@ def read_objects(path: Path, listed_under: Callable[[Any], list[Any]] = lambda v
     for number, one in enumerate(found, start=1):
         if not isinstance(one, dict):
             shown = json.dumps(one)[:40]
-            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one a line.")
+            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one per line.")
     return found
 
 
 def _with_nul(raw: bytes) -> str:
-    """What a file with NUL bytes is, and what to do: Western text in UTF-16 has one in every second place."""
+    """Error and remedy for a file with NUL bytes: Western text in UTF-16 has one in every second place."""
     even, odd = raw[:4096:2], raw[1:4096:2]
     if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
         return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"

@@ -62,7 +62,7 @@ def _add(shapes: Iterable[Any], title: int | None, blocks: Blocks) -> None:
 
 
 def _lines(frame: Any) -> str:
-    """A paragraph a line; a line break within one is a line too."""
+    """A paragraph per line; a line break within one is a line too."""
     lines = (paragraph.text.replace("\v", "\n").strip() for paragraph in frame.paragraphs)
     return "\n".join(line for line in lines if line)
 

@@ -25,7 +25,7 @@ _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 def read_csv(path: Path, note: Note) -> Records:
     """The records of a CSV file with the line each starts on; says through ``note`` what was unusual.
 
-    Comma, semicolon, tab or bar as the header has it; UTF-8, UTF-16 with its mark, or Windows-1252. Raises
+    Comma, semicolon, tab or bar, as in the header; UTF-8, UTF-16 with its mark, or Windows-1252. Raises
     CorpusError that names the line.
     """
     text = _decoded(path, note)
@@ -43,7 +43,7 @@ def read_xlsx(path: Path, note: Note) -> Records:
 
     sheets = read_workbook(path)
     if not sheets:
-        raise CorpusError(f"{path}: no sheet holds anything. Fill it.")
+        raise CorpusError(f"{path}: all sheets are empty. Fill it.")
     title, _, body = sheets[0].partition("\n")
     name = title.removeprefix(TITLE)
     more = f"; {len(sheets) - 1} more are left out" if len(sheets) > 1 else ""

@@ -74,14 +74,14 @@ def read_table(
         raise error(f"{path}: the file is empty. Fill it, or point to another file.")
     missing = [column for column in required if column not in columns]
     if missing:
-        absent = "; ".join(f"there is no column {one!r}{_meant(one, columns)}" for one in missing)
+        absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
         raise error(f"{path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one.")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
 
 
-def meant(cell: str) -> str:
+def plain_cell(cell: str) -> str:
     """A cell without the apostrophe that keeps a spreadsheet from running it as a formula."""
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
@@ -90,15 +90,15 @@ def without_apostrophe(table: Table) -> Table:
     """The table with every cell as it was meant; JSON Lines need no apostrophe and stay as they are."""
     if table.path.suffix.lower() == ".jsonl":
         return table
-    rows = (replace(row, cells={name: meant(cell) for name, cell in row.cells.items()}) for row in table.rows)
+    rows = (replace(row, cells={k: plain_cell(v) for k, v in row.cells.items()}) for row in table.rows)
     return replace(table, rows=tuple(rows))
 
 
-def _meant(column: str, columns: Collection[str]) -> str:
+def _suggested_column(column: str, columns: Collection[str]) -> str:
     """The tail of a message: the column that was probably meant, by what people call it or by its letters."""
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
-    return f"; rename {known!r} to {column!r}" if known else nearest(column, columns)
+    return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
 
 
 def whole_number(
@@ -155,7 +155,7 @@ class FaultsOfRows:
             raise self._error("\n".join([f"{len(self._found)} rows cannot be used:", *shown]))
 
 
-def nearest(name: str, known: Collection[str]) -> str:
+def suggestion(name: str, known: Collection[str]) -> str:
     """The tail of a message that suggests the closest known name; '' where none is close."""
     lowered = {candidate.lower(): candidate for candidate in known}
     match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
@@ -190,10 +190,12 @@ def _read_jsonl(path: Path, text: str, required: Collection[str]) -> tuple[tuple
             record = json.loads(source)
         except (ValueError, RecursionError) as problem:
             raise CorpusError(
-                f"{path}, line {line}: not valid JSON ({problem}). Write one object a line."
+                f"{path}, line {line}: not valid JSON ({problem}). Write one object per line."
             ) from problem
         if not isinstance(record, dict):
-            raise CorpusError(f"{path}, line {line}: {source.strip()[:40]!r} is no object. Write one a line.")
+            raise CorpusError(
+                f"{path}, line {line}: {source.strip()[:40]!r} is not an object. Write one per line."
+            )
         nested = next((name for name in required if isinstance(record.get(name), dict | list)), None)
         if nested is not None:
             raise CorpusError(f"{path}, line {line}: {nested} is a list or an object. Write one value.")

@@ -18,7 +18,7 @@ _EXACT = 2**53
 
 
 def read_workbook(path: Path) -> list[str]:
-    """The text of every sheet that holds something: its title, then a line a row, tabs between cells.
+    """The text of every sheet that holds something: its title, then a line per row, tabs between cells.
 
     Cells have the values that were computed when the workbook was saved, as Python writes them, but whole
     numbers without ``.0``; dates are ISO 8601. Cells with tabs, quotes or line ends are quoted as in CSV.

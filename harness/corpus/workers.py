@@ -138,7 +138,7 @@ class _Worker(Generic[K]):
             self.connection.send(task)
 
     def listen(self) -> tuple[K, Any] | None:
-        """Receive one message; what comes of the task, if that ends it."""
+        """Receive one message; return the outcome of the task, if that ends it."""
         try:
             what, value = self.connection.recv()
         except (EOFError, OSError):
@@ -161,7 +161,7 @@ class _Worker(Generic[K]):
         return None
 
     def expired(self) -> tuple[K, Any] | None:
-        """End a worker whose time is over; what that makes of its task."""
+        """End a worker whose time is over; return the outcome of its task."""
         if self.deadline is None or time.monotonic() < self.deadline:
             return None
         self.end()

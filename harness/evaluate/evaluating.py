@@ -73,7 +73,7 @@ def evaluate(
 
 
 class Scorers:
-    """The scorer of every searched setting, on one set of judgments.
+    """The scorer of every searched setting, on one set of judgments; settings with the same chunks share it.
 
     A setting is scored on its own text, and on evidence that only other parsers have found.
     """
@@ -86,7 +86,7 @@ class Scorers:
         self._relevance = config.relevance
         self._judgments = judgments
         self._spans: dict[frozenset[str], SpanQrels] = {}
-        self._scorers: dict[str, Scorer] = {}
+        self._scorers: dict[tuple[object, ...], Scorer] = {}
         texts = {document.doc_id: document.text for document in corpus.texts}
 
         @cache
@@ -98,24 +98,27 @@ class Scorers:
     def of(self, searched: Searched) -> Scorer:
         """The scorer of a setting, made when it is first asked for."""
         setting = searched.setting
-        if setting.name in self._scorers:
-            return self._scorers[setting.name]
-        # settings that search the same texts share the spans
         texts = self._corpus.texts_of.get(setting.name, frozenset())
+        key = texts, searched.chunking.key, setting.tokenizer
+        if key not in self._scorers:
+            self._scorers[key] = Scorer(
+                self.queries,
+                self._spans_of(setting.name, texts),
+                searched.chunking.chunks,
+                projection=projection_of(self._relevance),
+                unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
+                token_boundaries=self._boundaries(setting.tokenizer),
+                chunk_tokens=searched.chunking.tokens,
+            )
+        return self._scorers[key]
+
+    def _spans_of(self, setting: str, texts: frozenset[str]) -> SpanQrels:
+        """The judged spans of the texts that a setting searches."""
         if texts not in self._spans:
-            own, elsewhere = judged_for(setting.name, self._judgments, self._corpus)
+            own, elsewhere = judged_for(setting, self._judgments, self._corpus)
             ids = tuple(query.query_id for query in self.queries)
             self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
-        scorer = self._scorers[setting.name] = Scorer(
-            self.queries,
-            self._spans[texts],
-            searched.chunking.chunks,
-            projection=projection_of(self._relevance),
-            unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
-            token_boundaries=self._boundaries(setting.tokenizer),
-            chunk_tokens=searched.chunking.tokens,
-        )
-        return scorer
+        return self._spans[texts]
 
 
 def projection_of(relevance: RelevanceConfig) -> Projection:
@@ -130,7 +133,7 @@ def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
 
 
 def headline_means(searched: Searched, scorer: Scorer, config: BenchConfig) -> dict[str, float | None]:
-    """The mean of the headline measure by stage, over all queries, as the summary will have it."""
+    """The mean of the headline measure by stage, over all queries, as in the summary."""
     means: dict[str, float | None] = {}
     for stage, rankings in searched.rankings.items():
         values = scorer.score(rankings, [run_headline(config)]).values

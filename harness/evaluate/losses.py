@@ -24,11 +24,11 @@ from harness.measures.ragged import Bools, Floats
 from harness.measures.text_ndcg import ideal_gain
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.search import Searched
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.types import Ranking
 
 BUDGET = 10_000
-# No step is called so: what a filter leaves of a chunking.
+# Not the name of a step: the chunks that a filter leaves.
 _LEFT = "\0left"
 
 
@@ -113,8 +113,8 @@ def loss_levels(
     return levels
 
 
-def restricting(searched: Searched, step: str) -> list[Narrowed]:
-    """What a filter that restricts the whole search made of each query; empty if there is none."""
+def restricting(searched: Searched, step: str) -> list[FilterResult]:
+    """The results of a filter that restricts the whole search, by query; empty if there is none."""
     return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
 
 
@@ -146,7 +146,7 @@ def _order_of(rankings: Iterable[Ranking]) -> Orders:
 
 
 def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
-    """For which queries a later step ranks nothing but what was found before it, [Q]."""
+    """Mask [Q] of the queries for which a later step ranks only chunks that were found before it."""
     ids = scorer.query_ids
     return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from harness.answer.asking import LlmMeasure
+from harness.answer.llm_measure import LlmMeasure
 from harness.answer.measures import ANSWER_MEASURES
 from harness.config import BenchConfig
 from harness.judging.pool import Judged

@@ -10,7 +10,7 @@ import numpy as np
 from harness.config import RelevanceConfig
 from harness.evaluate.evaluating import projection_of, queries_to_score
 from harness.measures import Scorer, SpanQrels, family_of
-from harness.report.scored_from import ScoredFrom
+from harness.report.scoring_inputs import ScoringInputs
 from harness.types import Judgment
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def can_be_rescored(measure: str) -> bool:
 
 def rescored(
     per_query: pd.DataFrame,
-    scored_from: ScoredFrom,
+    scored_from: ScoringInputs,
     judgments: Sequence[Judgment],
     relevance: Mapping[str, Any],
 ) -> pd.DataFrame:

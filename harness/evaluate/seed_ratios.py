@@ -14,7 +14,7 @@ from harness.types import Query
 def seed_ratios(
     setting: str, stage: str, ranked: Sequence[RankedRow], queries: Sequence[Query], depth: int
 ) -> list[SeedRatioRow]:
-    """One row a query: the seeds n - 1, …, 0 of its first n chunks (at most ``depth``) over their grades.
+    """One row per query: the seeds n - 1, …, 0 of its first n chunks (at most ``depth``) over their grades.
 
     Undefined, with the reason, where nothing is ranked, a chunk is unjudged or the judge found nothing.
     """

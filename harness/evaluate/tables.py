@@ -29,7 +29,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import query_costs
 from harness.running.search import Searched, asked_rows
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.text.spans import Span, outside
 from harness.types import Document, Ranking
 
@@ -96,7 +96,7 @@ def results_of(
 
 
 def _document_rows(corpus: Corpus) -> list[DocumentRow]:
-    """One row a document: what was found in it, or why it was skipped."""
+    """One row per document: what was found in it, or why it was skipped."""
     rows = [
         DocumentRow(
             document=item.document.doc_id,
@@ -122,7 +122,7 @@ def _document_rows(corpus: Corpus) -> list[DocumentRow]:
 
 
 def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
-    """One row a route of every setting, nested ones against the fusion that they are part of."""
+    """One row per route of every setting, nested ones against the fusion that they are part of."""
     k = reading_depth(config.measures)
     return [row for one in searched for row in _rows(one, k)]
 
@@ -154,7 +154,7 @@ def _first(ranking: Ranking, k: int | None) -> set[str]:
 
 
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
-    """One row a query of every filter: values it named, documents left, labelled documents left out."""
+    """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
         if not one.filtered:
             continue
@@ -162,12 +162,12 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
         for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0]:
             if judgment.grade:
                 labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
-        for step, narrowed in one.filtered.items():
-            for query in narrowed:
+        for step, results in one.filtered.items():
+            for query in results:
                 yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))
 
 
-def _row(setting: str, step: str, one: Narrowed, labelled: Sequence[str]) -> FilterRow:
+def _row(setting: str, step: str, one: FilterResult, labelled: Sequence[str]) -> FilterRow:
     excluded = [] if one.documents is None else [doc for doc in labelled if doc not in one.documents]
     return FilterRow(
         setting=setting,

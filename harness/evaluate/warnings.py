@@ -127,7 +127,7 @@ def warn_of_unfilled_budgets(
 
 
 def _cut_by_depth(searched: Searched, unknown: bool) -> NDArray[np.bool_]:
-    """For which queries the search was as deep as asked for and left chunks out, [Q].
+    """Mask [Q] of the queries whose search reached its full depth and left chunks out.
 
     Where the depth that was asked for is ``unknown``, all that left chunks out.
     """

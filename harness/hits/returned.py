@@ -94,7 +94,7 @@ def returned(
 
 
 def _under_own_name(chunk: Chunk, taken: Collection[str]) -> Chunk:
-    """The chunk, under another name where its own is ranked already: what is twice is read twice."""
+    """The chunk, renamed if its id is ranked already: a repeated text is read twice."""
     time, name = 1, chunk.chunk_id
     while name in taken:
         time += 1

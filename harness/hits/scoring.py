@@ -13,7 +13,7 @@ from harness.chunk import ChunkerConfig
 from harness.chunk.sizes import Cuts, Documents, Vectors
 from harness.config import BenchConfig, Setting
 from harness.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
-from harness.corpus.table import nearest
+from harness.corpus.table import suggestion
 from harness.errors import ConfigError, CorpusError
 from harness.evaluate.evaluating import evaluate
 from harness.evaluate.tables import results_of
@@ -139,7 +139,7 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) 
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
                 raise CorpusError(
-                    f"{first.where}: unknown query {query_id!r}{nearest(query_id, known)}. Correct the "
+                    f"{first.where}: unknown query {query_id!r}{suggestion(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
 
@@ -248,4 +248,4 @@ def _line(hit: PlacedHit) -> str:
     where = f"line {hit.row.line}"
     if hit.place is not None:
         return where
-    return f"{where}, {hit.best:.0f} % alike at best: {snippet(hit.row.text, 60)!r}"
+    return f"{where}, {hit.best:.0f} % similar at best: {snippet(hit.row.text, 60)!r}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,8 @@ from harness.stats.agreement import (
     confusion_matrix,
     krippendorff_alpha,
 )
-from harness.stats.resample import Interval, jackknife
+from harness.stats.interval import Interval
+from harness.stats.resample import jackknife
 from harness.types import Judgment
 
 
@@ -120,17 +121,13 @@ def measure_agreement(
     )
 
 
-def agreement_rows(found: Agreement) -> Iterator[tuple[str, float | int | str]]:
-    """The figures of one judge by name, the confusion matrix cell by cell; NaN stays empty."""
+def agreement_rows(found: Agreement) -> Iterator[tuple[str, float | int | str | None]]:
+    """The figures of one judge by name, the confusion matrix cell by cell."""
     yield "judge", found.judge
     for name in ("pairs", "queries", "unscored", "out_of_scale"):
         yield name, getattr(found, name)
-    intervals: Mapping[str, Interval] = {
-        "kappa": found.kappa,
-        "kappa_quadratic": found.kappa_quadratic,
-        "alpha_ordinal": found.alpha_ordinal,
-    }
-    for name, interval in intervals.items():
+    for name in ("kappa", "kappa_quadratic", "alpha_ordinal"):
+        interval: Interval = getattr(found, name)
         yield name, interval.value
         yield f"{name}_low", interval.low
         yield f"{name}_high", interval.high
@@ -145,7 +142,7 @@ def agreement_rows(found: Agreement) -> Iterator[tuple[str, float | int | str]]:
 
 
 def agreement_csv(results: Sequence[Agreement]) -> str:
-    """One row a judge, as CSV; all judges on the same scale. Raises ValueError when the scales differ."""
+    """One row per judge, as CSV; all judges on the same scale. Raises ValueError when the scales differ."""
     if len({found.grades for found in results}) > 1:
         raise ValueError("judges on different scales do not fit in one table")
     text = io.StringIO()
@@ -183,7 +180,7 @@ def agreement_plot(found: Agreement) -> bytes:
     return png.getvalue()
 
 
-def _cell(value: float | int | str) -> str:
+def _cell(value: float | int | str | None) -> str:
     if isinstance(value, float):
         return "" if np.isnan(value) else f"{value:.6f}"
-    return str(value)
+    return "" if value is None else str(value)

@@ -39,7 +39,7 @@ class CheckReport:
     and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
     ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
     the first half of a shuffled list less that in the second, each passage against its own mean; None for
-    one passage a call. ``problems`` says in words what is wrong. Of the ``pairs`` that were graded many hold
+    one passage per call. ``problems`` says in words what is wrong. Of the graded ``pairs`` many hold
     the same text, for each attack is among the other passages of its topic: there are ``passages``
     different ones.
     """
@@ -131,7 +131,7 @@ def _try_once(
     reason = next((reason for reason in summary.unscored if reason in met), None)
     if reason is None:
         return summary
-    words = summary.said.get(reason, "")
+    words = summary.details.get(reason, "")
     if reason in CUT_OFF:
         words = (
             f"the answer does not end within endpoint.max_tokens ({config.endpoint.max_tokens}). Raise "
@@ -160,7 +160,7 @@ def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
 def _in_range(
     topics: list[Topic], graded: dict[tuple[str, str], Graded], max_grade: int
 ) -> tuple[float, list[str]]:
-    """On a shorter scale its top stands for all above it."""
+    """Map a grade to a shorter scale: its top grade covers all above it."""
     right: list[bool] = []
     for topic in topics:
         for number, passage in enumerate(topic.passages):
@@ -218,7 +218,7 @@ def _problems(
     position: float | None,
     summary: Summary,
 ) -> Iterator[str]:
-    """What is wrong; a figure that cannot be computed (NaN) is wrong too."""
+    """The problems found; a figure that cannot be computed (NaN) is one too."""
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
             who = f"a passage {carrier} that {attack}"
@@ -228,5 +228,5 @@ def _problems(
     if position is not None and not abs(position) <= POSITION_BIAS_AT_MOST:
         yield f"the position in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
-        said = f" ({summary.said[reason]})" if reason in summary.said else ""
-        yield f"{count} passages have no grade: {reason}{said}"
+        detail = f" ({summary.details[reason]})" if reason in summary.details else ""
+        yield f"{count} passages have no grade: {reason}{detail}"

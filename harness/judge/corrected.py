@@ -74,10 +74,10 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
             "little. Label more."
         )
     shares, judge_only = _judge_shares(judge, [*labelled, *rest])
-    said, other = shares[: len(labelled)], shares[len(labelled) :]
-    weight = _weight(_shares(values, counts), said, other)
-    corrected = _estimate(values, counts, said, other, weight, level)
-    alone = _estimate(values, counts, said, other, 0.0, level)
+    judged, other = shares[: len(labelled)], shares[len(labelled) :]
+    weight = _weight(_shares(values, counts), judged, other)
+    corrected = _estimate(values, counts, judged, other, weight, level)
+    alone = _estimate(values, counts, judged, other, 0.0, level)
     return Corrected(
         *corrected,
         level=level,
@@ -135,24 +135,24 @@ def _judge_shares(judge: Scores, queries: Sequence[str]) -> tuple[Floats, float]
     return _shares(values, counts), float(values.sum() / counts.sum())
 
 
-def _weight(true: Floats, said: Floats, other: Floats) -> float:
+def _weight(true: Floats, judged: Floats, other: Floats) -> float:
     """The weight of least variance, cov(true, said) / (var(judge) (1 + n/N)), in 0..1 (PPI++, ex. 6.1)."""
-    spread = np.concatenate([said, other]).var(ddof=1)
+    spread = np.concatenate([judged, other]).var(ddof=1)
     if len(other) < 2 or spread < 1e-18:
         return 0.0
-    covariance = np.cov(true, said)[0, 1]
+    covariance = np.cov(true, judged)[0, 1]
     return float(np.clip(covariance / (spread * (1 + len(true) / len(other))), 0, 1))
 
 
 def _estimate(
-    values: Floats, counts: Floats, said: Floats, other: Floats, weight: float, level: float
+    values: Floats, counts: Floats, judged: Floats, other: Floats, weight: float, level: float
 ) -> tuple[float, float, float]:
     """The mean of the labelled queries plus ``weight`` times (mean(other) - mean(said)), and its bounds."""
     n, labelled = len(values), counts.sum()
     tuned = 1 if weight else 0
     rest = weight * other if tuned else np.zeros(2)
-    value = values.sum() / labelled + rest.mean() - weight * said.mean()
-    residual = _shares(values, counts) - weight * said
+    value = values.sum() / labelled + rest.mean() - weight * judged.mean()
+    residual = _shares(values, counts) - weight * judged
     # One degree of freedom for the mean, one for the weight.
     own = residual.var() / (n - 1 - tuned) * labelled / (labelled - 1) * (n - 1) / n
     variance = own + _rare_spread(values[counts > 0]) + rest.var(ddof=1) / len(rest)
@@ -166,7 +166,7 @@ def _estimate(
 
 
 def _rare_spread(values: Floats) -> float:
-    """What two made-up queries add to the variance of the mean, one up and one down by the usual margin.
+    """The variance that two made-up queries add to the mean, one up and one down by the usual margin.
 
     Where all but a few queries have one and the same value (ties between settings, zeros), the few say too
     little about how many more there are: intervals come out too narrow, of width 0 if none is seen. The

@@ -134,18 +134,12 @@ def strength(query: str, passages: Sequence[str], restart: float, rarity: Rarity
     return np.asarray(weights / highest * bias.max()) if highest > 0 else weights
 
 
-def centrality(query: str, passages: Sequence[str], restart: float, rarity: Rarity) -> Floats:
-    """The weight of each passage [passages] in a walk over those that agree; 0 for all without a shared word.
-
-    With probability ``restart`` the walk goes to a passage by its cosine with the query, else from
-    a passage to one that holds its words and is alike.
-    """
-    vectors, asked = _vectors(query, passages, rarity)
-    return _walk(vectors, _cosines(vectors, asked[None, :])[:, 0], restart)
-
-
 def _walk(vectors: Floats, bias: Floats, restart: float) -> Floats:
-    """Personalised PageRank over passages of terms ``vectors`` [P, T], restarting by ``bias`` [P]."""
+    """Personalised PageRank over passages of terms ``vectors`` [P, T]: their weights; all 0 without a bias.
+
+    With probability ``restart`` the walk goes to a passage by its ``bias`` [P], the cosine with the query,
+    else from a passage to one that holds its words and is alike.
+    """
     if not bias.any():
         return np.zeros(len(bias))
     bias = bias / bias.sum()
@@ -188,7 +182,7 @@ def _vectors(query: str, passages: Sequence[str], rarity: Rarity) -> tuple[Float
 
 
 def _edges(vectors: Floats) -> Floats:
-    """How far one passage [P, .] is said by another [., P]: the geometric mean of overlap and cosine."""
+    """How far one passage [P, .] is repeated by another [., P]: the geometric mean of overlap and cosine."""
     totals = vectors.sum(axis=1, keepdims=True)
     overlap = vectors @ (vectors > 0).T / np.where(totals > 0, totals, 1.0)
     edges = np.sqrt(overlap * _cosines(vectors, vectors))

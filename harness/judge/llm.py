@@ -20,7 +20,7 @@ from harness.llm.money import Estimate
 from harness.llm.run import ask, send_batches
 from harness.progress import Reporter
 from harness.store.ledger import Ledger
-from harness.types import Answered, Asked, Judgment
+from harness.types import Judgment, LlmAnswer, LlmCall
 
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.
@@ -110,7 +110,7 @@ class LlmJudge:
         """
         summary = Summary(judge=self.name)
 
-        def hand_on(item: Item, answers: Sequence[Answered]) -> None:
+        def hand_on(item: Item, answers: Sequence[LlmAnswer]) -> None:
             for graded in self._graded(item, answers):
                 note_graded(summary, graded)
                 sink(graded)
@@ -139,11 +139,11 @@ class LlmJudge:
         for item in items_of(pairs, self.prompt):
             yield Job(item, tuple(self.calls(item)), len(item.pairs))
 
-    def calls(self, item: Item) -> list[Asked]:
+    def calls(self, item: Item) -> list[LlmCall]:
         """The call for each sample of an item."""
         return [self.model.call(item.query, item.passages, n) for n in range(self.config.samples)]
 
-    def _graded(self, item: Item, answers: Sequence[Answered]) -> list[Graded]:
+    def _graded(self, item: Item, answers: Sequence[LlmAnswer]) -> list[Graded]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
         cost = self.model.cost(self.calls(item))
         each = None if cost is None else cost / len(item.pairs)
@@ -151,19 +151,19 @@ class LlmJudge:
         return [self._one(pair, at, answers, each, source) for at, pair in enumerate(item.pairs)]
 
     def _one(
-        self, pair: Pair, at: int, answers: Sequence[Answered], cost: float | None, source: str
+        self, pair: Pair, at: int, answers: Sequence[LlmAnswer], cost: float | None, source: str
     ) -> Graded:
         samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
         enough = 2 * len(samples) > len(answers)
         grade = self._combined(at, answers, samples) if enough else None
         failed = [answer for answer in answers if answer.grades is None]
-        reason, said = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
+        reason, detail = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         if enough and grade is None:
-            reason, said = NO_LOGPROBS, one_line(answers[0].raw)
+            reason, detail = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = judgment_of(pair, grade, self.name, source, answers[0].prompt_sha)
-        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, said)
+        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, detail)
 
-    def _combined(self, at: int, answers: Sequence[Answered], samples: Sequence[int]) -> int | None:
+    def _combined(self, at: int, answers: Sequence[LlmAnswer], samples: Sequence[int]) -> int | None:
         """The grade of a pair; None if it should be weighted and half of the answers have no weights."""
         if self.config.combine != "expected":
             return combine_grades(samples, self.config.combine)
@@ -197,14 +197,14 @@ def note_graded(summary: Summary, graded: Graded) -> None:
     summary.disagreeing += graded.spread > 0
     if graded.judgment.grade is None:
         summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
-        if graded.said:
-            summary.said.setdefault(graded.reason, graded.said)
+        if graded.detail:
+            summary.details.setdefault(graded.reason, graded.detail)
         if len(summary.unscored_examples) < EXAMPLES:
             pair, passage = graded.pair, graded.pair.passage
-            said = f" ({graded.said})" if graded.said else ""
+            detail = f" ({graded.detail})" if graded.detail else ""
             summary.unscored_examples.append(
                 f"query {pair.query.query_id}, {passage.doc_id}:{passage.start}-{passage.end}: "
-                f"{graded.reason}{said}"
+                f"{graded.reason}{detail}"
             )
 
 

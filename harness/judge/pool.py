@@ -23,7 +23,7 @@ Span = tuple[str, int, int]
 class Pairs:
     """The pairs of a pool as numbers: 16 bytes each; texts are cut from the documents when asked for.
 
-    ``columns`` are the index of the query, the index of the document, start and end, one entry a pair.
+    ``columns`` are the index of the query, the index of the document, start and end, one entry per pair.
     ``before`` has what a chunk shows before it, by document, start and end, for chunks that do.
     """
 
@@ -105,7 +105,7 @@ class _Units:
         )
 
     def _parts(self, span: Span) -> Iterator[Span]:
-        """What is shown before a span, and the span."""
+        """The ranges shown before a span, and the span."""
         for start, end in self.before.get(span, ()):
             yield span[0], start, end
         yield span
@@ -127,7 +127,7 @@ class _Units:
 
 
 def _shown_before(chunks: Iterable[Chunk]) -> dict[Span, tuple[tuple[int, int], ...]]:
-    """What chunks show before each span, where any shows something; all of it where they differ."""
+    """The ranges that chunks show before each span, where any shows some; all of it where they differ."""
     found: dict[Span, set[tuple[int, int]]] = {}
     for chunk in chunks:
         if chunk.before:

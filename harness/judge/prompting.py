@@ -21,7 +21,7 @@ from harness.llm import fences
 from harness.llm import prompt as prompts
 from harness.llm.fences import mark_of
 from harness.llm.form import Malformed, Messages, Structured
-from harness.types import MAX_GRADE, Asked
+from harness.types import MAX_GRADE, LlmCall
 
 FOLDER = Path(__file__).parent / "prompts"
 _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
@@ -190,16 +190,16 @@ class GradingForm:
         """The ``response_format`` of a request; None asks by words alone."""
         return response_format(self.prompt, self.structured)
 
-    def messages(self, asked: Asked) -> Messages:
+    def messages(self, call: LlmCall) -> Messages:
         """The messages of a call, its passages in the order that its sample shows."""
-        order = order_shown(self.prompt, asked.query, asked.passages, asked.sample)
-        passages = [asked.passages[i] for i in order]
+        order = order_shown(self.prompt, call.query, call.passages, call.sample)
+        passages = [call.passages[i] for i in order]
         if self.examples is None:
-            return render(self.prompt, asked.query, passages)
+            return render(self.prompt, call.query, passages)
         # the fences of a call depend on all that is in it, its examples too
-        sha = self.sha_of(asked.query)
-        system, user = render(self.prompt, asked.query, passages, sha)
-        turns = [turn for one in self.examples.shown_for(asked.query) for turn in self._turns(one, sha)]
+        sha = self.sha_of(call.query)
+        system, user = render(self.prompt, call.query, passages, sha)
+        turns = [turn for one in self.examples.shown_for(call.query) for turn in self._turns(one, sha)]
         return [system, *turns, user]
 
     def _turns(self, example: Example, sha: str) -> Messages:
@@ -207,15 +207,15 @@ class GradingForm:
         _, user = render(self.prompt, example.query, [example.passage], sha)
         return [user, {"role": "assistant", "content": json.dumps({"grade": example.grade})}]
 
-    def read(self, asked: Asked, text: str) -> tuple[int, ...] | Malformed:
+    def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or what is wrong with the answer."""
-        read = read_grades(self.prompt, text, len(asked.passages))
+        read = read_grades(self.prompt, text, len(call.passages))
         if isinstance(read, Malformed):
             return read
-        order = order_shown(self.prompt, asked.query, asked.passages, asked.sample)
+        order = order_shown(self.prompt, call.query, call.passages, call.sample)
         own = dict(zip(order, read, strict=True))
         return tuple(own[i] for i in range(len(order)))
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """An answer with nothing around it."""
-        return shortest_answer(self.prompt, len(asked.passages))
+        return shortest_answer(self.prompt, len(call.passages))

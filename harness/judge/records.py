@@ -23,9 +23,9 @@ class Graded:
     """The judgment of one pair, with its samples, reason and cost.
 
     ``samples`` are the grades that were combined and ``spread`` is their range (0: all agreed); ``reason``
-    says why there is no grade, and ``said`` is what the endpoint or the model said. ``cost`` is what this
-    pair has cost in all its tries, this run and earlier ones, in the currency of the price table; None if
-    a price or the used tokens are unknown.
+    says why there is no grade, and ``detail`` is the message of the endpoint or the answer of the model.
+    ``cost`` is that of all tries of this pair, earlier runs included, in the currency of the price table;
+    None if a price or the used tokens are unknown.
     """
 
     pair: Pair
@@ -34,7 +34,7 @@ class Graded:
     spread: int = 0
     reason: str = ""
     cost: float | None = 0.0
-    said: str = ""
+    detail: str = ""
 
 
 Sink = Callable[[Graded], None]
@@ -42,10 +42,9 @@ Sink = Callable[[Graded], None]
 
 @dataclass(slots=True)
 class Summary(Spending):
-    """What a run of a judge did: pairs, calls, tokens, money, and what could not be scored.
+    """The work of one run of a judge: pairs, calls, tokens, money, and what could not be scored.
 
-    ``said`` has, for each reason why pairs have no grade, what the endpoint or the model said. ``panel`` says
-    how far the members of a panel agree.
+    ``details`` has a ``detail`` for each reason why pairs have no grade, ``panel`` how far its members agree.
     """
 
     judge: str = ""
@@ -53,7 +52,7 @@ class Summary(Spending):
     disagreeing: int = 0
     unscored: dict[str, int] = field(default_factory=dict)
     unscored_examples: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)
     panel: dict[str, object] = field(default_factory=dict)
 
     @property

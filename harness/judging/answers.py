@@ -9,8 +9,8 @@ from harness.config import BenchConfig
 from harness.corpus import read_queries
 from harness.errors import JudgeError
 from harness.judge import LlmConfig
-from harness.judge.addressing import speaks_to_judge
 from harness.judge.examples import Examples
+from harness.judge.prompt_injection import find_injection
 from harness.judge.prompting import GradingForm, load_prompt
 from harness.judging.judges import people_graded
 from harness.progress import Silent
@@ -20,7 +20,7 @@ from harness.store.ledger import Ledger, LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AnswerFilter:
     """Which answers to show: ``query`` is an id of the query file, or a part of a query's text."""
 
     query: str | None = None
@@ -29,7 +29,7 @@ class Wanted:
 
 
 def answers(
-    ledger: Ledger, judges: Iterable[LlmConfig], config: BenchConfig, wanted: Wanted
+    ledger: Ledger, judges: Iterable[LlmConfig], config: BenchConfig, wanted: AnswerFilter
 ) -> Iterator[LedgerEntry]:
     """The answers of ``judges``, by model and prompt, oldest first; including tries that were repeated."""
     whose = {pair for judge in judges for pair in _prompts(judge, config)}
@@ -43,7 +43,7 @@ def answers(
             continue
         if wanted.failed and entry.grades is not None:
             continue
-        if wanted.flagged and not any(map(speaks_to_judge, entry.passages)):
+        if wanted.flagged and not any(map(find_injection, entry.passages)):
             continue
         yield entry
 

@@ -1,4 +1,4 @@
-"""The judge that a configuration names, with what it needs to work: a ledger, or a model of the pipeline."""
+"""The judge that a configuration names, with its dependencies: a ledger, or a model of the pipeline."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         return
     queries, labels = corpus.queries.queries, corpus.labels
     found = [row for row in corpus.anchored.anchorings if row.accepted]
-    _tell(
+    _warn_of_rows(
         reporter.warn,
         _lines(row for row in found if row.figures_differ),
         ("label was", "labels were"),
@@ -35,7 +35,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
         "run",
         ("label file, line", "label file, lines"),
     )
-    _tell(
+    _warn_of_rows(
         reporter.warn,
         _lines(row for row in found if row.copies > 1 and not _credited(row, config.anchor)),
         ("quote was", "quotes were"),
@@ -45,7 +45,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     )
     unanswerable = {query.query_id for query in queries if not query.answerable}
     answered = {row.query_id for row in labels if row.grade == MAX_GRADE} & unanswerable
-    _tell(
+    _warn_of_rows(
         reporter.warn,
         sorted(answered),
         (
@@ -56,7 +56,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, reporter: Reporter) -> N
     )
     labelled = {row.query_id for row in labels}
     forgotten = [q.query_id for q in queries if q.answerable and q.query_id not in labelled]
-    _tell(
+    _warn_of_rows(
         reporter.warn,
         forgotten,
         ("query has no label and is", "queries have no label and are"),
@@ -92,7 +92,7 @@ def _credited(row: Anchoring, config: AnchorConfig) -> bool:
     return config.duplicates and (row.end or 0) - (row.start or 0) >= config.duplicate_length
 
 
-def _tell(
+def _warn_of_rows(
     warn: Callable[[str], None],
     names: Sequence[str],
     subject: tuple[str, str],

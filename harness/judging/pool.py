@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from harness.config import BenchConfig
 from harness.judge import PEOPLE, Pair, Pool, PoolConfig, PoolJudge, PoolJudgeConfig, Summary, pool_of
-from harness.judge.addressing import speaks_to_judge
 from harness.judge.panel import together
+from harness.judge.prompt_injection import find_injection
 from harness.judge.records import Sink
 from harness.judging.graded import GradedPool, LazyRows, judgment_row
 from harness.judging.judges import make_judge, pool_judge_config
@@ -73,7 +73,8 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
 
 def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     """The human labels as the judgments of a run."""
-    names = sorted({label.judge for label in corpus.labels})
+    # a label that two people graded names both
+    names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
     return Judged(
         judge=", ".join(names) or PEOPLE,
         fingerprint={"kind": "labels", "file": str(config.label_file)},
@@ -105,7 +106,7 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
     """Warn of passages that address the judge; returns their words by the id of the passage."""
     found: dict[str, str] = {}
     for pair in pairs:
-        if pair.passage.chunk_id not in found and (words := speaks_to_judge(pair.passage.text)):
+        if pair.passage.chunk_id not in found and (words := find_injection(pair.passage.text)):
             found[pair.passage.chunk_id] = words
     if found:
         passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
@@ -153,7 +154,7 @@ def _followed_by(first: Sequence[JudgmentRow], second: Sequence[JudgmentRow]) ->
 
 
 def _costs(graded: GradedPool, pool: Pool) -> list[CostRow]:
-    """One row a setting; a single unknown cost makes those of its settings unknown."""
+    """One row per setting; a single unknown cost makes those of its settings unknown."""
     return [
         CostRow(setting, len(pool.by_setting[setting]), _known(cost.alone), _known(cost.shared))
         for setting, cost in cost_by_setting(graded.costs, pool.by_setting).items()

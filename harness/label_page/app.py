@@ -34,12 +34,18 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
 }
-_ASSETS = files("harness.label_page") / "assets"
+_OWN = files("harness.label_page") / "assets"
+_OF_THE_REPORT = files("harness.report.page") / "assets"
+# name → file
+ASSETS = {
+    **{name: _OF_THE_REPORT / name for name in ("elements.js", "theme.css")},
+    **{entry.name: entry for entry in _OWN.iterdir() if entry.is_file()},
+}
 
 
 def make_app(service: LabelService, keys: Keys) -> ASGIApp:
     """The whole application behind its guard."""
-    assets = {entry.name: entry.read_bytes() for entry in _ASSETS.iterdir() if entry.is_file()}
+    assets = {name: entry.read_bytes() for name, entry in ASSETS.items()}
     routes = [
         Route("/", partial(_asset, assets, "page.html")),
         Route("/assets/{name}", partial(_asset, assets, "")),
@@ -64,13 +70,15 @@ READS: dict[str, Read] = {
     ),
     "marks": lambda service, given: {"marks": service.marks(service.name(given["rater"]), given["query"])},
     "leaf": lambda service, given: asdict(
-        service.leaf(given["doc"], _whole(given, "offset"), _whole(given, "part"))
+        service.document_part(given["doc"], _whole(given, "offset"), _whole(given, "part"))
     ),
     "find": lambda service, given: {"found": service.find(given["q"], given.get("doc", ""))},
     "copies": lambda service, given: {
         "copies": service.copies(given["doc"], _number(given, "start"), _number(given, "end"))
     },
-    "questions": lambda service, given: service.listed(service.name(given["rater"]), _number(given, "begin")),
+    "questions": lambda service, given: service.question_list(
+        service.name(given["rater"]), _number(given, "begin")
+    ),
     "agreement": lambda service, given: service.agreement(),
     "verdict": lambda service, given: service.firmness(given.get("fresh") == "yes"),
     "disagreements": lambda service, given: service.disagreements(
@@ -106,8 +114,8 @@ def _inside(given: Given) -> Given:
     return {name: value for name, value in given.items() if name not in _ENVELOPE}
 
 
-def _say(service: LabelService, by: Envelope, given: Given) -> Any:
-    answer = service.say(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
+def _rate(service: LabelService, by: Envelope, given: Given) -> Any:
+    answer = service.rate(by, _item(given), given["kind"], given["value"], _number(given, "seen"))
     if given.get("next"):
         # with the next passage, so that a key takes one request
         answer["next"] = service.step(by.rater, after=given["item"])
@@ -121,7 +129,7 @@ def _mark(service: LabelService, by: Envelope, given: Given) -> Any:
 
 
 WRITES: dict[str, Write] = {
-    "say": _say,
+    "say": _rate,
     "undo": lambda service, by, given: service.undo(by),
     "mark": _mark,
     "decide": lambda service, by, given: service.decide(
@@ -170,7 +178,7 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None if it is too much."""
+    """The body of a request; None if it is too large."""
     body = b""
     async for part in request.stream():
         body += part
@@ -207,7 +215,7 @@ def _item(given: Given) -> str:
 def _number(given: Given, name: str) -> int:
     value = _whole(given, name)
     if value is None:
-        raise LabelError(f"The request says no {name}. Load the page again.")
+        raise LabelError(f"The request lacks {name}. Load the page again.")
     return value
 
 

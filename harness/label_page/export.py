@@ -11,10 +11,10 @@ from harness.corpus import AnchorConfig
 from harness.corpus.spreadsheet import Note
 from harness.errors import LabelError
 from harness.label_page.items import Item, Label
-from harness.label_page.settled import Settled, settle
+from harness.label_page.settled import SettledGrade, settle
 from harness.label_page.state import State
 from harness.labelling.grading import known_labels
-from harness.labelling.rows import harmless, quote_of
+from harness.labelling.rows import quote_of, spreadsheet_safe
 from harness.labelling.unjudged import covers
 from harness.types import Document
 
@@ -64,7 +64,7 @@ def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
 
 
 def rating_rows(state: State) -> list[dict[str, Any]]:
-    """Every rater's rating of every item, for tools that measure agreement: a row a rater and item."""
+    """Every rater's rating of every item, for tools that measure agreement: a row per rater and item."""
     items = {item.item_id: item for item in state.items(wanted=False)}
     rows = [
         {
@@ -114,7 +114,7 @@ def new_rows(
     return fresh
 
 
-def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]:
+def _row(item: Item, one: SettledGrade, evidence: str, answer: str) -> dict[str, Any]:
     return {
         "query_id": item.query_id,
         "document": item.doc_id,
@@ -123,13 +123,13 @@ def _row(item: Item, one: Settled, evidence: str, answer: str) -> dict[str, Any]
         "end": item.end,
         "quote": quote_of(item.text),
         "grade": one.grade,
-        "evidence": harmless(evidence),
+        "evidence": spreadsheet_safe(evidence),
         "answer": answer if one.grade else "",
-        "note": harmless(one.note),
+        "note": spreadsheet_safe(one.note),
     }
 
 
-def _answer(item: Item, known: Sequence[tuple[Item, Settled]]) -> str:
+def _answer(item: Item, known: Sequence[tuple[Item, SettledGrade]]) -> str:
     """The text of the single relevant mark inside a passage, where it is there once."""
     if item.origin == "mark":
         return ""
@@ -144,7 +144,7 @@ def _holds(item: Item, mark: Item) -> bool:
     return same and item.start <= mark.start and mark.end <= item.end
 
 
-def _evidence(known: Sequence[tuple[Item, Settled]]) -> dict[str, str]:
+def _evidence(known: Sequence[tuple[Item, SettledGrade]]) -> dict[str, str]:
     """The name of the evidence that an item states, by item, for those that share it or were named.
 
     Only what has a grade above 0 states anything.
@@ -181,7 +181,7 @@ class _Groups:
         self._above: dict[str, str] = {}
 
     def first(self, one: str) -> str:
-        """What stands for all that ``one`` was joined with."""
+        """The representative of all that ``one`` was joined with."""
         while self._above.get(one, one) != one:
             one = self._above[one]
         return one

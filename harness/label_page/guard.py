@@ -80,7 +80,7 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._keys.hosts:
-            return PlainTextResponse("This page answers to 127.0.0.1 alone.", 421)
+            return PlainTextResponse("This page is for 127.0.0.1 only.", 421)
         if scope["method"] in _READS:
             if scope["path"] != "/" and headers.get("sec-fetch-site", "same-origin") not in (
                 "same-origin",

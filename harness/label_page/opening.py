@@ -16,11 +16,11 @@ from harness.label_page.pool_file import read_pool
 from harness.label_page.queue import Order, usual_order
 from harness.label_page.service import LabelService, make_service
 from harness.label_page.state import State
-from harness.label_page.verdict import Verdict, open_passages
-from harness.labelling.contest import Contest, contest_of
+from harness.label_page.verdict import LiveVerdict, open_passages
+from harness.labelling.label_pool import LabelPool, read_label_pool
 from harness.labelling.pooling import pool_unjudged
 from harness.labelling.stored import config_of, labels_of
-from harness.labelling.unjudged import Wanted
+from harness.labelling.unjudged import PassageToGrade
 from harness.ordering.design import BATCH
 from harness.progress import Reporter
 from harness.report import read_result
@@ -71,7 +71,7 @@ class Source:
             raise _nothing_named()
         if not self.documents:
             raise ConfigError(
-                "A pool file takes the documents it was made of: harness label --pool pool.csv --documents "
+                "A pool file needs the documents it was made from: harness label --pool pool.csv --documents "
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)
@@ -105,17 +105,17 @@ def open_service(
     """
     words = read_utf8(guidelines or GUIDELINES)
     config = source.bench()
-    contest = None
+    label_pool = None
     if source.results is not None:
-        contest = contest_of(source.results, source.top, BATCH, source.labels, reporter)
+        label_pool = read_label_pool(source.results, source.top, BATCH, source.labels, reporter)
     with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents, questions, items = _gathered(source, config, context, contest)
+        documents, questions, items = _gathered(source, config, context, label_pool)
         files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
         with State(source.state_path) as state:
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
-            verdict = Verdict(contest, state) if contest is not None else None
+            verdict = LiveVerdict(label_pool, state) if label_pool is not None else None
             yield make_service(
                 state,
                 DocumentStore(documents, context, files),
@@ -127,11 +127,11 @@ def open_service(
 
 
 def _gathered(
-    source: Source, config: BenchConfig, context: Context, contest: Contest | None
+    source: Source, config: BenchConfig, context: Context, label_pool: LabelPool | None
 ) -> tuple[Sequence[Document], list[Question], list[Item]]:
-    if contest is not None:
-        opened = contest.opened
-        left = open_passages(contest)
+    if label_pool is not None:
+        opened = label_pool.opened
+        left = open_passages(label_pool)
         asked = {one.query_id for one in left}
         questions = [Question(name, text) for name, text in opened.questions.items() if name in asked]
         items = [_item(one, opened.documents[one.doc_id]) for one in left]
@@ -148,6 +148,6 @@ def _gathered(
     return pooled.documents, [Question(one.query_id, one.text) for one in pooled.queries], items
 
 
-def _item(one: Wanted, document: Document) -> Item:
+def _item(one: PassageToGrade, document: Document) -> Item:
     above = "\n".join(document.text[start:end].strip() for start, end in one.above)
     return Item.of(document, one.query_id, one.start, one.end, above=above)

@@ -38,7 +38,7 @@ def as_listed(rater: str, items: Sequence[Item], labels: Sequence[Label]) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RaterQueue:
     """The ``ids`` in the order of one rater, as of an ``event``, and the ``place`` of each.
 
     ``named`` are those that the order has named; they come before the rest of the pool.
@@ -56,35 +56,35 @@ class Queues:
     def __init__(self, items: Sequence[Item], order: Order) -> None:
         self._items = list(items)
         self._order = order
-        self._lines: dict[str, Line] = {}
+        self._queues: dict[str, RaterQueue] = {}
         self._lock = threading.Lock()
 
-    def line(
+    def queue_of(
         self,
         rater: str,
         labels: Callable[[], Sequence[Label]],
         event: int,
         done: frozenset[str] = frozenset(),
-    ) -> Line:
+    ) -> RaterQueue:
         """The order of a rater; asked for again when ``event`` is 25 labels on.
 
         Also where something was rated since, and all that the order had named is ``done``.
         """
         with self._lock:
-            line = self._lines.get(rater)
+            queue = self._queues.get(rater)
             if (
-                line is None
-                or event - line.event >= AGAIN
-                or (event > line.event and line.named and line.named <= done)
+                queue is None
+                or event - queue.event >= AGAIN
+                or (event > queue.event and queue.named and queue.named <= done)
             ):
-                line = self._lines[rater] = self._asked(rater, labels(), event)
-            return line
+                queue = self._queues[rater] = self._asked(rater, labels(), event)
+            return queue
 
-    def _asked(self, rater: str, labels: Sequence[Label], event: int) -> Line:
+    def _asked(self, rater: str, labels: Sequence[Label], event: int) -> RaterQueue:
         pool = dict.fromkeys(item.item_id for item in self._items)
         named = [one for one in dict.fromkeys(self._order(rater, self._items, labels)) if one in pool]
         ids = list(dict.fromkeys([*named, *pool]))
-        return Line(ids, {item_id: place for place, item_id in enumerate(ids)}, frozenset(named), event)
+        return RaterQueue(ids, {item_id: place for place, item_id in enumerate(ids)}, frozenset(named), event)
 
 
 def next_open(

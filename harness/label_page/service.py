@@ -11,10 +11,10 @@ from harness.errors import LabelError
 from harness.label_page.agreement import agreement_so_far
 from harness.label_page.document_store import DocumentPart, DocumentStore
 from harness.label_page.items import Item, Question, Rating
-from harness.label_page.queue import Line, Order, Queues, next_open, progress, usual_order
-from harness.label_page.settled import Settled, differing, settle
+from harness.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
+from harness.label_page.settled import SettledGrade, differing, settle
 from harness.label_page.state import Decision, Envelope, State
-from harness.label_page.verdict import Verdict
+from harness.label_page.verdict import LiveVerdict
 from harness.text.characters import encodable
 from harness.text.spans import trim
 from harness.types import MAX_GRADE
@@ -43,7 +43,7 @@ class LabelService:
     total: int
     guidelines: str
     rater: str = ""
-    verdict: Verdict | None = None
+    verdict: LiveVerdict | None = None
 
     def about(self) -> Answer:
         """The data of the start page: the raters so far, and the work to do."""
@@ -68,7 +68,7 @@ class LabelService:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-            raise LabelError(f"A name has 1 to {_LONGEST_NAME} letters that can be seen.")
+            raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters.")
         if self.rater and name != self.rater:
             raise LabelError(f"This page was started for {self.rater} alone.")
         return name
@@ -79,18 +79,18 @@ class LabelService:
         ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
-        line = self._line(rater, done)
+        queue = self._queue(rater, done)
         if not item_id:
-            ids, place = line.ids, line.place.get(after)
+            ids, place = queue.ids, queue.place.get(after)
             if back:
                 item_id = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                item_id = next_open(ids, done, -1 if place is None else place, len(line.named)) or ""
+                item_id = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
         shown = self._item(rater, self.state.item(item_id)) if item_id else None
-        now = progress(sum(one in done for one in line.ids), len(line.ids), self.state.seconds(rater))
+        now = progress(sum(one in done for one in queue.ids), len(queue.ids), self.state.seconds(rater))
         return {"item": shown, "progress": asdict(now)}
 
-    def say(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
+    def rate(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; returns what is stored now.
 
         ``seen`` is the event that the tab knew of: if another tab has rated the item since, ``replaced`` is
@@ -128,7 +128,7 @@ class LabelService:
             raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
         if document.text[start:end] != text:
             raise LabelError(
-                "What was selected is not what the document says at that place. Load the page again."
+                "The selection is not the text of the document at that place. Load the page again."
             )
         start, end = trim(document.text, (start, end))
         if start >= end:
@@ -144,7 +144,7 @@ class LabelService:
             {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
         ]
 
-    def leaf(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
+    def document_part(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
         """Part of a document, by an offset or by its number."""
         return self.store.part(doc_id, part) if part is not None else self.store.at(doc_id, offset or 0)
 
@@ -178,7 +178,7 @@ class LabelService:
             for document, first, last in self.store.copies(doc_id, start, end)
         ]
 
-    def listed(self, rater: str, begin: int) -> Answer:
+    def question_list(self, rater: str, begin: int) -> Answer:
         """Fifty questions from a position on, each with its progress and first open item."""
         done = self.state.done(rater)
         shown = list(self.questions.values())[begin : begin + _PAGE]
@@ -187,7 +187,7 @@ class LabelService:
             one.query_id: {"query_id": one.query_id, "text": one.text, "done": 0, "total": 0, "first": ""}
             for one in shown
         }
-        for one in self._line(rater, done).ids:
+        for one in self._queue(rater, done).ids:
             row = rows.get(query_of[one])
             if row is not None:
                 row["total"] += 1
@@ -228,7 +228,7 @@ class LabelService:
         decided = self.state.decide(by, item_id, _grade(grade), _words(note))
         return {"item_id": item_id, "grade": decided.grade, "note": decided.note, "by": decided.rater}
 
-    def _side_by_side(self, one: Settled, decision: Decision | None) -> Answer:
+    def _side_by_side(self, one: SettledGrade, decision: Decision | None) -> Answer:
         item = self.state.item(one.item_id)
         return {
             **asdict(item),
@@ -257,8 +257,8 @@ class LabelService:
         known = self.questions.get(query_id)
         return known.text if known is not None else query_id
 
-    def _line(self, rater: str, done: frozenset[str]) -> Line:
-        return self.queues.line(rater, self.state.labels, self.state.latest(), done)
+    def _queue(self, rater: str, done: frozenset[str]) -> RaterQueue:
+        return self.queues.queue_of(rater, self.state.labels, self.state.latest(), done)
 
 
 def make_service(
@@ -267,7 +267,7 @@ def make_service(
     guidelines: str,
     rater: str = "",
     order: Order = usual_order,
-    verdict: Verdict | None = None,
+    verdict: LiveVerdict | None = None,
 ) -> LabelService:
     """A service over what the state holds."""
     items = state.items()
@@ -304,7 +304,7 @@ def _words(value: Any) -> str:
 
 
 def _bounded(by: Envelope) -> Envelope:
-    """With a valid time: None for an invalid one, at most five minutes."""
+    """The request with a valid time: None for an invalid one, at most five minutes."""
     seconds = by.seconds
     if seconds is not None:
         seconds = min(seconds, _LONGEST_LOOK) if 0 <= seconds < float("inf") else None

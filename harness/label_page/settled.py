@@ -10,7 +10,7 @@ from harness.label_page.state import Decision
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledGrade:
     """The one grade of an item, the raters who gave one, and their words.
 
     ``grade`` is None if raters differ and nothing is decided. ``evidence`` are the names that raters gave,
@@ -29,7 +29,7 @@ class Settled:
         return len(set(self.grades.values())) > 1
 
 
-def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, Settled]:
+def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
     """By item, for all items with a grade; what was only skipped has none and is left out.
 
     A decision counts only while raters differ: once they agree again, what they agree on counts.
@@ -41,8 +41,8 @@ def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[s
     return {item: _settled(item, own, decisions.get(item)) for item, own in by_item.items()}
 
 
-def differing(settled: Iterable[Settled], rater: str, done: frozenset[str]) -> list[Settled]:
-    """Where raters differ, as ``rater`` may see it: of what is still to be graded by them nothing is shown.
+def differing(settled: Iterable[SettledGrade], rater: str, done: frozenset[str]) -> list[SettledGrade]:
+    """Items on which raters differ, as far as ``rater`` may see them: only items that they have done.
 
     ``done`` are the items that the rater has graded or skipped. Someone who has graded nothing is a referee
     and sees all.
@@ -51,7 +51,7 @@ def differing(settled: Iterable[Settled], rater: str, done: frozenset[str]) -> l
     return sorted(shown, key=lambda one: one.grade is not None)
 
 
-def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -> Settled:
+def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -> SettledGrade:
     ordered = sorted(labels, key=lambda label: label.rater)
     grades = {label.rater: label.rating.grade for label in ordered if label.rating.grade is not None}
     distinct = set(grades.values())
@@ -61,4 +61,4 @@ def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -
         grade = decision.grade
         notes[decision.note] = None
     evidence = tuple((label.rater, label.rating.evidence) for label in ordered if label.rating.evidence)
-    return Settled(item_id, grade, grades, "; ".join(note for note in notes if note), evidence)
+    return SettledGrade(item_id, grade, grades, "; ".join(note for note in notes if note), evidence)

@@ -34,8 +34,8 @@ class Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """What is on the disk now; ``before`` is what it replaced at ``event``, there since ``before_event``.
+class SavedRating:
+    """A stored rating; ``before`` is the one it replaced at ``event``, there since ``before_event``.
 
     ``before_event`` is 0 if the item was not rated before, or the request was made a second time.
     """
@@ -164,8 +164,10 @@ class State:
         rows = self._read("SELECT rater FROM event GROUP BY rater ORDER BY MIN(id)")
         return [row[0] for row in rows]
 
-    def change(self, by: Envelope, item_id: str, kind: str, change: Callable[[Rating], Rating]) -> Saved:
-        """Change what a rater says of an item; it is on the disk when this returns.
+    def change(
+        self, by: Envelope, item_id: str, kind: str, change: Callable[[Rating], Rating]
+    ) -> SavedRating:
+        """Change the rating of an item by a rater; it is on the disk when this returns.
 
         A request that was answered already is answered the same again. Of two tabs the last one counts, and
         what it replaced stays in the history.
@@ -178,9 +180,9 @@ class State:
             after = change(before)
             event = self._add_event(by, item_id, kind, before.to_json(), after.to_json())
             self._put_label(by.rater, item_id, after, event)
-        return Saved(event, item_id, before, before_event, after)
+        return SavedRating(event, item_id, before, before_event, after)
 
-    def mark(self, by: Envelope, item: Item, rating: Rating) -> Saved:
+    def mark(self, by: Envelope, item: Item, rating: Rating) -> SavedRating:
         """Grade a range that a rater has marked as evidence."""
         with self._lock:
             with transaction(self._db):
@@ -191,7 +193,7 @@ class State:
                 )
             return self.change(by, item.item_id, "mark", lambda _: rating)
 
-    def undo(self, by: Envelope) -> Saved | None:
+    def undo(self, by: Envelope) -> SavedRating | None:
         """Undo the latest change of a rater that is not undone yet; None if there is none."""
         with self._lock, transaction(self._db):
             again = self._answered(by)
@@ -210,7 +212,7 @@ class State:
             rating = Rating.from_json(stored)
             event = self._add_event(by, item_id, "undo", before.to_json(), stored, undone)
             self._put_label(by.rater, item_id, rating, event)
-        return Saved(event, item_id, before, before_event, rating)
+        return SavedRating(event, item_id, before, before_event, rating)
 
     def decide(self, by: Envelope, item_id: str, grade: int, note: str = "") -> Decision:
         """Record the grade that raters have agreed on; the last decision on an item counts."""
@@ -245,7 +247,7 @@ class State:
         with self._lock:
             return self._db.execute(statement, values).fetchall()
 
-    def _answered(self, by: Envelope) -> Saved | None:
+    def _answered(self, by: Envelope) -> SavedRating | None:
         """The result of a request that was made before."""
         rows = self._read("SELECT id, rater, item_id, before, after FROM event WHERE request = ?", by.request)
         if not rows:
@@ -253,7 +255,7 @@ class State:
         event, rater, item_id, before, after = rows[0]
         if rater != by.rater:
             raise LabelError("The request was made by another rater. Load the page again.")
-        return Saved(event, item_id, Rating.from_json(before), 0, Rating.from_json(after))
+        return SavedRating(event, item_id, Rating.from_json(before), 0, Rating.from_json(after))
 
     def _add_event(
         self, by: Envelope, item_id: str, kind: str, before: str, after: str, undoes: int | None = None

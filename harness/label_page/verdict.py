@@ -10,56 +10,56 @@ from harness.label_page.export import only_skipped
 from harness.label_page.items import Item, Label, item_id
 from harness.label_page.settled import settle
 from harness.label_page.state import State
-from harness.labelling.contest import Contest
-from harness.labelling.next_labels import by_labels, standing
-from harness.labelling.unjudged import GradedSpan, Wanted
+from harness.labelling.label_pool import LabelPool
+from harness.labelling.next_labels import by_labels, firmness_of
+from harness.labelling.unjudged import GradedSpan, PassageToGrade
 
 # labels after which the verdict is computed again while it is shown
 AGAIN = 10
 
 
-def open_passages(contest: Contest) -> list[Wanted]:
+def open_passages(label_pool: LabelPool) -> list[PassageToGrade]:
     """The passages that have no grade in the labels file and were not skipped there, question by question."""
-    graded = contest.graded()
-    left = [one for one in contest.wanted if one.name not in graded.keys() | contest.skipped]
-    place = {name: number for number, name in enumerate(contest.opened.questions)}
+    graded = label_pool.graded()
+    left = [one for one in label_pool.wanted if one.name not in graded.keys() | label_pool.skipped]
+    place = {name: number for number, name in enumerate(label_pool.opened.questions)}
     return sorted(left, key=lambda one: place[one.query_id])
 
 
-class Verdict:
-    """The order and the verdict of one contest, by its labels file and by what the page has saved.
+class LiveVerdict:
+    """The order and the verdict of one pool, by its labels file and by what the page has saved.
 
     All raters grade the same passages: the rater who is ahead triggers the next draw, the others follow. A
     passage counts with the grade that its raters agree on, or that was decided. One on which they differ, or
     that was only skipped, counts as skipped until that changes.
     """
 
-    def __init__(self, contest: Contest, state: State) -> None:
-        self._contest, self._state = contest, state
+    def __init__(self, label_pool: LabelPool, state: State) -> None:
+        self._label_pool, self._state = label_pool, state
         self._page_id = {
-            one.name: item_id(one.query_id, one.doc_id, one.start, one.end) for one in contest.wanted
+            one.name: item_id(one.query_id, one.doc_id, one.start, one.end) for one in label_pool.wanted
         }
         self._name = {page: name for name, page in self._page_id.items()}
         self._drawing, self._lock = threading.Lock(), threading.Lock()
         self._working, self._at = False, -1
         self._latest: dict[str, Any] = {}
         # a damaged record of draws is an error before anybody labels
-        contest.order.design(contest.order.pool(contest.items))
+        label_pool.order.design(label_pool.order.pool(label_pool.items))
 
     def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
-        order, contest = self._contest.order, self._contest
+        order, label_pool = self._label_pool.order, self._label_pool
         done = {one.item_id for one in labels if one.rater == rater and one.rating.done}
         asked = {one.item_id for one in items}
         with self._drawing:
-            design = order.design(order.pool(contest.items))
+            design = order.design(order.pool(label_pool.items))
             known = dict.fromkeys(
                 self._page_id[one.item_id] for batch in design.batches for one in batch.drawn
             )
             drawn = [one for one in known if one in asked]
             if done.issuperset(drawn):
                 graded, skipped = self._known(labels)
-                names = order.order(contest.items, contest.graded(graded), contest.skipped | skipped)
+                names = order.order(label_pool.items, label_pool.graded(graded), label_pool.skipped | skipped)
                 drawn += [self._page_id[name] for name in names]
             return drawn
 
@@ -79,8 +79,8 @@ class Verdict:
     def _compute(self, event: int) -> None:
         try:
             graded, skipped = self._known(self._state.labels())
-            now = standing(self._contest, graded, skipped)
-            found = by_labels(now, self._contest.order.k)
+            now = firmness_of(self._label_pool, graded, skipped)
+            found = by_labels(now, self._label_pool.order.k)
             shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
             shown["stop"] = now.firm.stop
         except Exception as error:  # no one else would report it

@@ -88,7 +88,7 @@ def _exact(
 
 
 def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
-    """Where a text is exactly, ignoring white space, invisible characters and case."""
+    """The places of a text, ignoring white space, invisible characters and case."""
     letters = [re.escape(letter) for letter in sought if not letter.isspace()]
     if not letters:
         return

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import AnchorConfig, anchor, ids_meant, read_labels
+from harness.corpus import AnchorConfig, anchor, possible_ids, read_labels
 from harness.corpus.labels import grade_of
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, nearest, read_table
+from harness.corpus.table import FaultsOfRows, Row, read_table, suggestion
 from harness.errors import LabelError
 from harness.labelling.rows import holds_rows, quote_of
 from harness.labelling.sheet import read_passage
@@ -21,7 +21,7 @@ _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class GradedSheet:
     """The content of a graded sheet: new ``rows`` by column, and how many are empty or already known.
 
     ``skipped`` are the passages that say ``skip`` in place of a grade.
@@ -42,7 +42,7 @@ def graded_rows(
     note: Note = lambda _: None,
     *,
     may_skip: bool = False,
-) -> Added:
+) -> GradedSheet:
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
     A row that is there already with the same grade is passed over. With ``may_skip`` the grade may be the
@@ -82,7 +82,7 @@ def graded_rows(
                 )
             again += 1
     faults.end()
-    return Added(tuple(rows), ungraded, again, tuple(skipped))
+    return GradedSheet(tuple(rows), ungraded, again, tuple(skipped))
 
 
 def known_labels(
@@ -93,7 +93,7 @@ def known_labels(
         return {}
     listed = config.model_copy(update={"on_unanchored": "list"})
     rows = read_labels(labels, note)
-    there = [row for row in rows if any(name in documents for name in ids_meant(row.document))]
+    there = [row for row in rows if any(name in documents for name in possible_ids(row.document))]
     found = anchor(there, documents, listed).anchorings
     return {
         (at.query_id, at.doc_id, at.start, at.end): (row.grade, f"line {row.line} of {labels}")
@@ -105,11 +105,11 @@ def known_labels(
 def _place(
     where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]
 ) -> dict[str, Any]:
-    """What a row is about, as the columns of a label without its grade; raises LabelError."""
+    """The query and place of a row, as the columns of a label without its grade; raises LabelError."""
     query_id = raw.get("query_id")
     if query_id not in query_ids:
         raise LabelError(
-            f"{where}: there is no query {query_id!r}{nearest(query_id, query_ids)}. Correct the id."
+            f"{where}: there is no query {query_id!r}{suggestion(query_id, query_ids)}. Correct the id."
         )
     document, start, end = read_passage(where, raw, documents)
     return {

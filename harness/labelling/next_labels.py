@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.labelling.contest import Contest, contest_of
+from harness.labelling.label_pool import LabelPool, read_label_pool
 from harness.labelling.sheet import sheet_rows
 from harness.labelling.unjudged import GradedSpan
 from harness.ordering.expected import mean_scores
@@ -19,7 +19,7 @@ from harness.report import ByLabels
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FirmnessReport:
     """How firm the verdict is.
 
     ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
@@ -32,34 +32,34 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class NextLabels:
     """The ``rows`` of a sheet in the order of labelling, and how firm the verdict is."""
 
     rows: list[dict[str, Any]]
-    standing: Standing
+    firmness: FirmnessReport
 
 
-def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> Next:
+def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> NextLabels:
     """The next ``count`` passages among the first ``top`` of all settings, as the labels file is now.
 
     ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
     covers half of either. Raises ConfigError if there is no file of labels to go by.
     """
-    contest = contest_of(folder, top, count, labels, reporter)
-    ids = contest.order.order(contest.items, contest.graded(), contest.skipped)
-    by_id = {one.name: one for one in contest.wanted}
-    opened = contest.opened
+    label_pool = read_label_pool(folder, top, count, labels, reporter)
+    ids = label_pool.order.order(label_pool.items, label_pool.graded(), label_pool.skipped)
+    by_id = {one.name: one for one in label_pool.wanted}
+    opened = label_pool.opened
     rows = sheet_rows([by_id[name] for name in ids], opened.documents, opened.questions)
-    return Next(rows, standing(contest))
+    return NextLabels(rows, firmness_of(label_pool))
 
 
-def standing(
-    contest: Contest, more: Iterable[GradedSpan] = (), skipped: frozenset[str] = frozenset()
-) -> Standing:
+def firmness_of(
+    label_pool: LabelPool, more: Iterable[GradedSpan] = (), skipped: frozenset[str] = frozenset()
+) -> FirmnessReport:
     """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
-    firm = contest.order.firmness(contest.items, contest.graded(more), contest.skipped | skipped)
-    alone = _judge_alone(contest.order.pool(contest.items)) if contest.judge else None
-    return Standing(firm, contest.judge, alone)
+    firm = label_pool.order.firmness(label_pool.items, label_pool.graded(more), label_pool.skipped | skipped)
+    alone = _judge_alone(label_pool.order.pool(label_pool.items)) if label_pool.judge else None
+    return FirmnessReport(firm, label_pool.judge, alone)
 
 
 def _judge_alone(pool: Pool) -> dict[str, float] | None:
@@ -70,7 +70,7 @@ def _judge_alone(pool: Pool) -> dict[str, float] | None:
     return dict(zip(pool.settings, mean_scores(pool, pool.judge.astype(np.int64)).tolist(), strict=True))
 
 
-def by_labels(found: Standing, top: int) -> ByLabels:
+def by_labels(found: FirmnessReport, top: int) -> ByLabels:
     """The verdict as it is shown in the terminal and on the pages."""
     alone = found.judge_alone or {}
     means = tuple(
@@ -95,10 +95,10 @@ def by_labels(found: Standing, top: int) -> ByLabels:
     return ByLabels(f"passage NDCG@{top}", found.judge, lines, means, further)
 
 
-def _judge_words(found: Standing) -> str:
+def _judge_words(found: FirmnessReport) -> str:
     return (
         f"The grades of {found.judge} are corrected by {found.firm.graded:,} of people, so that its mistakes "
-        "do not stand in these means."
+        "are not in these means."
     )
 
 

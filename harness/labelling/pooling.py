@@ -10,17 +10,16 @@ from harness.errors import LabelError
 from harness.labelling.rows import holds_rows
 from harness.labelling.unjudged import (
     Grades,
+    PassageToGrade,
     Retrieved,
-    Wanted,
     grade_of,
     grades_by_document,
     unjudged_passages,
 )
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Point, Searched, search_points
-from harness.search import NotAskedError
+from harness.running.search import Searched, cut_for_all, search_settings
+from harness.search import PendingCallsError
 from harness.types import Document, Query
 
 
@@ -28,7 +27,7 @@ from harness.types import Document, Query
 class PooledPassages:
     """The passages to grade, and their documents; queries without an answer are left out."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PassageToGrade, ...]
     queries: tuple[Query, ...]
     documents: tuple[Document, ...]
 
@@ -42,9 +41,9 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
-        points = [Point(setting, chunk_corpus(corpus, setting, context)) for setting in config.settings]
-        searched = search_points(points, corpus.queries.queries, context)
-    except NotAskedError as error:
+        points = cut_for_all(config.settings, lambda _: corpus, context)
+        searched = search_settings(points, corpus.queries.queries, context)
+    except PendingCallsError as error:
         raise LabelError(
             f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "
             "such settings out of the configuration."

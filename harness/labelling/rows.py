@@ -26,10 +26,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 def quote_of(passage: str) -> str:
     """A passage as the quote of a label: on one line, without control characters."""
-    return str(harmless(on_one_line(_CONTROL.sub(" ", passage))))
+    return str(spreadsheet_safe(on_one_line(_CONTROL.sub(" ", passage))))
 
 
-def harmless(value: Any) -> Any:
+def spreadsheet_safe(value: Any) -> Any:
     """A cell that no spreadsheet runs, without control characters; numbers as they are."""
     if not isinstance(value, str):
         return value
@@ -52,13 +52,13 @@ def holds_rows(path: Path) -> bool:
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows of one kind as CSV with a header, or as JSON Lines; raises LabelError for other endings.
 
-    In CSV, cells that a spreadsheet would run are made harmless.
+    In CSV, cells that a spreadsheet would run are made safe.
     """
     if path.suffix.lower() == ".jsonl":
         write_text(path, "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows))
     elif path.suffix.lower() == ".csv":
         columns = list(rows[0]) if rows else []
-        safe = [{name: harmless(value) for name, value in row.items()} for row in rows]
+        safe = [{name: spreadsheet_safe(value) for name, value in row.items()} for row in rows]
         write_text(path, ",".join(columns) + "\n" + label_lines(safe, columns))
     else:
         raise LabelError(f"{path}: rows are written as .csv or .jsonl. Give it one of these endings.")

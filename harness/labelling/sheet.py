@@ -1,4 +1,4 @@
-"""The sheet in which people grade: a row a passage, written for a spreadsheet and read back."""
+"""The sheet in which people grade: a row per passage, written for a spreadsheet and read back."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.align import is_same_text
-from harness.corpus.table import Row, nearest, whole_number
+from harness.corpus.table import Row, suggestion, whole_number
 from harness.errors import ConfigError, LabelError
-from harness.labelling.rows import harmless
-from harness.labelling.unjudged import Wanted
+from harness.labelling.rows import spreadsheet_safe
+from harness.labelling.unjudged import PassageToGrade
 from harness.store.atomic import write_bytes, write_text
 from harness.types import Document
 
@@ -38,7 +38,7 @@ _CUT = " […]"
 
 
 def sheet_rows(
-    wanted: Sequence[Wanted], documents: Mapping[str, Document], questions: Mapping[str, str]
+    wanted: Sequence[PassageToGrade], documents: Mapping[str, Document], questions: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The rows of a sheet, their grades empty."""
     return [
@@ -76,22 +76,22 @@ def read_passage(
 ) -> tuple[Document, int, int]:
     """The document of a row and the range of its passage; raises LabelError if it is not there."""
     name = raw.get(document_column)
-    document = next((documents[one] for one in ids_meant(name) if one in documents), None)
+    document = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if document is None:
         raise LabelError(
-            f"{where}: there is no document {name!r}{nearest(name, documents)}. Correct the name, or add its "
-            "file to the documents."
+            f"{where}: there is no document {name!r}{suggestion(name, documents)}. Correct the name, or "
+            "add its file to the documents."
         )
     start = whole_number(where, "start", raw.get("start"), 0)
     end = whole_number(where, "end", raw.get("end"), 1)
     if start is None or end is None or not start < end <= len(document.text):
         raise LabelError(
-            f"{where}: start and end are no range of the text of {document.doc_id}, which has "
+            f"{where}: start and end are not a range of the text of {document.doc_id}, which has "
             f"{len(document.text)} characters. Leave them as they were written."
         )
     if not is_passage(raw.get(passage_column), document.text[start:end]):
         raise LabelError(
-            f"{where}: the passage does not stand at {start}-{end} of {document.doc_id}. Leave it as it was "
+            f"{where}: the passage is not at {start}-{end} of {document.doc_id}. Leave it as it was "
             "written; where the document has changed, or was read by another parser, make the file again."
         )
     return document, start, end
@@ -105,7 +105,7 @@ def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow(columns)
-        writer.writerows([harmless(_cut(row[name])) for name in columns] for row in rows)
+        writer.writerows([spreadsheet_safe(_cut(row[name])) for name in columns] for row in rows)
         write_text(path, "\ufeff" + out.getvalue())
     else:
         raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
@@ -125,14 +125,14 @@ def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> byte
         from openpyxl.worksheet.datavalidation import DataValidation
     except ImportError as error:
         raise ConfigError(
-            "writing .xlsx takes openpyxl: pip install harness[xlsx]; or write .csv."
+            "writing .xlsx needs openpyxl: pip install harness[xlsx]; or write .csv."
         ) from error
     book = Workbook()
     sheet = book.active
     sheet.title = "to grade"
     sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([harmless(_cut(row[name])) for name in columns])
+        sheet.append([spreadsheet_safe(_cut(row[name])) for name in columns])
     grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
     grades.error = "A grade is a whole number from 0 to 4."
     if columns == COLUMNS:

@@ -21,7 +21,7 @@ def skips_of(labels: Path) -> Path:
 
 
 def read_skips(labels: Path) -> list[Skip]:
-    """What was skipped for ``labels``; nothing if there is no such file.
+    """The passages skipped for ``labels``; none if there is no such file.
 
     Raises LabelError that names the rows at fault.
     """

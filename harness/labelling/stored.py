@@ -22,7 +22,7 @@ _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels",
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What is to grade, as rows; ``unanswerable`` queries were left out, ``judge`` graded the results."""
+    """Passages to grade, as rows; ``unanswerable`` queries were left out, ``judge`` graded the results."""
 
     rows: list[dict[str, Any]]
     unanswerable: int

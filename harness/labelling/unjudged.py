@@ -13,7 +13,7 @@ from harness.text.passages import passage_spans
 from harness.text.spans import Span, trim
 from harness.types import Chunk, Document
 
-# as the pool of a judge has it: about a paragraph
+# as in the pool of a judge: about a paragraph
 LENGTH = 600
 # (query, document, range) with a grade
 GradedSpan = tuple[str, str, Span, int]
@@ -21,7 +21,7 @@ Grades = Mapping[tuple[str, str], Sequence[tuple[Span, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PassageToGrade:
     """A passage to grade for a query.
 
     ``ranks`` are the best ranks at which settings have a chunk with it, by setting. ``above`` are ranges that
@@ -88,9 +88,9 @@ def retrieved_of(
     )
 
 
-def wanted_passages(
+def passages_to_grade(
     retrieved: Iterable[Retrieved], documents: Mapping[str, Document], choose: Choose
-) -> list[Wanted]:
+) -> list[PassageToGrade]:
     """The passages of retrieved chunks that ``choose`` picks, each once.
 
     Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings.
@@ -115,21 +115,21 @@ def wanted_passages(
             before = {one: None for one in chunk.before if one[1] <= span[0]}
             above.setdefault(key, {}).update(before)
     return [
-        Wanted(query_id, doc_id, *span, best, tuple(above[query_id, doc_id, span]))
+        PassageToGrade(query_id, doc_id, *span, best, tuple(above[query_id, doc_id, span]))
         for (query_id, doc_id, span), best in ranks.items()
     ]
 
 
 def unjudged_passages(
     retrieved: Iterable[Retrieved], documents: Mapping[str, Document], graded: Grades
-) -> list[Wanted]:
+) -> list[PassageToGrade]:
     """The passages whose grades would make unjudged chunks judged, the most wanted first.
 
     They are in the order of how many settings want them, then of their best rank. A passage that a grade
     covers by half of either is left out. If a chunk has no such passage, or none that shares half of either,
     the chunk itself is used.
     """
-    found = wanted_passages(retrieved, documents, partial(_to_grade, graded))
+    found = passages_to_grade(retrieved, documents, partial(_to_grade, graded))
     # equal ones stay in the order of settings and queries
     return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
 

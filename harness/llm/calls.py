@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import TypeVar
 
 from harness.errors import LlmError
-from harness.llm.asking_run import AskingRun, RunInputs
+from harness.llm.base_run import BaseRun, RunInputs
 from harness.llm.breaker import Breaker
 from harness.llm.client import ChatClient, Client, Message, Reply
 from harness.llm.faults import CallError, one_line
@@ -26,7 +26,7 @@ from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.tokens import estimate_tokens
 from harness.progress import Describable
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 POLL = 0.2
 SHOW_EVERY = 1.0
@@ -34,7 +34,7 @@ SHOW_EVERY = 1.0
 T = TypeVar("T")
 Read = tuple[int, ...] | Malformed | None
 Wait = Callable[[float], Awaitable[None]]
-_OF_CALL = [field.name for field in fields(Asked)]
+_OF_CALL = [field.name for field in fields(LlmCall)]
 
 
 class Recorder:
@@ -46,17 +46,17 @@ class Recorder:
         self._spending = spending
         self._price = price
 
-    def read(self, call: Asked, reply: Reply) -> Read:
-        """What the form of the prompt reads in a reply, or what is wrong with it."""
+    def read(self, call: LlmCall, reply: Reply) -> Read:
+        """Read the grades or text in a reply, or say why it cannot be used."""
         return Malformed(reply.fault) if reply.fault else self._form.read(call, reply.text)
 
-    def record(self, call: Asked, read: Read, came: Reply | CallError, *, settled: bool) -> Answered:
+    def record(self, call: LlmCall, read: Read, came: Reply | CallError, *, settled: bool) -> LlmAnswer:
         """Keep one try of a call: what was read in the reply or, without one, why there is none."""
         reply = came if isinstance(came, Reply) else None
         raw = (came.text or came.refusal) if isinstance(came, Reply) else came.detail
         price = self.price_of(reply) if reply else 0.0
         grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
-        answered = Answered(
+        answered = LlmAnswer(
             **{name: getattr(call, name) for name in _OF_CALL},
             settled=settled,
             grades=grades,
@@ -88,7 +88,7 @@ class Recorder:
         return price.of(reply.prompt_tokens, reply.completion_tokens)
 
 
-class CallRun(AskingRun[T]):
+class CallRun(BaseRun[T]):
     """Asks within the limits of the model, and records every answer before anything uses it.
 
     ``take_in`` records what batches of earlier runs have brought, waiting with the function that it is given,
@@ -107,13 +107,13 @@ class CallRun(AskingRun[T]):
         self._rng = random.Random()
         self._take_in = take_in
         self._in_batches: asyncio.Task[frozenset[str]] | None = None
-        self._being_asked: dict[str, asyncio.Future[Answered]] = {}
+        self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
         self._done = 0
         self._started = time.monotonic()
         self._workers = Workers()
         self._wait = self._workers.wait
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Work until there is no job left; in any case, wait for the calls in progress."""
         self._clock = asyncio.get_running_loop().time
         endpoint = self._endpoint
@@ -144,7 +144,7 @@ class CallRun(AskingRun[T]):
         # A ledger full of answers must not keep the other workers from their replies.
         await asyncio.sleep(0)
 
-    async def _answer(self, call: Asked) -> Answered:
+    async def _answer(self, call: LlmCall) -> LlmAnswer:
         """The answer to a call that the ledger lacks; if another worker is asking it, wait for that."""
         key = self._model.ledger.key(call)
         asked = self._being_asked.get(key)
@@ -163,7 +163,7 @@ class CallRun(AskingRun[T]):
             del self._being_asked[key]
         return result
 
-    async def _ask(self, call: Asked) -> Answered:
+    async def _ask(self, call: LlmCall) -> LlmAnswer:
         while True:
             ours = self.takes_turn()
             # Another run may have settled the call since it was looked up.
@@ -181,7 +181,7 @@ class CallRun(AskingRun[T]):
         self._spending.from_ledger -= 1
         return answer
 
-    async def _from_batch(self, call: Asked) -> Answered | None:
+    async def _from_batch(self, call: LlmCall) -> LlmAnswer | None:
         """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
         if self._in_batches is None:
             self._in_batches = asyncio.ensure_future(self._take_in(self._wait))
@@ -194,7 +194,7 @@ class CallRun(AskingRun[T]):
             )
         return self._model.find(call)
 
-    async def _try(self, call: Asked) -> Answered:
+    async def _try(self, call: LlmCall) -> LlmAnswer:
         """Ask until there is a usable answer, a final reason, or no time left; returns what was recorded.
 
         Raises LlmError when the run must end.
@@ -213,7 +213,7 @@ class CallRun(AskingRun[T]):
             except CallError as fault:
                 left -= fault.seconds
                 after = self._after_fault(call, fault, tries, left)
-                if isinstance(after, Answered):
+                if isinstance(after, LlmAnswer):
                     return after
                 pause = after
                 asked_for = self._limiter.remaining_pause() if fault.retry_after else 0.0
@@ -230,7 +230,7 @@ class CallRun(AskingRun[T]):
             left -= pause
 
     async def _send(
-        self, client: Client, call: Asked, messages: Sequence[Message], tokens: int, left: float
+        self, client: Client, call: LlmCall, messages: Sequence[Message], tokens: int, left: float
     ) -> Reply:
         endpoint, price = self._endpoint, self._config.price
         most = price.of(tokens, endpoint.max_tokens) if price else 0.0
@@ -262,14 +262,14 @@ class CallRun(AskingRun[T]):
             self._limiter.correct(tokens + endpoint.max_tokens, used)
         return reply
 
-    def _after_fault(self, call: Asked, fault: CallError, tries: int, left: float) -> float | Answered:
+    def _after_fault(self, call: LlmCall, fault: CallError, tries: int, left: float) -> float | LlmAnswer:
         """The pause before another try, or, where the call is given up, what is then on record."""
         if fault.fatal:
             raise LlmError(f"The endpoint refuses to work: {fault}")
         if fault.again and fault.retry_after:
             self._hold(fault, fault.retry_after)
         pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
-        after: float | Answered | None = pause
+        after: float | LlmAnswer | None = pause
         if after is None:
             # A temporary fault that cost nothing is not settled: the next run asks again.
             after = self._recorder.record(call, Malformed(fault.reason), fault, settled=fault.settled)
@@ -302,7 +302,7 @@ class CallRun(AskingRun[T]):
             return None
         return self._backoff.pause(tries, None, left, self._rng)
 
-    def _keep(self, call: Asked, reply: Reply, read: Read, *, last: bool) -> Answered:
+    def _keep(self, call: LlmCall, reply: Reply, read: Read, *, last: bool) -> LlmAnswer:
         """Record an answer that has come in, which settles the call if it is the last one."""
         self._limiter.answered()
         answer = self._recorder.record(call, read, reply, settled=last)

@@ -162,10 +162,10 @@ class ChatClient:
         return body
 
     def failure(self, status: int, body: object, headers: dict[str, str]) -> CallError:
-        """What an HTTP status of failure means, in the provider's own words."""
-        said = read_error(body)
-        code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (said.code, said.parameter))
-        return classify_status(status, ErrorBody(self.clean(said.words), code, parameter), headers)
+        """Turn an HTTP error into a CallError with the provider's own message."""
+        error = read_error(body)
+        code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (error.code, error.parameter))
+        return classify_status(status, ErrorBody(self.clean(error.words), code, parameter), headers)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""

@@ -1,4 +1,4 @@
-"""Where a language model is served, and how hard it may be asked."""
+"""The address of a language model, its parameters and its rate limits."""
 
 from __future__ import annotations
 

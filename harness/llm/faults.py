@@ -104,9 +104,9 @@ def read_error(body: object) -> ErrorBody:
     return ErrorBody(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
 
 
-def classify_status(status: int, said: ErrorBody, headers: dict[str, str]) -> CallError:
+def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> CallError:
     """Turn an HTTP error of the chat-completions protocol into what to do about it."""
-    words, code = said.words or f"status {status} without a message", said.code
+    words, code = error.words or f"status {status} without a message", error.code
     if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
         return CallError("content_filter", words, settled=True)
     if code == "context_length_exceeded" or status == 413 or _mentions(words, _TOO_LONG):
@@ -123,7 +123,7 @@ def classify_status(status: int, said: ErrorBody, headers: dict[str, str]) -> Ca
     if status in {408, 409} or status >= 500:
         billed = status in _GAVE_UP_WAITING
         return CallError(f"http_{status}", words, again=True, billed=billed, retry_after=retry_after(headers))
-    return _bad_parameter(said, words) or CallError(f"http_{status}", words, refused=True)
+    return _bad_parameter(error, words) or CallError(f"http_{status}", words, refused=True)
 
 
 def read_body(content: bytes) -> ErrorBody:
@@ -140,11 +140,12 @@ def one_line(text: str) -> str:
     return "".join(char for char in line if char.isprintable())[:LONGEST]
 
 
-def _bad_parameter(said: ErrorBody, words: str) -> CallError | None:
+def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
     """A parameter that every call sends, and that the endpoint does not take."""
-    if _mentions(words, ("response_format", "json_schema")) or said.parameter == "response_format":
+    if _mentions(words, ("response_format", "json_schema")) or error.parameter == "response_format":
         return _fatal("no_structured_output", words, "Set endpoint.structured to json_object or none.")
-    named = said.parameter if said.parameter in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
+    given = error.parameter
+    named = given if given in _KEYS else next((n for n in _KEYS if _names(words, n)), None)
     if named is None:
         return None
     if named == "max_tokens" and "max_completion_tokens" in words:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from harness.llm.fences import render
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
-"""What a call is about: a text, which stands for ``{{ query }}``, and the passages shown with it."""
+"""The content of a call: a text, which stands for ``{{ query }}``, and the passages shown with it."""
 Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would give the same: the endpoint has decided.
@@ -51,13 +51,13 @@ class Form(Protocol):
     def response_format(self) -> Mapping[str, Any] | None:
         """The ``response_format`` of the request; None asks by words alone."""
 
-    def messages(self, asked: Asked) -> Messages:
+    def messages(self, call: LlmCall) -> Messages:
         """The messages of a call."""
 
-    def read(self, asked: Asked, text: str) -> tuple[int, ...] | Malformed | None:
+    def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed | None:
         """The grades in an answer, one per passage; None: the text is the answer; Malformed: ask again."""
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """The shortest usable answer, for estimates where no answer is known yet."""
 
 
@@ -90,18 +90,18 @@ class TextForm:
     def response_format(self) -> None:
         """Words alone."""
 
-    def messages(self, asked: Asked) -> Messages:
+    def messages(self, call: LlmCall) -> Messages:
         """The messages of a call."""
-        return render(self.system, self.user, asked.query, asked.passages, self.sha256)
+        return render(self.system, self.user, call.query, call.passages, self.sha256)
 
-    def read(self, asked: Asked, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where no words are left after a reasoning model's thoughts."""
-        said = after_thoughts(text)
-        return said if isinstance(said, Malformed) else None if said else Malformed("empty_answer")
+        answer = after_thoughts(text)
+        return answer if isinstance(answer, Malformed) else None if answer else Malformed("empty_answer")
 
-    def shortest(self, asked: Asked) -> str:
+    def shortest(self, call: LlmCall) -> str:
         """As long as the query, since nothing better is known."""
-        return asked.query or "word"
+        return call.query or "word"
 
 
 def after_thoughts(text: str) -> str | Malformed:
@@ -113,16 +113,16 @@ def after_thoughts(text: str) -> str | Malformed:
 
 def json_in(text: str) -> Any | Malformed:
     """The JSON that an answer is, in a code fence or not, after a reasoning model's thoughts."""
-    said = after_thoughts(text)
-    if isinstance(said, Malformed):
-        return said
+    answer = after_thoughts(text)
+    if isinstance(answer, Malformed):
+        return answer
     try:
-        return json.loads(_FENCE.sub("", said))
+        return json.loads(_FENCE.sub("", answer))
     except (ValueError, RecursionError):
         return Malformed("no_json")
 
 
-def text_of(answer: Answered) -> str | None:
+def text_of(answer: LlmAnswer) -> str | None:
     """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
     text = after_thoughts(answer.raw)
     return None if not answer.usable or isinstance(text, Malformed) else text

@@ -114,7 +114,7 @@ class HttpConfig(StageConfig):
         }
 
     def problem(self) -> str:
-        """What keeps it from being asked, such as a secret that is not set; it is not asked."""
+        """Why no request can be sent, such as a secret that is not set; sends nothing."""
         try:
             self.secret_headers()
         except ConfigError as error:
@@ -182,7 +182,7 @@ class HttpEndpoint(HttpConfig):
         )
 
     def problem(self) -> str:
-        """What keeps it from being asked, such as a key that is not set; it is not asked."""
+        """Why no request can be sent, such as a key that is not set; sends nothing."""
         try:
             self.key()
         except ConfigError as error:

@@ -14,11 +14,11 @@ J = TypeVar("J")
 
 
 class StoppedError(LlmError):
-    """The run is ending; what waits is not tried again."""
+    """The run is ending; waiting work is not tried again."""
 
 
 def canceller() -> Callable[[], None]:
-    """What a signal's handler calls to cancel the task that runs now."""
+    """A function for a signal handler that cancels the current task."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 

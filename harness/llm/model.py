@@ -13,7 +13,7 @@ from harness.llm.money import Budget, Estimate
 from harness.llm.records import Spending
 from harness.llm.tokens import token_counter
 from harness.store.ledger import Ledger
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 T = TypeVar("T")
 LIMIT = "max_tokens"
@@ -27,7 +27,7 @@ class Job(Generic[T]):
     """
 
     about: T
-    calls: tuple[Asked, ...]
+    calls: tuple[LlmCall, ...]
     size: int = 1
 
 
@@ -59,17 +59,17 @@ class Model:
         spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
         return Budget(config.max_cost, config.max_calls, before.calls, spent)
 
-    def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> Asked:
+    def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> LlmCall:
         """One call: the texts that the prompt shows, and the number of its repetition."""
         model = self.config.endpoint.model
         sha = self.form.sha_of(query)
-        return Asked(query, tuple(passages), sha, model, self._parameters, sample)
+        return LlmCall(query, tuple(passages), sha, model, self._parameters, sample)
 
-    def find(self, call: Asked) -> Answered | None:
+    def find(self, call: LlmCall) -> LlmAnswer | None:
         """The answer that the ledger has for a call, if it need not be asked."""
         return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
 
-    def cost(self, calls: Iterable[Asked]) -> float | None:
+    def cost(self, calls: Iterable[LlmCall]) -> float | None:
         """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
         costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
         known = [cost for cost in costs if cost is not None]
@@ -121,57 +121,57 @@ class Model:
         )
 
 
-def jobs_of(calls: Iterable[Asked]) -> Iterator[Job[Asked]]:
+def jobs_of(calls: Iterable[LlmCall]) -> Iterator[Job[LlmCall]]:
     """Each call as a job of its own."""
     return (Job(call, (call,)) for call in calls)
 
 
-def keys_of(ledger: Ledger, asked: Asked) -> list[str]:
+def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
     """The key of a call, then those of the same call under other limits of length, the largest first."""
-    return [ledger.key(call) for call in (asked, *_under_other_limits(ledger, asked))]
+    return [ledger.key(one) for one in (call, *_under_other_limits(ledger, call))]
 
 
-def find_settled(ledger: Ledger, asked: Asked, form: Form, *, ask_again: bool = False) -> Answered | None:
+def find_settled(ledger: Ledger, call: LlmCall, form: Form, *, ask_again: bool = False) -> LlmAnswer | None:
     """The answer in the ledger that settles a call; a usable one before one that is not.
 
     Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
     that this limit would not have changed. ``ask_again``: one that cannot be used settles nothing.
     """
-    found: list[Answered] = []
-    for call in (asked, *_under_other_limits(ledger, asked)):
-        entry = ledger.find(ledger.key(call))
-        if entry is not None and (call is asked or _still_holds(entry, asked.parameters[LIMIT])):
+    found: list[LlmAnswer] = []
+    for one in (call, *_under_other_limits(ledger, call)):
+        entry = ledger.find(ledger.key(one))
+        if entry is not None and (one is call or _still_holds(entry, call.parameters[LIMIT])):
             found.append(_as_read_today(entry, form))
     unusable = found[0] if found and not ask_again else None
     return next((one for one in found if one.usable), unusable)
 
 
-def _under_other_limits(ledger: Ledger, asked: Asked) -> Iterator[Asked]:
-    own = asked.parameters.get(LIMIT)
+def _under_other_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
+    own = call.parameters.get(LIMIT)
     if not isinstance(own, int):
         return
     others = [
         other
-        for other in ledger.parameters(asked.model, asked.prompt_sha)
+        for other in ledger.parameters(call.model, call.prompt_sha)
         if isinstance(other.get(LIMIT), int)
         and other[LIMIT] != own
-        and {**other, LIMIT: own} == asked.parameters
+        and {**other, LIMIT: own} == call.parameters
     ]
     for other in sorted(others, key=lambda other: -other[LIMIT]):
-        yield replace(asked, parameters=other)
+        yield replace(call, parameters=other)
 
 
-def _still_holds(entry: Answered, limit: int) -> bool:
+def _still_holds(entry: LlmAnswer, limit: int) -> bool:
     """Whether an answer, given under another limit of length, would have been the same under ``limit``."""
     if entry.reason in FINAL_REASONS:
         return True
     used, own = entry.completion_tokens, entry.parameters[LIMIT]
-    said = (entry.finish or "").lower()
-    ended = said in ENDED_BY_ITSELF if said else used is not None and used < own
+    finish = (entry.finish or "").lower()
+    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < own
     return ended and (limit >= own or (used is not None and used <= limit))
 
 
-def _as_read_today(entry: Answered, form: Form) -> Answered:
+def _as_read_today(entry: LlmAnswer, form: Form) -> LlmAnswer:
     """An answer whose end was not recorded, without its grades where they are of one that was cut off.
 
     Earlier versions took grades from such answers, and from those with two grades in two forms.

@@ -90,7 +90,7 @@ class Prompt(StageConfig):
 
     @property
     def name(self) -> str:
-        """What it is called where its answers are counted."""
+        """The name under which its answers are counted."""
         return f"{self.id} v{self.version}"
 
     @property

@@ -38,7 +38,7 @@ class Spending:
             self.faults[reason] = self.faults.get(reason, 0) + count
 
     def note_fault(self, reason: str, billed: bool, most: float | None) -> None:
-        """Count a try without an answer; ``billed``: it may be on the bill, for at ``most`` so much."""
+        """Count a try without an answer; ``billed``: it may be billed, at ``most`` this much."""
         self.faults[reason] = self.faults.get(reason, 0) + 1
         if billed:
             self.unseen_calls += 1

@@ -9,13 +9,13 @@ from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from harness.llm.asking_run import HandOn, RunInputs
+from harness.llm.base_run import HandOn, RunInputs
 from harness.llm.batches.run import BatchRun, take_in_ended
 from harness.llm.calls import CallRun
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
 from harness.progress import Reporter
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def ask(
     with reporter.task(name, total) as task:
         given = RunInputs(model, iter(jobs), hand_on, reporter, spending, task)
         take_in = partial(take_in_ended, model, spending, reporter)
-        run_to_end(BatchRun(given).go() if model.config.batch else CallRun(given, take_in).go())
+        run_to_end(BatchRun(given).run() if model.config.batch else CallRun(given, take_in).run())
     spending.seconds = time.monotonic() - started
 
 
@@ -52,17 +52,17 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     """
     with reporter.task("sending", 0) as task:
         given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
-        run_to_end(BatchRun(given, wait=False).go())
+        run_to_end(BatchRun(given, wait=False).run())
 
 
 def answers(
-    model: Model, calls: Sequence[Asked], *, reporter: Reporter, name: str = "asking"
-) -> tuple[list[Answered], Spending]:
+    model: Model, calls: Sequence[LlmCall], *, reporter: Reporter, name: str = "asking"
+) -> tuple[list[LlmAnswer], Spending]:
     """Ask calls and return their answers in the same order, and what they took; errors as ``ask``."""
-    found: dict[int, Answered] = {}
+    found: dict[int, LlmAnswer] = {}
     spending = Spending()
 
-    def keep(place: int, answers: list[Answered]) -> None:
+    def keep(place: int, answers: list[LlmAnswer]) -> None:
         (found[place],) = answers
 
     jobs = (Job(place, (call,)) for place, call in enumerate(calls))

@@ -16,7 +16,7 @@ from harness.llm.http_endpoint import NO_KEY
 
 MARK = "[key]"
 SHORTEST = 8
-"""A shorter key, such as EMPTY for a server of one's own, is no secret, and its letters stand in any text."""
+"""A shorter key, such as EMPTY for a server of one's own, is no secret, and its letters occur in any text."""
 _PIECE = 12
 
 
@@ -36,10 +36,10 @@ class Secret:
         The key is found in any case, encoded for a URL, JSON, HTML, a representation in Python or in base64,
         and in part: of its letters no run of 12 is left.
         """
-        said = text if isinstance(text, str) else "" if text is None else str(text)
+        cleaned = text if isinstance(text, str) else "" if text is None else str(text)
         if self._pattern is not None:
-            said = self._covered(said, self._pattern)
-        return said if longest is None else said[:longest]
+            cleaned = self._covered(cleaned, self._pattern)
+        return cleaned if longest is None else cleaned[:longest]
 
     @contextmanager
     def hidden_from_logs(self) -> Iterator[None]:

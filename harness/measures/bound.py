@@ -71,7 +71,7 @@ def _capped(reach: Ints, k: int) -> Floats:
 
 
 def _brought(holes: Ints, hole_positions: Ints, first: int, last: int, k: int) -> Floats:
-    """What the first m holes of a ranking would bring per unit of gain: [rows, k + 1]; -inf past the last."""
+    """The yield of the first m holes of a ranking per unit of gain: [rows, k + 1]; -inf past the last."""
     inside = slice(*np.searchsorted(holes, [first, last]))
     row = holes[inside] - first
     offsets = np.searchsorted(row, np.arange(last - first + 1)).astype(np.int64)

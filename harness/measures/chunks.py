@@ -68,7 +68,7 @@ def _check(ids: tuple[str, ...], offsets: Ints, start: Ints, end: Ints) -> None:
         part = int(wrong[0])
         raise ValueError(
             f"chunk {ids[chunk[part]]} shows {start[part]}-{end[part]} before "
-            f"{start[part + 1]}-{end[part + 1]}; its parts stand in the order of the text and share nothing"
+            f"{start[part + 1]}-{end[part + 1]}; its parts must be in text order and disjoint"
         )
     if len(set(ids)) != len(ids):
         seen: set[str] = set()

@@ -96,7 +96,7 @@ def _undominated(trail: Trail) -> Bools:
 
 
 def _alone(trail: Trail) -> Bools:
-    """Which spans share no character with a span of another fact of their query."""
+    """Mask of the spans that share no character with a span of another fact of their query."""
     spans = trail.spans
     interval, segment, *_ = elementary(trail.group, spans.start, spans.end)
     pairs = np.unique(np.stack([segment, spans.evidence[interval]]), axis=1)

@@ -75,7 +75,7 @@ def _discount(stretch: Ints, enough: int, L: int) -> Floats:
 
 
 def _found(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
-    """What is found within the budget: (evidence, place, grade, the grade that was found of it before)."""
+    """Evidence found within the budget: (evidence, place, grade, the grade that was found of it before)."""
     spans = np.flatnonzero(place <= budget + _ROUNDING)
     evidence, grade = trail.spans.evidence[spans], trail.spans.grade[spans]
     order = np.lexsort((-grade, place[spans], evidence))

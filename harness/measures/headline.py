@@ -42,7 +42,7 @@ def across_parsers(name: str) -> bool:
 
 
 def trusted_for(name: str) -> str:
-    """What the order of settings by a measure shows; empty for unknown names and non-quality measures."""
+    """The use of a measure for ordering settings; empty for unknown names and non-quality measures."""
     family = family_of(name)
     return "" if family is None else family.trusted_for
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -16,11 +17,16 @@ MOST_GROWN = 700
 TRIMMED = (50, 25)
 """Per cent of a span that trimming leaves, from its middle."""
 AS_LABELLED = "as labelled"
+S = TypeVar("S", bound="Spans")
 
 
 @dataclass(frozen=True, slots=True)
-class UnscoredSpans:
-    """Spans whose grade is not known, one row each: columns as in ``SpanQrels``."""
+class Spans:
+    """Spans of documents for queries, one row each.
+
+    ``query`` [S] numbers the queries of a ``SpanQrels``, ``doc`` [S] is an index into ``doc_ids``; ``start``
+    and ``end`` are half-open character offsets.
+    """
 
     doc_ids: tuple[str, ...]
     query: Ints
@@ -31,32 +37,30 @@ class UnscoredSpans:
     def __len__(self) -> int:
         return len(self.query)
 
+    def take(self, rows: AnyArray | Bools) -> Self:
+        """Some of the rows; what their numbers stand for stays."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        taken: dict[str, Any] = {n: one[rows] for n, one in columns.items() if isinstance(one, np.ndarray)}
+        return replace(self, **taken)
+
 
 @dataclass(frozen=True, slots=True)
-class SpanQrels:
+class SpanQrels(Spans):
     """The scored spans of all queries, one row each, sorted by query, document, start, end and evidence.
 
     ``query`` and ``doc`` [S] are indices into ``query_ids`` and ``doc_ids`` (sorted by name, unless
-    ``for_queries`` puts queries in another order); ``start``, ``end``
-    half-open character offsets; ``grade`` 0 and up. ``evidence`` [S] numbers the facts over all queries:
-    spans of one query with the same non-empty name share a number, any other span has its own. ``unscored``
-    are the spans that have no grade, as a judgment failed: they may hold any. ``answer`` [S, 2] is the part
-    of each span that answers, start and end; both -1 if the span names none. None if no span does.
+    ``for_queries`` puts queries in another order); ``grade`` is 0 and up. ``evidence`` [S] numbers the facts
+    over all queries: spans of one query with the same non-empty name share a number, any other span has its
+    own. ``unscored`` are the spans that have no grade, as a judgment failed: they may hold any. ``answer``
+    [S, 2] is the part of each span that answers, start and end; both -1 if the span names none. None if no
+    span does.
     """
 
     query_ids: tuple[str, ...]
-    doc_ids: tuple[str, ...]
-    query: Ints
-    doc: Ints
-    start: Ints
-    end: Ints
     grade: Ints
     evidence: Ints
-    unscored: UnscoredSpans
+    unscored: Spans
     answer: Ints | None = None
-
-    def __len__(self) -> int:
-        return len(self.grade)
 
     @property
     def n_evidence(self) -> int:
@@ -80,21 +84,14 @@ class SpanQrels:
         query_ids, query = _encode([row.query_id for row in scored], [row.query_id for row in unscored])
         doc_ids, doc = _encode([row.doc_id for row in scored], [row.doc_id for row in unscored])
         return cls(
-            query_ids,
             doc_ids,
             query[0],
             doc[0],
-            np.array([row.start for row in scored], dtype=np.int64),
-            np.array([row.end for row in scored], dtype=np.int64),
+            *_ends(scored),
+            query_ids,
             np.array([row.grade for row in scored], dtype=np.int64),
             _number_evidence(scored),
-            UnscoredSpans(
-                doc_ids,
-                query[1],
-                doc[1],
-                np.array([row.start for row in unscored], dtype=np.int64),
-                np.array([row.end for row in unscored], dtype=np.int64),
-            ),
+            Spans(doc_ids, query[1], doc[1], *_ends(unscored)),
             _answers(scored),
         )
 
@@ -104,35 +101,8 @@ class SpanQrels:
             return self
         number = {query_id: i for i, query_id in enumerate(query_ids)}
         place = np.array([number.get(query_id, -1) for query_id in self.query_ids], dtype=np.int64)
-        unscored = self.unscored
-        rows, others = _in_order(place[self.query]), _in_order(place[unscored.query])
-        return replace(
-            self.take(rows),
-            query_ids=query_ids,
-            query=place[self.query[rows]],
-            unscored=UnscoredSpans(
-                self.doc_ids,
-                place[unscored.query[others]],
-                unscored.doc[others],
-                unscored.start[others],
-                unscored.end[others],
-            ),
-        )
-
-    def take(self, rows: AnyArray | Bools) -> SpanQrels:
-        """Some of the rows, with the numbering of queries, documents and evidence unchanged."""
-        return SpanQrels(
-            self.query_ids,
-            self.doc_ids,
-            self.query[rows],
-            self.doc[rows],
-            self.start[rows],
-            self.end[rows],
-            self.grade[rows],
-            self.evidence[rows],
-            self.unscored,
-            None if self.answer is None else self.answer[rows],
-        )
+        unscored = _of_queries(self.unscored, place)
+        return replace(_of_queries(self, place), query_ids=query_ids, unscored=unscored)
 
     def evidence_grades(self) -> tuple[Ints, Ints]:
         """The query and the best grade of every evidence, [E] each; -1 for an evidence with no row here."""
@@ -143,10 +113,17 @@ class SpanQrels:
         return owner, best
 
 
-def _in_order(query: Ints) -> Ints:
-    """The rows of queries that are asked for, not -1, query by query."""
-    rows = np.flatnonzero(query >= 0)
-    return rows[np.argsort(query[rows], kind="stable")]
+def _of_queries(spans: S, place: Ints) -> S:
+    """The rows of queries that have a new ``place``, not -1, query by query."""
+    spans = replace(spans, query=place[spans.query])
+    rows = np.flatnonzero(spans.query >= 0)
+    return spans.take(rows[np.argsort(spans.query[rows], kind="stable")])
+
+
+def _ends(rows: Sequence[Judgment]) -> tuple[Ints, Ints]:
+    """Where each span begins and ends, [S] each."""
+    ends = np.array([[row.start for row in rows], [row.end for row in rows]], dtype=np.int64)
+    return ends[0], ends[1]
 
 
 def _place(row: Judgment) -> tuple[str, str, int, int, str]:

@@ -249,7 +249,7 @@ def is_quality(name: str) -> bool:
 
 
 def about(name: str) -> str:
-    """What a measure counts, in a line; empty for unknown names."""
+    """The description of a measure, in a line; empty for unknown names."""
     family = family_of(name)
     return "" if family is None else family.about
 

@@ -1,4 +1,4 @@
-"""text-NDCG: a normalised gain of read text, comparable between chunkings."""
+"""text-NDCG: the normalised gain of the text read, comparable between chunkings."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from harness.models.computing import ComputingConfig, length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
 
 Value = NDArray[np.float32] | bytes
-"""What an encoder makes of one text: numbers, or bytes that only the retriever it serves has to read."""
+"""The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
 
 class EncoderConfig(StageConfig, ABC):
@@ -25,11 +25,11 @@ class EncoderConfig(StageConfig, ABC):
     @property
     @abstractmethod
     def model_name(self) -> str:
-        """The model's name, as the record and the page have it."""
+        """The model's name in the record and on the page."""
 
     @property
     def runs_here(self) -> bool:
-        """Whether the model runs on this machine, so that its files and its tokenizer are at hand."""
+        """Whether the model runs on this machine, so that its files and its tokenizer are available."""
         return True
 
     @abstractmethod
@@ -93,7 +93,7 @@ class LocalEncoder(Encoder):
 
     @abstractmethod
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights: a function of model, device, dtype and backend."""
+        """The function that loads the weights, given model, device, dtype and backend."""
 
 
 class LocalEncoderConfig(ComputingConfig, EncoderConfig):
@@ -121,7 +121,7 @@ class EmbedConfig(LocalEncoderConfig):
 
 
 class SentenceEncoder(LocalEncoder):
-    """A bi-encoder: one vector a text."""
+    """A bi-encoder: one vector per text."""
 
     @property
     def fingerprint(self) -> str:
@@ -136,5 +136,5 @@ class SentenceEncoder(LocalEncoder):
         return np.asarray(vectors, dtype=np.float32)
 
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_bi_encoder

@@ -55,7 +55,7 @@ class Model:
         return hashlib.sha256("\0".join([self.fingerprint, *how]).encode()).hexdigest()
 
     def describe(self) -> dict[str, str]:
-        """What the run record keeps: no path, which differs between machines."""
+        """The facts for the run record: no path, which differs between machines."""
         return {"name": self.name, "origin": self.origin, "fingerprint": self.fingerprint}
 
     def weights(self) -> frozenset[str]:

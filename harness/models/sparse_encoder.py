@@ -62,7 +62,7 @@ class SparseTextEncoder(LocalEncoder):
         return [_as_rows(vector) for vector in vectors]
 
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_sparse_encoder
 
 

@@ -1,4 +1,4 @@
-"""Multi-vector encoding: a vector for every token, as late interaction wants them."""
+"""Multi-vector encoding: a vector for every token, for late interaction."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TokenEncoder(LocalEncoder):
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
     def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """What loads the weights."""
+        """The function that loads the weights."""
         return load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
 
 
@@ -115,10 +115,10 @@ def content_vectors(model: Any, texts: Sequence[str]) -> list[NDArray[np.float32
 
 def is_multi_vector(model: Model) -> bool:
     """Whether a model's files say that it makes a vector for every token, in whichever library."""
-    said = read_json(model.folder, "config_sentence_transformers.json")
+    settings = read_json(model.folder, "config_sentence_transformers.json")
     return (
-        said.get("model_type") in {"MultiVectorEncoder", "ColBERT"}
-        or {"query_prefix", "document_prefix"} <= said.keys()
+        settings.get("model_type") in {"MultiVectorEncoder", "ColBERT"}
+        or {"query_prefix", "document_prefix"} <= settings.keys()
         or any(name == _STANFORD or name.endswith("ForRetrieval") for name in _architectures(model))
     )
 
@@ -137,8 +137,8 @@ def has_projection(model: Model) -> bool:
         return any(name.endswith("ForRetrieval") for name in architectures)
     dense = [one for one in modules if str(one.get("type", "")).endswith(".Dense")]
     if not dense:
-        said = read_json(model.folder, "config_sentence_transformers.json")
-        return said.get("model_type") == "MultiVectorEncoder"
+        settings = read_json(model.folder, "config_sentence_transformers.json")
+        return settings.get("model_type") == "MultiVectorEncoder"
     folders = [model.folder / str(one["path"]) for one in dense]
     weights = [[tensor_names(path) for path in folder.glob("*.safetensors")] for folder in folders]
     return all(any(_PROJECTION in names for names in found) for found in weights)

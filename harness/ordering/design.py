@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from harness.errors import LabelError
-from harness.ordering.drawing import STORED, Batch, Drawn, draw
+from harness.ordering.drawing import STORED, Batch, DrawnItem, draw
 from harness.ordering.estimate import Estimate, estimate
 from harness.ordering.pool import UNKNOWN, Pool
 from harness.ordering.sizes import sizes
@@ -118,7 +118,7 @@ def from_json(text: str, source: Path) -> Design:
 
 
 def _batch(one: Mapping[str, Any], known: frozenset[str]) -> Batch:
-    drawn = tuple(Drawn(str(d["item_id"]), float(d["size"]), float(d["place"])) for d in one["drawn"])
+    drawn = tuple(DrawnItem(str(d["item_id"]), float(d["size"]), float(d["place"])) for d in one["drawn"])
     beyond = None if one["beyond"] is None else float(one["beyond"])
     sizes = b64decode(one["sizes"], validate=True)
     read = np.frombuffer(sizes, STORED)

@@ -19,7 +19,7 @@ STORED = np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnItem:
     """One item of a batch: its ``size``, and its random number over that, the ``place``."""
 
     item_id: str
@@ -37,7 +37,7 @@ class Batch:
     drawn and could not be drawn.
     """
 
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[DrawnItem, ...]
     beyond: float | None
     sizes: bytes
     known: frozenset[str]
@@ -84,7 +84,7 @@ def draw(
     exact = stored.astype(np.float64)
     places = np.where(open_, (1 - rng.random(len(ids))) / exact, np.inf)
     order = np.argsort(places, kind="stable")[: int(open_.sum())]
-    drawn = tuple(Drawn(ids[item], float(exact[item]), float(places[item])) for item in order[:count])
+    drawn = tuple(DrawnItem(ids[item], float(exact[item]), float(places[item])) for item in order[:count])
     beyond = float(places[order[count]]) if count < len(order) else None
     by_id = sorted(range(len(ids)), key=ids.__getitem__)
     return Batch(drawn, beyond, stored[by_id].tobytes(), known)

@@ -133,7 +133,7 @@ def estimate(
 def _standing_for(
     pool: Pool, grades: Ints, used: Sequence[tuple[Batch, int]]
 ) -> tuple[Floats, Bools, Floats]:
-    """How many items each one stands for [P], which were drawn [P], and the chance of each to be by now [P].
+    """The weight of each item [P], which were drawn [P], and the chance of each to be drawn by now [P].
 
     In each batch an item stands for itself if it was known before, for 1 / chance if it was drawn, and for
     nothing if it might have been; so it stands for one on average. Batches are put together by the weights

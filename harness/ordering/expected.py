@@ -79,7 +79,7 @@ def unknowing(pool: Pool, likely: GradeModel, seed: int = 0) -> Expected:
 
 
 def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
-    """What a unit of an item's gain adds to each setting's score [S, P], by least squares over completions.
+    """The gain in each setting's score per unit of an item's gain [S, P], by least squares over completions.
 
     Per setting and query the score is regressed on the ranking's gain and on all gain of the query, which
     moves the ideal. The slopes are drawn slightly towards those of the ratio at its mean.

@@ -12,6 +12,7 @@ from harness.ordering.sizes import further as chances_of
 from harness.ordering.sizes import left_over, moved
 from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_bounds, student_quantile
+from harness.stats.interval import Interval
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
 # Smaller differences do not matter in practice.
@@ -25,40 +26,19 @@ FEWEST_DRAWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """An estimate with bounds; None if the data give none."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-    @property
-    def half(self) -> float | None:
-        """Half of its width."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
-
-    def within(self, least: float, most: float) -> Span:
-        """The span with bounds in the range that the quantity can have: values outside are impossible."""
-        if self.low is None or self.high is None:
-            return self
-        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
-        return Span(self.value, low, high)
-
-
-@dataclass(frozen=True, slots=True)
 class Rival:
-    """A setting compared with the leader; both spans are of the leader's mean minus its own.
+    """A setting compared with the leader; both intervals are of the leader's mean minus its own.
 
     ``labels`` says what all labels of these queries would give, ``queries`` what new queries like them would.
     """
 
     setting: str
-    labels: Span
-    queries: Span
+    labels: Interval
+    queries: Interval
 
 
 @dataclass(frozen=True, slots=True)
-class Further:
+class MoreLabels:
     """The half-widths of the intervals to the nearest rival after ``labels`` more labels."""
 
     labels: int
@@ -79,14 +59,14 @@ class Firmness:
 
     state: State
     leader: str
-    means: tuple[tuple[str, Span], ...]
+    means: tuple[tuple[str, Interval], ...]
     rivals: tuple[Rival, ...]
     queries: int
     graded: int
     items: int
     drawn: int
     needed: int | None
-    further: tuple[Further, ...]
+    further: tuple[MoreLabels, ...]
     level: float
 
     @property
@@ -155,18 +135,18 @@ def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> Sta
 def _rival(now: Estimate, leader: int, other: int, half: float, level: float, families: int) -> Rival:
     apart = float(now.means[leader] - now.means[other])
     known = np.isfinite(half)
-    labels = Span(apart, apart - half if known else None, apart + half if known else None)
+    labels = Interval(apart, apart - half, apart + half) if known else Interval(apart)
     contrast = _contrast(now.pool.settings, leader, other)
     queries = _over_queries(now, contrast, level, families)
     return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
 
 
-def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Span:
+def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Interval:
     """A weighted sum of the means, with its interval for new queries, where there are draws."""
     value = float(contrast @ now.means)
     own = _shares(now, contrast)
     if len(own) < FEWEST_QUERIES or (now.left and not now.drawn):
-        return Span(value, None, None)
+        return Interval(value)
     total, _ = _variances(now, contrast)
     error = float(np.sqrt(total or 0.0))
     centred = own - own.mean()
@@ -175,11 +155,11 @@ def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) 
     low, high = guarded_bounds(
         np.array([value]), np.array([error]), np.array([skew]), len(own) - 1, (1 - level) / 2 / families
     )
-    return Span(value, float(low[0]), float(high[0]))
+    return Interval(value, float(low[0]), float(high[0]))
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:
-    """What each query adds to the error of a mean over the queries that have anything relevant (a ratio)."""
+    """Each query's share of the error of a mean over the queries with anything relevant (a ratio)."""
     values = contrast @ now.score
     mean = values.sum() / now.answered
     return np.asarray((values - mean * now.share) / max(float(now.share.mean()), 1e-12))
@@ -201,7 +181,7 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 
 def _ahead(
     now: Estimate, leader: int, others: list[int], half: float, level: float, families: int
-) -> tuple[tuple[Further, ...], int | None]:
+) -> tuple[tuple[MoreLabels, ...], int | None]:
     """The effect of 50, 100 and 200 more labels on the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:
         return (), None
@@ -227,7 +207,7 @@ def _ahead(
         if between is not None:
             student = student_quantile(1 - (1 - level) / 2 / families, len(now.pool.queries) - 1)
             by_queries = float(student * np.sqrt(between + 2 * by_labels))
-        found.append(Further(more, float(reach * np.sqrt(by_labels)), by_queries))
+        found.append(MoreLabels(more, float(reach * np.sqrt(by_labels)), by_queries))
     gap = float(now.means[leader] - now.means[others[0]])
     low, high = 1, now.left
     while low < high:

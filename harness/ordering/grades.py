@@ -108,12 +108,12 @@ def fit(pool: Pool, grades: Ints) -> GradeModel:
 
 
 def _features(pool: Pool) -> tuple[Floats, Floats]:
-    """What is known of an item without its grade [P, F], of spread 1, and how large each slope may be [F]."""
+    """The features of items without their grades [P, F], of spread 1, and how large each slope may be [F]."""
     columns = [pool.discount.sum(axis=0), pool.discount.max(axis=0)]
     graded = ~np.isnan(pool.judge)
     if graded.any():
-        said = np.where(graded, pool.judge, pool.judge[graded].mean())
-        columns += [said, (said > 0).astype(np.float64), graded.astype(np.float64)]
+        by_judge = np.where(graded, pool.judge, pool.judge[graded].mean())
+        columns += [by_judge, (by_judge > 0).astype(np.float64), graded.astype(np.float64)]
     wide = len(columns)
     table = np.stack([*columns, *pool.discount], axis=1)
     spread = table.std(axis=0)

@@ -89,7 +89,7 @@ def make_pool(
     if not kept or not settings:
         raise LabelError(f"No setting ranks anything among its first {k}: there is nothing to label.")
     if len({one.item_id for one in kept}) < len(kept):
-        raise LabelError("An item stands twice in the pool: every passage of a query needs an id of its own.")
+        raise LabelError("An item is in the pool twice: every passage of a query needs an id of its own.")
     queries = tuple(dict.fromkeys(one.query_id for one in kept))
     number = {name: place for place, name in enumerate(queries)}
     kept.sort(key=lambda one: number[one.query_id])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.ordering.firmness import Firmness, Span
+from harness.ordering.firmness import Firmness
 
 
 def sentences(firm: Firmness) -> tuple[str, ...]:
@@ -10,22 +10,15 @@ def sentences(firm: Firmness) -> tuple[str, ...]:
     part = f"{firm.graded:,} of {firm.items:,} passages of {firm.queries:,} queries are labelled"
     if not known(firm):
         return (
-            f"{part}, none of them in the order of harness labels next; what that says of the rest cannot be "
-            "told yet.",
+            f"{part}, none of them in the order of harness labels next; nothing can be "
+            "concluded about the rest yet.",
             "Label the passages in the order given, from the first.",
         )
-    lines = [f"{part}. {firm.leader} leads with {interval(firm.means[0][1])}."]
+    lines = [f"{part}. {firm.leader} leads with {firm.means[0][1]}."]
     if firm.rivals:
         lines.append(_margin(firm))
     lines.append(_next(firm))
     return tuple(lines)
-
-
-def interval(span: Span) -> str:
-    """Such as ``0.032 [0.010, 0.054]``."""
-    if span.low is None or span.high is None:
-        return f"{span.value:.3f} [no interval]"
-    return f"{span.value:.3f} [{span.low:.3f}, {span.high:.3f}]"
 
 
 def known(firm: Firmness) -> bool:
@@ -35,10 +28,10 @@ def known(firm: Firmness) -> bool:
 
 def _margin(firm: Firmness) -> str:
     first = firm.rivals[0]
-    text = f"It is {interval(first.labels)} ahead of {first.setting}, as far as missing labels go"
+    text = f"It is {first.labels} ahead of {first.setting}, as far as missing labels go"
     if first.queries.low is None:
         return f"{text}; the queries are too few to say more."
-    return f"{text}; for new queries like these {interval(first.queries)}."
+    return f"{text}; for new queries like these {first.queries}."
 
 
 def _next(firm: Firmness) -> str:

@@ -47,7 +47,7 @@ from harness.report.rows.steps import (
     FilterCounts,
     count_filters,
 )
-from harness.report.scored_from import read_chunk_offsets
+from harness.report.scoring_inputs import read_chunk_offsets
 from harness.report.summaries import (
     best_of,
     chunk_table,

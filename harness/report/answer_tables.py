@@ -64,15 +64,15 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
     by_measure: dict[str, list[AnswerSummaryRow]] = {}
     for row in rows:
         by_measure.setdefault(row.measure, []).append(row)
-    said: dict[str, list[str]] = {}
+    counted: dict[str, list[str]] = {}
     for measure, own in by_measure.items():
         counts = [row.n_not_scored for row in own]
         if not any(counts):
             continue
         many = f"{counts[0]}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
         worst = max(own, key=lambda row: row.n_not_scored)
-        said.setdefault(f"{many} ({worst.reasons})", []).append(measure)
-    for counts_and_why, measures in said.items():
+        counted.setdefault(f"{many} ({worst.reasons})", []).append(measure)
+    for counts_and_why, measures in counted.items():
         yield f"Not scored, and not in the mean of {', '.join(measures)}: {counts_and_why}."
     uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
     if uneven:

@@ -20,7 +20,7 @@ _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows as CSV text; numbers in full precision, None as an empty cell, text made harmless."""
+    """Rows as CSV text; numbers in full precision, None as an empty cell, text made safe."""
     out = io.StringIO()
     write_csv(out, columns, ([row[column] for column in columns] for row in rows))
     return out.getvalue()

@@ -76,7 +76,7 @@ class Declared:
 
     @property
     def check(self) -> Check | None:
-        """What a cell holds, in words, and whether a cell is so; None if it may hold anything."""
+        """The type of a cell in words, and a check whether a cell is of it; None if it may hold anything."""
         column = self.column
         if column.among:
             return f"one of {', '.join(column.among)}", column.among.__contains__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.report.read import cells_of
-from harness.report.scored_from import read_chunk_offsets
+from harness.report.scoring_inputs import read_chunk_offsets
 from harness.types import Chunk
 
 
@@ -23,7 +23,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     try:
         chunks = {one.chunk_id: one for one in read_chunk_offsets(folder).get(setting, [])}
     except FileNotFoundError:
-        # of a result of an older version: nothing can be placed
+        # an older version's result: nothing can be placed
         return {}
     lines = {}
     searched = {one.doc_id for one in chunks.values()}
@@ -41,7 +41,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
 
 
 def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
-    """Chunk ids by query, in rank order, as the last stage of a setting has them."""
+    """Chunk ids by query, in rank order, of the last stage of a setting."""
     stage, ranked = "", dict[str, list[str]]()
     for row in cells_of(folder, "rankings"):
         if row["setting"] != setting:

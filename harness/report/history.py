@@ -1,4 +1,4 @@
-"""Earlier runs: whether two results are the same, what an earlier one is called, and which there are."""
+"""Earlier runs: list them, name them, and compare two results."""
 
 from __future__ import annotations
 

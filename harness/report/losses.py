@@ -114,12 +114,12 @@ def loss_table(rows: Sequence[LossRow]) -> Table:
 def _said_once(
     means: Mapping[tuple[str, str], tuple[dict[str, float], float]],
 ) -> dict[tuple[str, str], tuple[dict[str, float], float]]:
-    said = [figures for (_, route), figures in means.items() if not route]
+    shown = [figures for (_, route), figures in means.items() if not route]
     kept = {}
     for way, figures in means.items():
-        if way[1] and any(_alike(figures, other) for other in said):
+        if way[1] and any(_alike(figures, other) for other in shown):
             continue
-        said.append(figures)
+        shown.append(figures)
         kept[way] = figures
     return kept
 

@@ -46,6 +46,11 @@ _RECORD: dict[str, Any] = {
 
 def damaged(path: Path, why: str = "") -> HarnessError:
     """The error for a file of results that is not as a benchmark has left it."""
+    if path.parent.is_file():
+        return HarnessError(
+            f"{path.parent} is a file, not a folder of results. Name a folder such as results/quickstart, "
+            "written by harness bench."
+        )
     reason = f" ({why})" if why else ""
     return HarnessError(
         f"{path} is damaged: it is not as a benchmark wrote it{reason}. Run the benchmark again."

@@ -58,12 +58,12 @@ def summary_table(
 
 def _said_once(lines: Mapping[tuple[str, str], _Cells]) -> dict[tuple[str, str], _Cells]:
     means = {way: tuple(row.mean for row in cells.values()) for way, cells in lines.items()}
-    said = {means[way] for way in lines if not is_route(way[1])}
+    shown = {means[way] for way in lines if not is_route(way[1])}
     kept = {}
     for way, cells in lines.items():
-        if is_route(way[1]) and means[way] in said:
+        if is_route(way[1]) and means[way] in shown:
             continue
-        said.add(means[way])
+        shown.add(means[way])
         kept[way] = cells
     return kept
 

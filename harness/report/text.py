@@ -15,7 +15,7 @@ _NARROW = " "
 
 
 def to_text(table: Table, width: int | None = None) -> str:
-    """One line a row where that fits into ``width`` cells (None: any width), else two.
+    """One line per row where that fits into ``width`` cells (None: any width), else two.
 
     Of two lines the first holds what the row is called, the second its figures: names of settings grow long,
     and a figure that is broken in two cannot be read. Prose, notes and long names are wrapped; figures that
@@ -29,7 +29,7 @@ def to_text(table: Table, width: int | None = None) -> str:
 
 
 def one_line_width(table: Table, gap: str = _NARROW) -> int:
-    """How many cells wide the table is with one line a row, with ``gap`` between its columns."""
+    """How many cells wide the table is with one line per row, with ``gap`` between its columns."""
     widths = _widths(_plain(table))
     return sum(widths) + len(gap) * (len(widths) - 1)
 

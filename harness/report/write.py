@@ -20,7 +20,7 @@ from harness.report.rows import (
     ScoreRow,
     SummaryRow,
 )
-from harness.report.scored_from import offset_rows
+from harness.report.scoring_inputs import offset_rows
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
 from harness.types import Chunk, Query, QueryScore, Ranking, RunRecord

@@ -25,8 +25,8 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources, cut, outlines
-from harness.search import CONTEXTS, ContextConfig, NotAskedError, Passages
-from harness.search.context import Around, nested
+from harness.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
+from harness.search.context import ContextText, nested
 from harness.store import key_of
 from harness.types import Chunk
 
@@ -67,7 +67,7 @@ class Chunking:
 
     @property
     def index_tokens(self) -> int | None:
-        """What the encoder reads of all that is indexed: each text up to its window; None: not known."""
+        """The tokens that the encoder reads of all indexed texts, each up to its window; None: not known."""
         if self.returned_only:
             return None
         if self.indexed is None:
@@ -79,17 +79,15 @@ class Chunking:
         return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
-def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
+def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn | None = None) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
+    warn = warn or (lambda problem: context.reporter.warn(f"{setting.name}: {problem}"))
     tokenizer = context.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = health_of(lengths, tokenizer.window)
     sources = RunSources(context, corpus, tokenizer)
-
-    def warn(problem: str) -> None:
-        context.reporter.warn(f"{setting.name}: {problem}")
 
     indexed = with_context(chunks, key, setting.context, sources, warn)
     if indexed is not None:
@@ -188,17 +186,13 @@ class Indexed:
 
     @property
     def index_tokens(self) -> int:
-        """What the encoder reads of all texts, each up to its window."""
+        """The tokens that the encoder reads of all texts, each up to its window."""
         lengths = self.tokens.astype(np.int64) + self.special
         return int((np.minimum(lengths, self.window) if self.window else lengths).sum())
 
 
 def with_context(
-    chunks: Sequence[Chunk],
-    key: str,
-    contexts: Sequence[ContextConfig],
-    sources: RunSources,
-    warn: Warn,
+    chunks: Sequence[Chunk], key: str, contexts: Sequence[ContextConfig], sources: RunSources, warn: Warn
 ) -> Indexed | None:
     """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
@@ -208,11 +202,11 @@ def with_context(
     if not contexts or not chunks:
         return None
     context, tokenizer = sources.context, sources.tokenizer
-    around = [Around()] * len(chunks)
+    around = [ContextText()] * len(chunks)
     for config in contexts:
         try:
             own = CONTEXTS.make(config).run(chunks, sources)
-        except NotAskedError as error:
+        except PendingCallsError as error:
             # a plan goes on and says what it would take
             context.unwritten |= {one.key: one for one in error.missing}
             return None
@@ -232,7 +226,7 @@ def with_context(
     return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 
-def _digest(around: Sequence[Around]) -> str:
+def _digest(around: Sequence[ContextText]) -> str:
     """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:

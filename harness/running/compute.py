@@ -117,7 +117,7 @@ def is_computed(name: str, keys: Iterable[bytes], path: Path, context: Context) 
 
 
 def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], context: Context) -> list[bytes]:
-    """What was missing when this work was first begun: what is missing now, or more after a kill."""
+    """The keys that were missing when this work was first begun: those missing now, or more after a kill."""
     key = key_of(name, path.name, hashlib.sha256(b"".join(items)).hexdigest())
     stored = context.artifacts.get("plan", key)
     if stored is not None:

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.llm import Spending
-from harness.llm.asking import Purpose
+from harness.llm.step import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
 from harness.progress import Reporter
 from harness.running.program import program_key
-from harness.search import RERANKERS, Narrowed, NotAsked, PairScorer, Phrased, RerankerConfig
+from harness.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 
@@ -29,7 +29,7 @@ class Context:
     them, by prompt and model, ``purposes`` what for; ``within_limits`` is what counts towards one
     ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, no matter
     which run paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their
-    numbers were needed. ``rewritten`` keeps what rewriters made of queries, ``narrowed`` what filters made of
+    numbers were needed. ``rewritten`` keeps what rewriters made of queries, ``filtered`` what filters made of
     them. ``unwritten`` are the contexts of chunks that have not been asked for.
 
     As a context manager it warns at the end of what was wrong with the cache.
@@ -43,14 +43,14 @@ class Context:
     faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
-    rewritten: dict[str, Phrased] = field(default_factory=dict)
+    rewritten: dict[str, Phrasings] = field(default_factory=dict)
     answer_costs: list[float | None] = field(default_factory=list)
     served: dict[str, Spending] = field(default_factory=dict)
     within_limits: dict[str, Spending] = field(default_factory=dict)
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
-    narrowed: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
+    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     purposes: dict[str, Purpose] = field(default_factory=dict)
-    unwritten: dict[str, NotAsked] = field(default_factory=dict)
+    unwritten: dict[str, PendingCalls] = field(default_factory=dict)
     _in_use: Lock | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The documents as every parser of a sweep reads them: a corpus a parser, and all of them as one."""
+"""The documents as read by every parser of a sweep: one corpus per parser, and all of them as one."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.config import BenchConfig, parsers_of
-from harness.corpus import (
-    AnchorResult,
-    FoundLabels,
-    anchor_in_each,
-    one_evidence_a_row,
-)
+from harness.corpus import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row
 from harness.running.chunks import Chunking
 from harness.running.context import Context
-from harness.running.corpus import (
-    Corpus,
-    load_corpus,
-    read_documents,
-    read_inputs,
-    with_duplicates,
-)
+from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
 from harness.running.search import Searched
-from harness.search import Narrowed
+from harness.search import FilterResult
 from harness.text.text_id import text_id
 from harness.types import Chunk, Ranking
 
@@ -48,7 +37,7 @@ class Corpora:
         return list(dict.fromkeys(document.doc_id for document in every))
 
     def in_united(self, one: Searched) -> Searched:
-        """What was searched by its texts in ``united``."""
+        """The searched settings, renamed to the texts in ``united``."""
         parser = self.parsers.get(one.setting.name)
         return one if parser is None else _renamed(one, parser)
 
@@ -65,11 +54,7 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
     by_parser = _read(config, context)
     name_of = {parser.model_dump_json(): name for name, parser in parsers.items()}
     own = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
-    return Corpora(
-        {setting: by_parser[name] for setting, name in own.items()},
-        _united(by_parser, own),
-        own,
-    )
+    return Corpora({setting: by_parser[name] for setting, name in own.items()}, _united(by_parser, own), own)
 
 
 def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
@@ -173,7 +158,7 @@ def _ranked(rankings: Iterable[Ranking], parser: str) -> list[Ranking]:
     ]
 
 
-def _narrowed(own: Sequence[Narrowed], parser: str) -> tuple[Narrowed, ...]:
+def _narrowed(own: Sequence[FilterResult], parser: str) -> tuple[FilterResult, ...]:
     return tuple(
         one
         if one.documents is None

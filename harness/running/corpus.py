@@ -20,9 +20,9 @@ from harness.corpus import (
     bad_document,
     credit_duplicates,
     find_documents,
-    ids_meant,
     parse_documents,
     parser_fingerprint,
+    possible_ids,
     read_judgments,
     read_labels,
     read_queries,
@@ -31,7 +31,7 @@ from harness.corpus import (
     suffixes_of,
 )
 from harness.corpus.formats import libraries_of
-from harness.corpus.table import nearest
+from harness.corpus.table import suggestion
 from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
 from harness.report import counted
@@ -76,7 +76,7 @@ class Corpus:
 
     @property
     def key(self) -> list[list[str]]:
-        """What identifies the text: ids and hashes."""
+        """The identity of the text: ids and hashes."""
         return [[document.doc_id, document.sha256] for document in self.documents]
 
     @property
@@ -88,7 +88,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is read besides the documents: queries, label rows, and all files but the documents."""
+    """All input besides the documents: queries, label rows, and all files but the documents."""
 
     queries: QuerySet
     label_rows: tuple[LabelRow, ...]
@@ -199,10 +199,10 @@ def read_texts(
         context.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
     files = document_files(config, context.reporter.note)
     if only:
-        named = next((name for name in ids_meant(only) if name in {file.doc_id for file in files}), None)
+        named = next((name for name in possible_ids(only) if name in {file.doc_id for file in files}), None)
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"Unknown document: {only!r}{nearest(only, ids)}. Correct the name.")
+            raise CorpusError(f"Unknown document: {only!r}{suggestion(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
     return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
 
@@ -235,7 +235,7 @@ def with_duplicates(
     context.count("duplicates_joined", found.joined)
     if found.added:
         context.reporter.note(
-            f"{counted(found.repeated, 'label stands', 'labels stand')} word for word elsewhere too: "
+            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
             f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
             "(anchor.duplicates: false counts the labelled places only)."
         )

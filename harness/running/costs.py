@@ -73,9 +73,9 @@ def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) 
     ) -> tuple[Sequence[Query], _Paid]:
         if rewrite is None:
             return asked, paid
-        phrased = tools.phrased(rewrite, asked)
+        phrasings = tools.phrasings(rewrite, asked)
         # the same object for the same rewriting of the same queries
-        return phrased.queries, paid | {id(phrased): phrased.cost}
+        return phrasings.queries, paid | {id(phrasings): phrasings.cost}
 
     def go(retriever: RetrieverConfig, name: str, asked: Sequence[Query], paid: _Paid) -> _Paid:
         asked, paid = through(retriever.rewrite, asked, paid)
@@ -97,7 +97,7 @@ class _Bought:
 
 
 def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, _Bought]:
-    """What the vectors and scores of endpoints cost a setting alone, up to each of its steps and routes.
+    """The cost of vectors and scores of endpoints for a setting alone, up to each of its steps and routes.
 
     Computed from stored values, so that a run that buys nothing gives the same; empty if no endpoint is
     asked.

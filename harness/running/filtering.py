@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from harness.search import Effort, Found, Narrowed, Passages, RetrieverConfig
+from harness.search import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig
 from harness.search.depth import cut
 from harness.store import key_of
 from harness.types import Query, Ranking
 
 T = TypeVar("T")
-Own = TypeVar("Own", Query, Narrowed)
+Own = TypeVar("Own", Query, FilterResult)
 
 # ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
 
 
-def groups_of(narrowed: Sequence[Narrowed]) -> dict[frozenset[str] | None, list[int]]:
+def groups_of(filtered: Sequence[FilterResult]) -> dict[frozenset[str] | None, list[int]]:
     """The places of the queries that are searched in the same documents, by these documents."""
     groups: dict[frozenset[str] | None, list[int]] = {}
-    for at, one in enumerate(narrowed):
+    for at, one in enumerate(filtered):
         groups.setdefault(one.documents, []).append(at)
     return groups
 
@@ -39,10 +39,10 @@ def only(passages: Passages, documents: frozenset[str] | None) -> Passages:
     )
 
 
-def merged(outputs: Sequence[Found], rows: Sequence[Sequence[int]]) -> Found:
+def merged(outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]) -> RetrievalResult:
     """The results for parts of the queries, put together; ``rows`` are the places of each part's."""
     if not outputs:
-        return Found([])
+        return RetrievalResult([])
     shares = [(one.exact_share, len(at)) for one, at in zip(outputs, rows, strict=True)]
     known = [(share, weight) for share, weight in shares if share is not None]
     total = sum(weight for _, weight in known)
@@ -65,9 +65,9 @@ def _in_place(parts: Sequence[Sequence[T]], rows: Sequence[Sequence[int]]) -> li
 
 
 def _by_query(
-    parts: Sequence[Sequence[Own]], outputs: Sequence[Found], rows: Sequence[Sequence[int]]
+    parts: Sequence[Sequence[Own]], outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]
 ) -> tuple[Own, ...]:
-    """What each part has for its queries, any number for each, in the order of the queries."""
+    """The values of all parts, any number for each query, in the order of the queries."""
     placed: list[tuple[int, Own]] = []
     for part, found, at in zip(parts, outputs, rows, strict=True):
         first: dict[str, int] = {}
@@ -77,13 +77,13 @@ def _by_query(
     return tuple(one for _, one in sorted(placed, key=lambda pair: pair[0]))
 
 
-def in_steps(queries: int, passages: Passages) -> list[range]:
+def in_batches(queries: int, passages: Passages) -> list[range]:
     """The indexes of the queries in parts, such that the ranks of all passages fit in memory."""
     step = max(1, _CELLS // max(1, len(passages.ids)))
     return [range(begin, min(begin + step, queries)) for begin in range(0, queries, step)]
 
 
-def to_the_end(retriever: RetrieverConfig, passages: Passages) -> RetrieverConfig:
+def to_full_depth(retriever: RetrieverConfig, passages: Passages) -> RetrieverConfig:
     """The same retriever, to rank all chunks that it can score."""
     return retriever.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
 

@@ -15,7 +15,7 @@ from harness.progress import Silent
 from harness.report import LatencyRow
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
-from harness.running.timed import Asked, StepTimes, TimedSearch, TimedTools
+from harness.running.timed import StepTimes, TimedSearch, TimedTools, Wordings
 from harness.running.tools import RunTools
 from harness.search import REWRITERS
 from harness.store import key_of
@@ -76,7 +76,7 @@ def _rows(
     quiet = replace(context, reporter=Silent(), may_ask=False, **fresh)
     run = TimedSearch(one, sample, config, TimedTools(quiet))
     setting, name = one.setting, one.setting.name
-    asked: Asked = [(query,) for query in sample]
+    asked: Wordings = [(query,) for query in sample]
     before, asked = run.rewritten(setting.rewrite, asked)
     if setting.rewrite is not None:
         yield _row(name, REWRITE, before, before)

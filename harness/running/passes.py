@@ -15,7 +15,7 @@ from harness.models.encoder import EncoderConfig, LocalEncoder
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
-from harness.search import Effort, NotAsked, NotAskedError, PairScorer, RerankerConfig
+from harness.search import Effort, PairScorer, PendingCalls, PendingCallsError, RerankerConfig
 from harness.search.rerank import Pair, ServedScorer
 from harness.served.embedding import ServedEncoder
 
@@ -48,7 +48,7 @@ def embedded(
 
 
 def vectors_file(config: EncoderConfig, context: Context) -> Path:
-    """Where the values of an encoder are kept."""
+    """The file with the values of an encoder."""
     encoder = context.encoder(config)
     if isinstance(encoder, ServedEncoder):
         return context.cache.served("vectors", encoder.fingerprint)
@@ -66,7 +66,7 @@ class Scored:
 def embed_for_all(
     requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
 ) -> list[Effort]:
-    """Embed every distinct text of all requests, one pass a model; returns what each request took.
+    """Embed every distinct text of all requests, one pass per model; returns what each request took.
 
     A request is what one setting needs. A value that several need is computed for the first one.
     """
@@ -81,22 +81,22 @@ def embed_for_all(
             own.setdefault(model, {}).update({key: len(text) for key, text in items.items()})
         needs.append(own)
     done: dict[str, tuple[Computed, float]] = {}
-    missing: list[NotAsked] = []
+    missing: list[PendingCalls] = []
     for model, (config, items) in wanted.items():
         work = partial(embedded, list(items), list(items.values()), config, context)
         try:
             done[model] = _timed(work, context, "embed")
-        except NotAskedError as error:
+        except PendingCallsError as error:
             missing += error.missing
     if missing:
-        raise NotAskedError(*missing)
+        raise PendingCallsError(*missing)
     return _shares(needs, done, context, "vectors")
 
 
 def score_for_all(
     requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
 ) -> list[Scored]:
-    """Score every distinct pair of all requests, one pass a model."""
+    """Score every distinct pair of all requests, one pass per model."""
     wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
     asked: list[tuple[str, list[bytes]]] = []
@@ -133,7 +133,7 @@ def scored(keys: Sequence[bytes], pairs: Sequence[Pair], scorer: PairScorer, con
 
 
 def scores_file(scorer: PairScorer, context: Context) -> Path:
-    """Where the scores of a reranker are kept."""
+    """The file with the scores of a reranker."""
     if isinstance(scorer, ServedScorer):
         return context.cache.served("pairs", scorer.served.fingerprint)
     return context.cache.scores(scorer.fingerprint.replace(":", "-"))

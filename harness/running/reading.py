@@ -23,7 +23,7 @@ Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadPassages:
     """The distinct spans that may be read, in the order of the text, and rankings of them by step.
 
     ``tokens`` [spans] are their lengths, special tokens left out; ``key`` identifies chunking and spans.
@@ -55,7 +55,7 @@ class Reading:
     sources: RunSources = field(repr=False)
     _known: dict[str, int] = field(default_factory=dict, repr=False)
 
-    def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> Read:
+    def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> ReadPassages:
         """The text read for rankings of chunks: every span once, at the rank and score of its first chunk."""
         spans = {one.chunk_id: one for one in self.always}
         read = self.opened()
@@ -69,7 +69,7 @@ class Reading:
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
         key = key_of(self.key, "read", [one.chunk_id for one in ordered])
-        return Read(ordered, self._tokens(ordered, key), ranked, key)
+        return ReadPassages(ordered, self._tokens(ordered, key), ranked, key)
 
     def opened(self) -> Callable[[Ranking], tuple[dict[str, Chunk], Ranking]]:
         """Reads one ranking of chunks at a time: the spans by their ids, and the ranking of them."""
@@ -143,7 +143,7 @@ def reading_of(
 def _before(
     chunks: Sequence[Chunk], spans: Sequence[Span], headings: Mapping[_Place, _Spans]
 ) -> dict[_Place, _Spans]:
-    """What is shown before each span: all that it and its chunks show before them and that it does not hold.
+    """The ranges shown before each span: those of its chunks and its own, without what the span holds.
 
     ``headings`` are what spans that are larger chunks show themselves.
     """

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.table import read_table
 from harness.errors import ConfigError
 from harness.llm import Model, Spending, answers, jobs_of
-from harness.llm.asking import Purpose, Request
+from harness.llm.step import Purpose, Request
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
 from harness.progress import Reporter
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
-from harness.search import NotAsked, NotAskedError, NotMeasuredError
+from harness.search import NotMeasuredError, PendingCalls, PendingCallsError
 from harness.store import key_of
 from harness.store.ledger import Ledger
-from harness.types import Answered, Slot
+from harness.types import LlmAnswer, Slot
 
 # The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
@@ -63,7 +63,7 @@ class Resources:
         return vectors(texts, encoder, self.context)
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
-        """What an encoder makes of one text, computed now by a model on this machine."""
+        """Encode one text now, by a model on this machine."""
         found = self.context.encoder(encoder)
         if not isinstance(found, LocalEncoder):
             raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
@@ -71,7 +71,7 @@ class Resources:
         return value
 
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
-        """What an encoder makes of each text, in their order."""
+        """The encoding of each text, in order."""
         keys = [digest(text) for text in texts]
         found = embedded(keys, texts, encoder, self.context)
         if not self.context.encoder(encoder).bulky:
@@ -90,7 +90,7 @@ class Resources:
         """Keep a JSON-able value, whole or not at all."""
         self.context.artifacts.put(kind, key, value)
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked; equal calls are made once."""
         model, purpose, context = request.model, request.purpose, self.context
         title = f"{request.name} by {model.endpoint.model}"
@@ -104,7 +104,7 @@ class Resources:
             if estimate.calls and not context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
                 key = key_of(facts, list(calls))
-                raise NotAskedError(NotAsked(title, key, estimate, model.endpoint.problem(), purpose))
+                raise PendingCallsError(PendingCalls(title, key, estimate, model.endpoint.problem(), purpose))
             if estimate.calls:
                 self.reporter.note(f"{title}: {estimate}")
             stage = "rewrite" if purpose == "rewriting" else purpose
@@ -127,7 +127,7 @@ class Resources:
         known = set(documents)
         found: dict[str, Mapping[str, str]] = {}
         for row in read_table(file, (key, *columns), ConfigError).rows:
-            doc_id = next((one for one in ids_meant(row.get(key)) if one in known), None)
+            doc_id = next((one for one in possible_ids(row.get(key)) if one in known), None)
             if doc_id in found:
                 raise ConfigError(
                     f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."

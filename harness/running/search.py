@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from harness.config import Setting
+from harness.custom.service import ServiceConfig
 from harness.llm import ModelConfig
-from harness.own.service import ServiceConfig
 from harness.report import AskedRow, is_route
-from harness.running.chunks import Chunking
+from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
+from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, Found, Narrowed, NotAskedError
+from harness.search import Effort, FilterResult, PendingCallsError, RetrievalResult
 from harness.search.rerank import Pair, rerank
+from harness.text.numbers import listed
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -47,7 +49,7 @@ class Searched:
     notes: dict[str, Any]
     asked: dict[str, tuple[Query, ...]] = field(default_factory=dict)
     efforts: list[Effort] = field(default_factory=list)
-    filtered: dict[str, tuple[Narrowed, ...]] = field(default_factory=dict)
+    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     over_chunks: Searched | None = None
     exact_shares: dict[str, float] = field(default_factory=dict)
 
@@ -73,12 +75,34 @@ def reranker_names(setting: Setting) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Chunked:
     """A setting with its chunks, and the seconds it took to cut them."""
 
     setting: Setting
     chunking: Chunking
     seconds: float = 0.0
+
+
+def cut_for_all(
+    settings: Iterable[Setting],
+    corpus_of: Callable[[Setting], Corpus],
+    context: Context,
+    done: Callable[[], None] = lambda: None,
+) -> list[Chunked]:
+    """The chunks of every setting; what is wrong with several is said once. ``done`` is called after each."""
+    points: list[Chunked] = []
+    problems: dict[str, list[str]] = {}
+    for setting in settings:
+        begun = perf_counter()
+        found: list[str] = []
+        chunking = chunk_corpus(corpus_of(setting), setting, context, found.append)
+        points.append(Chunked(setting, chunking, perf_counter() - begun))
+        for problem in found:
+            problems.setdefault(problem, []).append(setting.name)
+        done()
+    for problem, names in problems.items():
+        context.reporter.warn(f"{listed(names, 3)}: {problem}")
+    return points
 
 
 def as_read(one: Searched) -> Searched:
@@ -94,11 +118,11 @@ def as_read(one: Searched) -> Searched:
 
 def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
     """Rank all chunks of one setting for all queries, step by step."""
-    return search_points([Point(setting, chunking)], queries, context)[0]
+    return search_settings([Chunked(setting, chunking)], queries, context)[0]
 
 
-def search_points(
-    points: Sequence[Point],
+def search_settings(
+    points: Sequence[Chunked],
     queries: Sequence[Query],
     context: Context,
     found: Callable[[Searched], None] | None = None,
@@ -116,20 +140,20 @@ def search_points(
 
 
 def _search_chunks(
-    points: Sequence[Point],
+    points: Sequence[Chunked],
     queries: Sequence[Query],
     context: Context,
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
     tools = RunTools(context, {query.query_id: query for query in queries})
     if context.unwritten:
-        raise NotAskedError(*context.unwritten.values())
+        raise PendingCallsError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
         # a table with gaps ends the run here, not after everything is embedded
-        missing = tools.narrow_all(point.setting.finder, point.chunking.passages.documents, queries)
+        missing = tools.run_filters(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
-            raise NotAskedError(*missing.values())
+            raise PendingCallsError(*missing.values())
     efforts = _embed_all(points, asked, tools)
     searched = []
     with context.reporter.task("search", len(points)) as task:
@@ -150,7 +174,7 @@ def _search_chunks(
     return searched
 
 
-def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
+def _embed_all(points: Sequence[Chunked], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
     """The effort of embedding for each point. If all rankings are known, no vector is looked up.
 
     Where one is missing, the texts of all points are named, so that the batches of a model, and with them
@@ -165,7 +189,7 @@ def _embed_all(points: Sequence[Point], asked: Sequence[Sequence[Query]], tools:
     )
 
 
-def _retrieved(point: Point, output: Found, effort: Effort, queries: Sequence[Query]) -> Searched:
+def _retrieved(point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
     notes = {"exact_share": output.exact_share}
     one = Searched(point.setting, point.chunking, rankings, notes)
@@ -174,7 +198,7 @@ def _retrieved(point: Point, output: Found, effort: Effort, queries: Sequence[Qu
     return one
 
 
-def _collect(output: Found, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
+def _collect(output: RetrievalResult, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
     """Put the routes of a fusion before what was made of them, each under its full name."""
     for route in output.routes:
         _collect(route, f"{name}.{route.name}", one, queries)
@@ -229,14 +253,14 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
 
 
-def is_searched(point: Point, queries: Sequence[Query], context: Context) -> bool:
+def is_searched(point: Chunked, queries: Sequence[Query], context: Context) -> bool:
     """Whether searching would find everything in the cache and compute nothing."""
     left = pairs_left(point, queries, context)
     return left is not None and not any(left)
 
 
 def pairs_left(
-    point: Point, queries: Sequence[Query], context: Context
+    point: Chunked, queries: Sequence[Query], context: Context
 ) -> list[set[tuple[str, bytes]]] | None:
     """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
 
@@ -244,16 +268,16 @@ def pairs_left(
     left: what the next one reads depends on it.
     """
     tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting
-    # a plan runs no rewriter that it need not run, such as code of the user's
+    # a plan runs no rewriter that it does not need, such as the user's code
     if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
         return None
     try:
         asked = tools.rewritten(setting.rewrite, queries)
         if not tools.is_known(setting.finder, point.chunking.passages, asked):
             return None
-    except NotAskedError:
+    except PendingCallsError:
         return None
-    retrieving = Point(setting.model_copy(update={"rerank": ()}), point.chunking)
+    retrieving = Chunked(setting.model_copy(update={"rerank": ()}), point.chunking)
     one = replace(_search_chunks([retrieving], queries, context)[0], setting=setting)
     left: list[set[tuple[str, bytes]]] = []
     for place, config in enumerate(setting.rerank):

@@ -13,7 +13,7 @@ from harness.errors import StoreError
 from harness.llm import Spending
 from harness.running.compute import Computed
 from harness.running.context import Context
-from harness.search.tools import NotAsked, NotAskedError
+from harness.search.tools import PendingCalls, PendingCallsError
 from harness.served import Request, ServedEstimate, fetch
 from harness.served.embedding import ServedEncoder
 from harness.served.reranking import ServedPairs
@@ -33,14 +33,14 @@ def compute_served(
     """The numbers of every item by its key: those that are kept, and the others from the endpoint.
 
     Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
-    no run buys what another is buying. Raises NotAskedError if the run may not ask.
+    no run buys what another is buying. Raises PendingCallsError if the run may not ask.
     """
     first = {key: place for place, key in reversed(list(enumerate(keys)))}
     with _opened(name, model, context) as store:
         known = store.get(list(first))
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         if missing and not context.may_ask:
-            raise NotAskedError(not_asked([items[first[key]] for key in missing], len(known), model))
+            raise PendingCallsError(pending_call([items[first[key]] for key in missing], len(known), model))
         seen = context.looked_up.setdefault(model.fingerprint, set())
         spending = context.served.setdefault(model.endpoint.model, Spending())
         spending.from_ledger += len(known.keys() - seen)
@@ -55,7 +55,7 @@ def compute_served(
         return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))
 
 
-def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
+def pending_call(missing: Sequence[Any], known: int, model: Served) -> PendingCalls:
     """The cost of the missing items; nothing is sent."""
     calls = tokens = 0
     for asked in model.requests(missing):
@@ -63,10 +63,12 @@ def not_asked(missing: Sequence[Any], known: int, model: Served) -> NotAsked:
         tokens += asked.tokens
     price = model.endpoint.cost(tokens, calls)
     estimate = ServedEstimate(len(missing) + known, known, calls, tokens, price, model.noun)
-    return NotAsked(model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint")
+    return PendingCalls(
+        model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint"
+    )
 
 
-def kept(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
+def stored_keys(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
     """Those keys whose numbers have been bought."""
     if not context.cache.served(name, model.fingerprint).exists():
         return set()
@@ -84,12 +86,7 @@ def shares(name: str, keys: Sequence[bytes], model: Served, context: Context) ->
 
 
 def _bought(
-    name: str,
-    keys: Sequence[bytes],
-    items: Sequence[Any],
-    model: Served,
-    store: KeyValue,
-    context: Context,
+    name: str, keys: Sequence[bytes], items: Sequence[Any], model: Served, store: KeyValue, context: Context
 ) -> dict[bytes, bytes]:
     """Request all items; each reply is stored immediately."""
     found: dict[bytes, bytes] = {}

@@ -75,7 +75,7 @@ def cut(
 
 
 def _spans(chunks: list[Chunk]) -> list[list[Any]]:
-    """Chunks as [doc_id, start, end, start, end, …], one list a document."""
+    """Chunks as [doc_id, start, end, start, end, …], one list per document."""
     rows: dict[str, list[Any]] = {}
     for chunk in chunks:
         rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
@@ -83,7 +83,7 @@ def _spans(chunks: list[Chunk]) -> list[list[Any]]:
 
 
 def _before(chunks: list[Chunk]) -> dict[str, list[list[Any]]]:
-    """What is shown before the chunks of a document, for those documents where something is."""
+    """The ranges shown before the chunks of a document, for those documents that have some."""
     documents = {chunk.doc_id for chunk in chunks if chunk.before}
     found: dict[str, list[list[Any]]] = {doc_id: [] for doc_id in documents}
     for chunk in chunks:

@@ -9,7 +9,7 @@ from harness.report import counted
 from harness.running.context import Context
 
 _SHOWN = 3
-# A few symbols of a font without names are met in many filings and change nothing.
+# Many filings have a few symbols of fonts without names, which change nothing.
 _WORTH_A_WARNING = 0.001
 
 

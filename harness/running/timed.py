@@ -12,8 +12,8 @@ import numpy as np
 
 from harness.config import LatencyConfig
 from harness.llm import came_in_batch
-from harness.llm.asking import Request
-from harness.running.filtering import Boost, only, to_the_end
+from harness.llm.step import Request
+from harness.running.filtering import Boost, only, to_full_depth
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
 from harness.running.tools import RunTools
@@ -22,9 +22,9 @@ from harness.search import (
     RETRIEVERS,
     REWRITERS,
     FilterConfig,
-    NotAskedError,
     NotMeasuredError,
     Passages,
+    PendingCallsError,
     RetrieverConfig,
     RewriterConfig,
 )
@@ -33,13 +33,13 @@ from harness.search.fuse.routes import ranked_by
 from harness.search.rerank import rerank
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.search.step import SearchOne
-from harness.types import Answered, Query, Ranking
+from harness.types import LlmAnswer, Query, Ranking
 
 # asked beforehand and not counted
 _WARM_UP = 3
 
-Asked = list[tuple[Query, ...]]
-"""What is asked for each query of the sample."""
+Wordings = list[tuple[Query, ...]]
+"""The wordings to search for, of each query of the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class TimedTools(RunTools):
 
     waited: list[float] = field(default_factory=list)
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of the ledger; raises NotMeasuredError for those that came in batches."""
         begun = perf_counter()
         found = RunTools.answers(self, request)
@@ -107,7 +107,7 @@ class TimedSearch:
         """Every query is searched in all chunks."""
         return SearchScope((self.one.chunking.passages,) * len(self.sample))
 
-    def rewritten(self, rewrite: RewriterConfig | None, asked: Asked) -> tuple[StepTimes, Asked]:
+    def rewritten(self, rewrite: RewriterConfig | None, asked: Wordings) -> tuple[StepTimes, Wordings]:
         """The time of rewriting, and the rewritten queries."""
         if rewrite is None:
             return StepTimes((0.0,) * len(asked)), asked
@@ -130,12 +130,12 @@ class TimedSearch:
         """
         opened = FILTERS.make(config).opened
         firsts = among.first_places().items()
-        narrow = {key: opened(among.passages[at].documents, self.tools) for key, at in firsts}
-        taken = self._timed(lambda place: narrow[among.passages[place].key](self.sample[place]))
+        filters = {key: opened(among.passages[at].documents, self.tools) for key, at in firsts}
+        taken = self._timed(lambda place: filters[among.passages[place].key](self.sample[place]))
         if taken.why:
             return taken, among
         documents = tuple(
-            narrow[passages.key](query).documents
+            filters[passages.key](query).documents
             for passages, query in zip(among.passages, self.sample, strict=True)
         )
         if config.boost is not None:
@@ -146,7 +146,7 @@ class TimedSearch:
         return taken, SearchScope(tuple(cut[passages.key, own] for passages, own in pairs))
 
     def retrieved(
-        self, retriever: RetrieverConfig, name: str, asked: Asked, among: SearchScope
+        self, retriever: RetrieverConfig, name: str, asked: Wordings, among: SearchScope
     ) -> dict[str, StepTimes]:
         """The time of a retriever and its routes, by stage, the routes first.
 
@@ -168,7 +168,7 @@ class TimedSearch:
             found |= {stage: before + taken for stage, taken in below.items()}
         return found | {name: total + self._fused(retriever, names, among)}
 
-    def _searched(self, retriever: RetrieverConfig, asked: Asked, among: SearchScope) -> StepTimes:
+    def _searched(self, retriever: RetrieverConfig, asked: Wordings, among: SearchScope) -> StepTimes:
         if not any(passages.ids for passages in among.passages):
             return StepTimes(why="there are no chunks")
         made = RETRIEVERS.make(retriever)
@@ -201,7 +201,7 @@ class TimedSearch:
         if among.weight is None:
             plain: SearchOne = stack.enter_context(RETRIEVERS.make(retriever).warm(passages, self.tools))
             return lambda query, _: plain(query)
-        deep = RETRIEVERS.make(to_the_end(retriever, passages))
+        deep = RETRIEVERS.make(to_full_depth(retriever, passages))
         search: SearchOne = stack.enter_context(deep.warm(passages, self.tools))
         boost = Boost.of(retriever, passages, among.weight)
         return lambda query, documents: boost(search(query), documents)
@@ -215,7 +215,7 @@ class TimedSearch:
         passages = self.one.chunking.passages
         length = passages.length_of
         found = [self._rankings(route) for route in routes]
-        deep = to_the_end(retriever, passages)
+        deep = to_full_depth(retriever, passages)
         boost = None if among.weight is None else Boost.of(retriever, passages, among.weight)
 
         def fuse(place: int) -> Ranking:
@@ -256,7 +256,7 @@ class TimedSearch:
         return self._timed(lambda place: read(found[place]))
 
     def _not_called(self, own_code: bool) -> str:
-        """Why code of the user's is not measured; '' where it is, and for all other steps."""
+        """Why the user's code is not measured; '' where it is, and for all other steps."""
         if not own_code or self.config.own_code:
             return ""
         return "your own code is not called again unless latency: {own_code: true} allows it"
@@ -282,7 +282,7 @@ class TimedSearch:
                 begun = perf_counter()
                 ask(len(seconds))
                 seconds.append(perf_counter() - begun + sum(self.tools.waited))
-        except NotAskedError:
+        except PendingCallsError:
             return StepTimes(why="the ledger does not have the answers of the language model")
         except NotMeasuredError as error:
             return StepTimes(why=str(error))

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from harness.models.encoder import EncoderConfig
-from harness.running.filtering import Boost, groups_of, in_steps, merged, only, to_the_end
+from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
 from harness.search import (
     FILTERS,
@@ -16,13 +16,13 @@ from harness.search import (
     REWRITERS,
     Effort,
     FilterConfig,
-    Found,
+    FilterResult,
     Identity,
-    Narrowed,
-    NotAsked,
-    NotAskedError,
     Passages,
-    Phrased,
+    PendingCalls,
+    PendingCallsError,
+    Phrasings,
+    RetrievalResult,
     RetrieverConfig,
     RewriterConfig,
 )
@@ -51,10 +51,10 @@ class RunTools(Resources):
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The texts that a rewriter makes of the queries, one after the other; the queries without one."""
-        return queries if rewrite is None else self.phrased(rewrite, queries).queries
+        return queries if rewrite is None else self.phrasings(rewrite, queries).queries
 
-    def phrased(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrased:
-        """What a rewriter asks, and how much of it for each query; made once a run."""
+    def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
+        """The texts that a rewriter makes of the queries, and how many for each; made once a run."""
         done = self.context.rewritten
         # its fields, since a query of another split is a different one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
@@ -63,7 +63,7 @@ class RunTools(Resources):
             groups = REWRITERS.make(rewrite).phrasings(queries, self)
             costs = self.context.answer_costs[before:]
             known = [cost for cost in costs if cost is not None]
-            done[key] = Phrased(
+            done[key] = Phrasings(
                 tuple(query for group in groups for query in group),
                 tuple(map(len, groups)),
                 sum(known) if len(known) == len(costs) else None,
@@ -73,41 +73,41 @@ class RunTools(Resources):
     def fused(
         self,
         rewrite: RewriterConfig | None,
-        found: Found,
+        found: RetrievalResult,
         retriever: RetrieverConfig,
         passages: Passages,
         queries: Sequence[Query],
-    ) -> Found:
-        """One ranking a query, of what the retriever has found for all that a rewriter made of it."""
-        if rewrite is None or (phrased := self.phrased(rewrite, queries)).one_each:
+    ) -> RetrievalResult:
+        """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
+        if rewrite is None or (phrasings := self.phrasings(rewrite, queries)).one_each:
             return found
         fuse = REWRITERS.make(rewrite).fuse
-        return fuse_phrasings(found, retriever, passages, queries, phrased.sizes, fuse)
+        return fuse_phrasings(found, retriever, passages, queries, phrasings.sizes, fuse)
 
-    def narrowed(
+    def filtered(
         self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> tuple[Narrowed, ...]:
-        """What a filter makes of each query among the documents, made once a run."""
+    ) -> tuple[FilterResult, ...]:
+        """The results of a filter for each query among the documents, made once a run."""
         asked = [self.questions.get(query.query_id, query) for query in queries]
-        done = self.context.narrowed
+        done = self.context.filtered
         documents = list(dict.fromkeys(documents))
         key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
         if key not in done:
             done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
         return done[key]
 
-    def narrow_all(
+    def run_filters(
         self, retriever: RetrieverConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> dict[str, NotAsked]:
+    ) -> dict[str, PendingCalls]:
         """Run the filters of a retriever and its routes; raises what they raise.
 
         What a language model would have to be asked, and may not be, is returned by its key.
         """
-        missing: dict[str, NotAsked] = {}
+        missing: dict[str, PendingCalls] = {}
         for config in (one.filter for one in retriever.every() if one.filter is not None):
             try:
-                self.narrowed(config, documents, queries)
-            except NotAskedError as error:
+                self.filtered(config, documents, queries)
+            except PendingCallsError as error:
                 missing |= {one.key: one for one in error.missing}
         return missing
 
@@ -123,7 +123,7 @@ class RunTools(Resources):
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Found:
+    ) -> RetrievalResult:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
         begun, before = perf_counter(), self.context.counts.get("vectors_computed", 0)
         asked = self.rewritten(retriever.rewrite, queries)
@@ -139,19 +139,15 @@ class RunTools(Resources):
         return self.fused(retriever.rewrite, found, retriever, passages, queries)
 
     def _filtered(
-        self,
-        retriever: RetrieverConfig,
-        config: FilterConfig,
-        passages: Passages,
-        asked: Sequence[Query],
-    ) -> Found:
+        self, retriever: RetrieverConfig, config: FilterConfig, passages: Passages, asked: Sequence[Query]
+    ) -> RetrievalResult:
         """The rankings of a retriever that has a filter; ``asked`` are the queries as it puts them.
 
         Restricted, a query is searched among the chunks of its documents as if there were no others, to the
         full depth. So what a retriever counts over all chunks, such as how rare a word is, it counts over
         those.
         """
-        narrowed = self.narrowed(config, passages.documents, asked)
+        filtered = self.filtered(config, passages.documents, asked)
         bare = _bare(retriever)
         if config.boost is not None:
             boost = Boost.of(bare, passages, config.boost)
@@ -159,32 +155,32 @@ class RunTools(Resources):
                 bare,
                 passages,
                 asked,
-                lambda: self._boosted(boost, passages, asked, narrowed),
-                _boost_facts(config.boost, narrowed),
+                lambda: self._boosted(boost, passages, asked, filtered),
+                _boost_facts(config.boost, filtered),
             )
         else:
-            rows = groups_of(narrowed)
+            rows = groups_of(filtered)
             outputs = [
                 self.search("", bare, only(passages, documents), [asked[i] for i in at])
                 for documents, at in rows.items()
             ]
             found = merged(outputs, list(rows.values()))
-        return replace(found, filtered=narrowed)
+        return replace(found, filtered=filtered)
 
     def _boosted(
-        self, boost: Boost, passages: Passages, asked: Sequence[Query], narrowed: Sequence[Narrowed]
-    ) -> Found:
+        self, boost: Boost, passages: Passages, asked: Sequence[Query], filtered: Sequence[FilterResult]
+    ) -> RetrievalResult:
         """All chunks that the retriever can score, those of the documents named raised.
 
         A fusion scores what its routes have found.
         """
-        deep = to_the_end(boost.config, passages)
-        rows = in_steps(len(asked), passages)
+        deep = to_full_depth(boost.config, passages)
+        rows = in_batches(len(asked), passages)
         outputs = []
         for at in rows:
             own = [asked[i] for i in at]
             found = RETRIEVERS.make(deep).run(passages, own, self)
-            cut = [boost(one, narrowed[i].documents) for i, one in zip(at, found.rankings, strict=True)]
+            cut = [boost(one, filtered[i].documents) for i, one in zip(at, found.rankings, strict=True)]
             outputs.append(replace(found, rankings=cut, asked=found.asked or tuple(own)))
         return merged(outputs, rows)
 
@@ -195,25 +191,25 @@ class RunTools(Resources):
             if retriever.parts:
                 return all(self.is_known(part, passages, asked) for part in retriever.parts)
             return self._known(retriever, passages, asked) is not None
-        narrowed = self.narrowed(retriever.filter, passages.documents, asked)
+        filtered = self.filtered(retriever.filter, passages.documents, asked)
         bare, boost = _bare(retriever), retriever.filter.boost
         if boost is None:
             return all(
                 self.is_known(bare, only(passages, documents), [asked[i] for i in at])
-                for documents, at in groups_of(narrowed).items()
+                for documents, at in groups_of(filtered).items()
             )
         if bare.parts:
             return self.is_known(bare, passages, asked)
-        return self._known(bare, passages, asked, _boost_facts(boost, narrowed)) is not None
+        return self._known(bare, passages, asked, _boost_facts(boost, filtered)) is not None
 
     def _cached(
         self,
         retriever: RetrieverConfig,
         passages: Passages,
         asked: Sequence[Query],
-        find: Callable[[], Found],
+        find: Callable[[], RetrievalResult],
         more: Sequence[Any] = (),
-    ) -> Found:
+    ) -> RetrievalResult:
         """The stored result of a retriever, else that of ``find``; ``more`` also decides its rankings.
 
         The rankings of a fusion are made again of its routes', and not kept.
@@ -232,12 +228,8 @@ class RunTools(Resources):
         return found
 
     def _known(
-        self,
-        retriever: RetrieverConfig,
-        passages: Passages,
-        asked: Sequence[Query],
-        more: Sequence[Any] = (),
-    ) -> Found | None:
+        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any] = ()
+    ) -> RetrievalResult | None:
         stored = self.kept("ranking", self._key(retriever, passages, asked, more))
         if stored is None:
             return None
@@ -246,7 +238,7 @@ class RunTools(Resources):
         ]
         texts = stored.get("asked", ())
         put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
-        return Found(rankings, stored["exact_share"], asked=put)
+        return RetrievalResult(rankings, stored["exact_share"], asked=put)
 
     def _key(
         self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any]
@@ -260,7 +252,7 @@ def _bare(retriever: RetrieverConfig) -> RetrieverConfig:
     return retriever.model_copy(update={"filter": None, "rewrite": None})
 
 
-def _boost_facts(weight: float, narrowed: Sequence[Narrowed]) -> Identity:
-    """What decides a boosted ranking besides passages, queries and retriever."""
-    documents = [None if one.documents is None else sorted(one.documents) for one in narrowed]
+def _boost_facts(weight: float, filtered: Sequence[FilterResult]) -> Identity:
+    """All that decides a boosted ranking besides passages, queries and retriever."""
+    documents = [None if one.documents is None else sorted(one.documents) for one in filtered]
     return ["boost", weight, documents]

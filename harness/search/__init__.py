@@ -8,7 +8,7 @@ from harness.search.context import KINDS as CONTEXTS
 from harness.search.context import ContextConfig
 from harness.search.feedback import KINDS as FEEDBACKS
 from harness.search.filter import KINDS as FILTERS
-from harness.search.query_steps import FilterConfig, Narrowed, Phrased, RewriterConfig
+from harness.search.query_steps import FilterConfig, FilterResult, Phrasings, RewriterConfig
 from harness.search.read import KINDS as READERS
 from harness.search.read import ReadConfig
 from harness.search.rerank import KINDS as RERANKERS
@@ -17,11 +17,11 @@ from harness.search.retrieve import KINDS as RETRIEVERS
 from harness.search.rewrite import KINDS as REWRITERS
 from harness.search.step import (
     Effort,
-    Found,
     Identity,
     NotMeasuredError,
     Passages,
     RerankerConfig,
+    RetrievalResult,
     RetrieverConfig,
 )
-from harness.search.tools import NotAsked, NotAskedError
+from harness.search.tools import PendingCalls, PendingCallsError

@@ -14,10 +14,10 @@ from pydantic import Field, model_validator
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.search.step import (
-    Found,
     Identity,
     NotMeasuredError,
     Passages,
+    RetrievalResult,
     Retriever,
     RetrieverConfig,
     SearchOne,
@@ -28,7 +28,7 @@ from harness.served.embedding import ServedEmbedConfig
 from harness.types import Query, Ranking
 
 Floats = NDArray[np.float32]
-Search = Callable[[Sequence[Query], Floats], Found]
+Search = Callable[[Sequence[Query], Floats], RetrievalResult]
 """Searches for queries with their vectors [queries ≥ 1, d]."""
 
 
@@ -101,10 +101,10 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         ``checked``: it also finds out what share of the true nearest it finds, where that may be below 1.
         """
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Embed what is not embedded yet, then search."""
         if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
             vectors = tools.vectors(read, self.config.embed)

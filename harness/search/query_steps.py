@@ -1,4 +1,4 @@
-"""Steps over queries before a search: rewriters reword them, filters narrow the documents."""
+"""Steps over queries before a search: rewriters reword them, filters choose the documents."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
 
 
 @dataclass(frozen=True, slots=True)
-class Phrased:
+class Phrasings:
     """The output of a rewriter: all texts one after the other, and how many of them belong to each query.
 
     ``cost`` is what the answers of language models behind it have cost, no matter which run paid: 0 without
@@ -161,7 +161,7 @@ class FilterConfig(TableConfig):
 
     @property
     def mode(self) -> Literal["restrict", "boost"]:
-        """What happens to documents that are not named: they are left out, or ranked after the others."""
+        """The treatment of documents that are not named: left out, or ranked after the others."""
         return "restrict" if self.boost is None else "boost"
 
     @property
@@ -171,7 +171,7 @@ class FilterConfig(TableConfig):
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowed:
+class FilterResult:
     """The result of a filter for one query: the values it ``named`` by column, and the ``documents`` left.
 
     ``documents`` None: all ``total`` of them, as it names nothing. ``dropped`` are columns whose values no

@@ -12,7 +12,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section, StageConfig, Step
 from harness.models.encoder import EncoderConfig
-from harness.search.query_steps import FilterConfig, Narrowed, RewriterConfig
+from harness.search.query_steps import FilterConfig, FilterResult, RewriterConfig
 from harness.types import Query, Ranking
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievalResult:
     """The result of a retriever: one ranking per query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
@@ -78,8 +78,8 @@ class Found:
 
     rankings: list[Ranking]
     exact_share: float | None = None
-    routes: tuple[Found, ...] = ()
-    filtered: tuple[Narrowed, ...] = ()
+    routes: tuple[RetrievalResult, ...] = ()
+    filtered: tuple[FilterResult, ...] = ()
     asked: tuple[Query, ...] = ()
     name: str = ""
     effort: Effort = Effort()
@@ -170,7 +170,7 @@ class Retriever(Step[Configured]):
         """All that decides its rankings, besides passages and queries: settings, models, library versions."""
 
     @abstractmethod
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Rank the passages for every query. A query that matches nothing has an empty ranking."""
 
     def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:

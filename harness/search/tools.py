@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import LlmError
-from harness.llm.asking import Purpose, Request
 from harness.llm.money import Estimate
+from harness.llm.step import Purpose, Request
 from harness.models.encoder import EncoderConfig, Value
 from harness.progress import Reporter
-from harness.search.step import Found, Identity, Passages, RetrieverConfig
+from harness.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
 from harness.served import ServedEstimate
-from harness.types import Answered, Query, Slot
+from harness.types import LlmAnswer, Query, Slot
 
 
 @dataclass(frozen=True, slots=True)
-class NotAsked:
+class PendingCalls:
     """A request to a language model or an endpoint that was not made.
 
     ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
@@ -35,10 +35,10 @@ class NotAsked:
     purpose: Purpose = "rewriting"
 
 
-class NotAskedError(LlmError):
+class PendingCallsError(LlmError):
     """The next step depends on answers that cost money, which a plan or dry run does not request."""
 
-    def __init__(self, *missing: NotAsked) -> None:
+    def __init__(self, *missing: PendingCalls) -> None:
         self.missing = missing
         estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
         purpose = missing[0].purpose if missing else "rewriting"
@@ -46,7 +46,7 @@ class NotAskedError(LlmError):
         super().__init__(f"Rankings depend on a {needed} that has not been made yet. {estimates}.")
 
 
-class ServiceNotAskedError(NotAskedError):
+class PendingServiceError(PendingCallsError):
     """The next step depends on a user-defined service, which a plan or dry run does not call."""
 
     def __init__(self, url: str) -> None:
@@ -61,10 +61,10 @@ class Shared(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
-        Raises NotAskedError if the run may not ask, and LlmError where the model cannot be asked.
+        Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.
         """
 
     def facts(
@@ -125,5 +125,5 @@ class Tools(Shared, Protocol):
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> Found:
+    ) -> RetrievalResult:
         """The rankings of a route, from the cache where they are known."""

@@ -39,7 +39,7 @@ class ServedEndpoint(HttpEndpoint):
         return self.price is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
-        """What so many tokens in so many requests cost; None without a price."""
+        """The price of so many tokens in so many requests; None without a price."""
         return None if self.price is None else tokens * self.price / PER_MILLION
 
     def facts(self) -> list[Any]:
@@ -64,7 +64,8 @@ class EmbeddingEndpoint(ServedEndpoint):
     """An endpoint of embeddings by OpenAI's protocol: OpenAI, Mistral, Jina, vLLM, TEI, Ollama."""
 
     base_url: PlainUrl = Field(
-        "https://api.openai.com/v1", description="The address, up to and with `/v1`; `/embeddings` follows."
+        "https://api.openai.com/v1",
+        description="The address, including `/v1`; `/embeddings` follows.",
     )
     dimensions: int | None = Field(
         None, ge=1, description="Ask for vectors of this length, where the model can; not sent when null."
@@ -89,7 +90,7 @@ class RerankEndpoint(ServedEndpoint):
     form: Literal["cohere", "tei"] = Field(
         "cohere",
         description="What is sent and answered: `cohere` {model, query, documents, top_n} → results "
-        "[{index, relevance_score}], as Jina and vLLM have it; `tei` {query, texts} → [{index, score}].",
+        "[{index, relevance_score}], also for Jina and vLLM; `tei` {query, texts} → [{index, score}].",
     )
     price_per_request: float | None = Field(
         None, ge=0, description="In addition to or instead of `price`, where searches are billed."
@@ -102,7 +103,7 @@ class RerankEndpoint(ServedEndpoint):
         return self.price is not None or self.price_per_request is not None
 
     def cost(self, tokens: float, requests: float) -> float | None:
-        """What so many tokens in so many requests cost; None without a price."""
+        """The price of so many tokens in so many requests; None without a price."""
         if not self.has_price:
             return None
         return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
@@ -129,9 +130,9 @@ class ServedEstimate:
     about: bool = False
 
     def __str__(self) -> str:
-        said = f"{'about ' if self.about else ''}{self.items:,} {self.noun}: {self.calls:,} requests to make"
-        said += f", {self.known:,} {self.noun} kept from before"
+        text = f"{'about ' if self.about else ''}{self.items:,} {self.noun}: {self.calls:,} requests to make"
+        text += f", {self.known:,} {self.noun} kept from before"
         if not self.calls:
-            return f"{said}; nothing to pay"
+            return f"{text}; nothing to pay"
         price = "price unknown: set endpoint.price" if self.price is None else f"price about {self.price:.4f}"
-        return f"{said}; about {self.tokens:,} tokens to send; {price}"
+        return f"{text}; about {self.tokens:,} tokens to send; {price}"

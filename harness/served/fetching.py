@@ -61,7 +61,7 @@ def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spe
     Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
     Requests that are on their way are waited for and kept in any case, since they are paid for.
     """
-    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).go())
+    run_to_end(_Fetching(endpoint, iter(requests), keep, spending).run())
 
 
 class _Fetching:
@@ -90,7 +90,7 @@ class _Fetching:
         self._rng = random.Random()
         self._workers = Workers()
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Send until there is nothing left or something fails."""
         import httpx
 
@@ -142,7 +142,7 @@ class _Fetching:
             try:
                 data = await self._post(client, asked, max(0.05, min(self._endpoint.timeout, left)))
                 try:
-                    rows, said = asked.read(data)
+                    rows, reported = asked.read(data)
                 except UnusableError as error:
                     raise CallError(_UNUSABLE, str(error), again=True, billed=True) from None
             except CallError as fault:
@@ -154,7 +154,7 @@ class _Fetching:
                     self._spending.unseen_cost = add(self._spending.unseen_cost, unseen)
                 raise
             # One that does not say what it used is taken to have used what was estimated.
-            used = asked.tokens if said is None else said
+            used = asked.tokens if reported is None else reported
             cost = self._endpoint.cost(used, 1)
             spent = cost or 0.0
         finally:
@@ -196,10 +196,10 @@ class _Fetching:
             raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
 
     def _refused(self, status: int, content: bytes, headers: dict[str, str]) -> CallError:
-        said = read_body(content)
-        code, parameter = (self._secret.cut(part, 200) for part in (said.code, said.parameter))
+        error = read_body(content)
+        code, parameter = (self._secret.cut(part, 200) for part in (error.code, error.parameter))
         lower = {name.lower(): value for name, value in headers.items()}
-        return classify_status(status, ErrorBody(self._clean(said.words), code, parameter), lower)
+        return classify_status(status, ErrorBody(self._clean(error.words), code, parameter), lower)
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""

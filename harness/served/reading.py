@@ -31,7 +31,7 @@ def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:
 def numbers(row: Any, noun: str) -> NDArray[np.float32]:
     """A list of finite numbers in single precision; raises UnusableError."""
     if not isinstance(row, list) or not row:
-        raise UnusableError(f"a {noun} that is no list of numbers")
+        raise UnusableError(f"a {noun} that is not a list of numbers")
     return np.array([number(value, noun) for value in row], dtype=np.float32)
 
 

@@ -35,11 +35,7 @@ class ServedPairs:
 
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """The places of pairs by query, up to ``documents_per_request`` a group."""
-        by_query: dict[str, list[int]] = {}
-        for place, (query, _) in enumerate(pairs):
-            by_query.setdefault(query, []).append(place)
-        size = self.endpoint.documents_per_request
-        return [own[at : at + size] for own in by_query.values() for at in range(0, len(own), size)]
+        return by_query(pairs, self.endpoint.documents_per_request)
 
     def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Request]:
         """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
@@ -59,6 +55,14 @@ class ServedPairs:
             return {"query": query, "texts": documents, **e.extra_body}
         asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
         return asked | e.extra_body
+
+
+def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
+    """The places of pairs in groups of one query, up to ``size`` each."""
+    found: dict[str, list[int]] = {}
+    for place, (query, _) in enumerate(pairs):
+        found.setdefault(query, []).append(place)
+    return [own[at : at + size] for own in found.values() for at in range(0, len(own), size)]
 
 
 def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:

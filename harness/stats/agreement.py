@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from harness.stats.association import kendall_rows
-from harness.stats.resample import Interval, bootstrap
+from harness.stats.interval import Interval
+from harness.stats.resample import bootstrap
 
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]

@@ -84,7 +84,7 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float,
     from scipy.special import ndtri
 
     if not 0 <= successes <= n or not n:
-        raise ValueError(f"{successes} of {n} trials is no share")
+        raise ValueError(f"{successes} of {n} trials is not a share")
     z = float(ndtri((1 + level) / 2))
     share = successes / n
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)

@@ -7,12 +7,12 @@ product the flips of all pairs of settings cost no more than those of the settin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.stats.arrays import BLOCK_CELLS, AnyInts, Floats, Ints
 from harness.stats.bounds import guarded_bounds
+from harness.stats.interval import Interval
 
 # All sign patterns are listed, instead of drawn, where there are no more than this many.
 MOST_PATTERNS = 2**14
@@ -67,20 +67,6 @@ def blocks_of(resamples: int, n: int) -> Iterator[tuple[int, int]]:
         yield first, min(first + rows, resamples)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate and its interval; NaN bounds: the data give none."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        if np.isnan(self.low):
-            return f"{self.value:.3f} [no interval]"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
 def jackknife(statistic: Callable[[Ints], float], groups: np.ndarray, level: float = 0.95) -> Interval:
     """Interval of a coefficient of rows, from leaving out one whole group (query) at a time.
 
@@ -88,7 +74,7 @@ def jackknife(statistic: Callable[[Ints], float], groups: np.ndarray, level: flo
     coefficient of at most 1. Pairs of one query are not independent, so whole queries are left out
     (Efron and Tibshirani 1993, ch. 11). The bounds are those of ``guarded_bounds``, for the queries are few
     and unequal: with 12 of them percentiles of a bootstrap cover some 90 %
-    (benchmarks/agreement_coverage.py has both). On Fisher's z scale, so that bounds stay below 1. NaN
+    (benchmarks/agreement_coverage.py has both). On Fisher's z scale, so that bounds stay below 1. No
     bounds with fewer than three groups, where leaving one out leaves the coefficient undefined, and where
     all agree: no spread says nothing about the doubt.
     """
@@ -96,10 +82,10 @@ def jackknife(statistic: Callable[[Ints], float], groups: np.ndarray, level: flo
     names, members = np.unique(groups, return_inverse=True)
     count = len(names)
     if count < 3:
-        return Interval(value, float("nan"), float("nan"))
+        return Interval(value)
     without = np.array([statistic(np.flatnonzero(members != group)) for group in range(count)])
     if not (np.abs([value, *without]) < 1).all() or np.ptp(without) == 0:
-        return Interval(value, float("nan"), float("nan"))
+        return Interval(value)
     scaled = np.arctanh(without)
     # A query that pulls the coefficient up leaves it lower when it is out.
     pull = scaled.mean() - scaled
@@ -117,7 +103,7 @@ def bootstrap(
 ) -> Interval:
     """Percentile interval of a statistic of n queries, drawn with replacement (Efron and Tibshirani, ch. 13).
 
-    ``statistic`` takes an array of query numbers. Draws for which it is undefined are left out; NaN bounds
+    ``statistic`` takes an array of query numbers. Draws for which it is undefined are left out; no bounds
     when all are.
     """
     rng = np.random.default_rng(seed)
@@ -125,6 +111,6 @@ def bootstrap(
     defined = draws[~np.isnan(draws)]
     value = statistic(np.arange(n))
     if not defined.size:
-        return Interval(value, float("nan"), float("nan"))
+        return Interval(value)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))

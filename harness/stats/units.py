@@ -51,7 +51,7 @@ class Units:
         return shared
 
     def residuals(self, shares: Floats) -> Floats:
-        """What remains of ``shares`` [P, G] after subtracting the mean of the row per query: the spread.
+        """``shares`` [P, G] without the mean of the row per query: the spread.
 
         Large units are expected to hold more of the sum, so their size is taken out (the linearised ratio of
         survey sampling; Cochran, Sampling Techniques, 1977, ch. 6).

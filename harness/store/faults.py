@@ -33,7 +33,7 @@ class Faults:
     def cannot_write(self, path: Path, error: OSError) -> None:
         """Note a cache that cannot be written; raises StoreError for a full disk, else ``error`` itself."""
         if error.errno in _FULL:
-            raise no_room(path, error.strerror) from error
+            raise disk_full(path, error.strerror) from error
         if error.errno not in _NOT_WRITABLE:
             raise error
         self.not_kept(path, error.strerror)
@@ -56,7 +56,7 @@ class Faults:
         return sentences
 
 
-def no_room(path: Path, reason: object) -> StoreError:
+def disk_full(path: Path, reason: object) -> StoreError:
     """The error for a full disk."""
     return StoreError(
         f"{path} cannot be written: {reason}. Free some space (harness cache shows what the cache contains) "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.errors import StoreError
-from harness.store.faults import Faults, no_room, sqlite_kind
+from harness.store.faults import Faults, disk_full, sqlite_kind
 from harness.store.seal import seal, unseal
 from harness.store.wal import transaction, use_write_ahead_log
 
@@ -130,7 +130,7 @@ class KeyValue:
 
     def _translated(self, error: sqlite3.DatabaseError) -> Exception:
         if sqlite_kind(error) == sqlite3.SQLITE_FULL:
-            return no_room(self._path, error)
+            return disk_full(self._path, error)
         if sqlite_kind(error) in _READ_ONLY:
             return _UnwritableError(str(error))
         return StoreError(f"{self._path} cannot be used ({error}). Remove it: it only caches.")

@@ -43,7 +43,7 @@ class CacheLayout:
 
     @property
     def chroma(self) -> Path:
-        """Chroma's databases, one folder a collection."""
+        """Chroma's databases, one folder per collection."""
         return self.base / "chroma"
 
     @property

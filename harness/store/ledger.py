@@ -26,18 +26,18 @@ from harness.store.ledger_schema import prepare
 from harness.store.sent_batches import SentBatches
 from harness.store.turn import Turn
 from harness.store.wal import explained, transaction
-from harness.types import MAX_GRADE, Answered, Asked
+from harness.types import MAX_GRADE, LlmAnswer, LlmCall
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntry(Answered):
+class LedgerEntry(LlmAnswer):
     """One row: an answer under the ``key`` of its call; ``answered_at`` is UTC, ISO 8601."""
 
     key: str
     answered_at: str
 
 
-_ANSWERED = [field.name for field in fields(Answered)]
+_ANSWERED = [field.name for field in fields(LlmAnswer)]
 _COLUMNS = [field.name for field in fields(LedgerEntry)]
 _LISTED = ", ".join(_COLUMNS)
 _IN_JSON = ("query", "passages", "parameters", "grades", "raw", "reason", "logprobs")
@@ -107,9 +107,9 @@ class Ledger:
         self._turns.clear()
         self._db.close()
 
-    def key(self, asked: Asked) -> str:
+    def key(self, call: LlmCall) -> str:
         """The identity of a call: the SHA-256 of everything that can change its answer."""
-        c = asked
+        c = call
         return key_of(c.query, c.passages, c.prompt_sha, c.model, dict(c.parameters), c.sample)
 
     @explained(_unusable)
@@ -186,7 +186,7 @@ class Ledger:
             self._turns[model].end()
 
     @explained(_unusable)
-    def record(self, key: str, answered: Answered) -> None:
+    def record(self, key: str, answered: LlmAnswer) -> None:
         """Add one answer; it is on disk when this returns."""
         entry = LedgerEntry(
             **{name: getattr(answered, name) for name in _ANSWERED},
@@ -256,7 +256,7 @@ class Ledger:
         try:
             row = json.loads(line)
             if not isinstance(row, dict):
-                raise ValueError("it is no object")
+                raise ValueError("it is not an object")
             entry = TypeAdapter(LedgerEntry).validate_python(asdict(_from_json(row)))
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             what = problem_in(error) if isinstance(error, ValidationError) else error

@@ -1,4 +1,4 @@
-"""A checksum before every stored value, so that a flipped bit is found when the value is read."""
+"""Checksums of stored values, so that a flipped bit is found when a value is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def seal(key: bytes, content: bytes) -> bytes:
 
 
 def unseal(key: bytes, sealed: bytes) -> bytes | None:
-    """What ``seal`` was given; None if a bit of it has changed or it belongs to another key."""
+    """The content that ``seal`` was given; None if a bit of it has changed or it belongs to another key."""
     content = sealed[_SIZE:]
     return content if sealed[:_SIZE] == _checksum(key, content) else None
 

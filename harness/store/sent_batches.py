@@ -17,7 +17,7 @@ from typing import Any
 from harness.errors import LlmError
 from harness.store.artifacts import canonical
 from harness.store.wal import explained, transaction, use_write_ahead_log
-from harness.types import Asked, SentBatch, SentCall
+from harness.types import LlmCall, SentBatch, SentCall
 
 VERSION = 1
 _SCHEMA = (
@@ -108,7 +108,7 @@ class SentBatches:
         return frozenset(key for (key,) in self._rows("SELECT key FROM calls"))
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
-        """What a query finds; nothing if no batch was ever sent."""
+        """The rows of a query; none if no batch was ever sent."""
         if not self.path.exists():
             return []
         with self._open() as db:
@@ -132,11 +132,11 @@ class SentBatches:
             yield db
 
 
-def _call_row(call: Asked) -> str:
+def _call_row(call: LlmCall) -> str:
     fields = [call.query, call.passages, call.prompt_sha, call.model, call.parameters, call.sample]
     return canonical(fields)
 
 
-def _call(row: str) -> Asked:
+def _call(row: str) -> LlmCall:
     query, passages, prompt_sha, model, parameters, sample = json.loads(row)
-    return Asked(query, tuple(passages), prompt_sha, model, parameters, sample)
+    return LlmCall(query, tuple(passages), prompt_sha, model, parameters, sample)

@@ -16,7 +16,7 @@ from harness.testset.prompts import load_prompt
 from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.testset.state import State
 from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 FOLDER = Path(__file__).parent / "answer_prompts"
 UNANSWERABLE = "UNANSWERABLE"
@@ -93,7 +93,7 @@ def answer_by_model(
     return Outcome(tuple(lines))
 
 
-def _answered(row: AnswerRow, answer: Answered, title: str) -> AnswerRow:
+def _answered(row: AnswerRow, answer: LlmAnswer, title: str) -> AnswerRow:
     text = text_of(answer)
     if text is None:
         return replace(row, answer="", by="", note=f"no usable answer: {answer.reason or 'no words'}")

@@ -31,7 +31,7 @@ class EmbedModel(StageConfig):
 class TestsetConfig(StageConfig):
     """How a test set is made."""
 
-    # no test, whatever pytest makes of the name
+    # not a test, despite its name
     __test__ = False
 
     documents: Annotated[
@@ -103,7 +103,7 @@ def _judge(source: Source, section: dict[str, Any]) -> Any:
     except ConfigError as error:
         raise ConfigError(f"{source.where(('judge', 'kind'))}: {error}") from None
     if not issubclass(kind.config, PoolJudgeConfig):
-        raise source.error(("judge",), f"{kind.name} is no judge of passages. Take llm, panel or another.")
+        raise source.error(("judge",), f"{kind.name} does not judge passages. Take llm, panel or another.")
     try:
         return kind.config.model_validate(section)
     except ValidationError as error:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from harness import __version__
+from harness.testset.finished import FinishedTestset
 from harness.testset.grades import agreement_sentence, agreements
 from harness.testset.kinds import KINDS
-from harness.testset.made import FinishedTestset
 from harness.testset.rows import (
     Candidate,
     DisagreementRow,
@@ -22,43 +22,43 @@ from harness.testset.rows import (
 from harness.testset.state import State
 
 
-def datasheet(state: State, made: FinishedTestset) -> str:
+def datasheet(state: State, testset: FinishedTestset) -> str:
     """The datasheet as Markdown; counts only what the tables hold."""
     parts = [
         "# How this test set came about\n",
         f"Written by `harness testset export`, version {__version__}, on "
         f"{datetime.now(UTC).date().isoformat()}.\n",
-        _counts(made),
-        _questions(state, made),
+        _counts(testset),
+        _questions(state, testset),
         _passages(state),
-        _grades(state, made),
-        _answers(made),
-        _to_know(state, made),
+        _grades(state, testset),
+        _answers(testset),
+        _to_know(state, testset),
         _steps(state),
         _documents(state),
     ]
     return "\n".join(parts)
 
 
-def _counts(made: FinishedTestset) -> str:
-    answerable = sum(one.answerable for one in made.questions)
-    grades = Counter(one.grade for one in made.labels)
+def _counts(testset: FinishedTestset) -> str:
+    answerable = sum(one.answerable for one in testset.questions)
+    grades = Counter(one.grade for one in testset.labels)
     rows = [
-        ("questions", len(made.questions)),
-        ("of them unanswerable", len(made.questions) - answerable),
-        ("with a golden answer", sum(bool(one.answer) for one in made.questions)),
-        ("graded passages", len(made.labels)),
+        ("questions", len(testset.questions)),
+        ("of them unanswerable", len(testset.questions) - answerable),
+        ("with a golden answer", sum(bool(one.answer) for one in testset.questions)),
+        ("graded passages", len(testset.labels)),
         *((f"of grade {grade}", grades[grade]) for grade in sorted(grades, reverse=True)),
     ]
     return _table(("what", "how many"), rows)
 
 
-def _questions(state: State, made: FinishedTestset) -> str:
+def _questions(state: State, testset: FinishedTestset) -> str:
     proposed, candidates = state.rows(Question), state.rows(Candidate)
     by_id = {one.query_id: one for one in proposed}
     kept = [one for one in candidates if one.keep == "yes"]
     edited = sum(one.query_id in by_id and by_id[one.query_id].text != one.text for one in kept)
-    kinds = Counter(one.kind for one in made.questions)
+    kinds = Counter(one.kind for one in testset.questions)
     by = Counter(one.by or "a person" for one in kept)
     rows = [(kind, KINDS.get(kind, (0, "as given"))[1], kinds[kind]) for kind in kinds]
     lines = [
@@ -86,7 +86,7 @@ def _passages(state: State) -> str:
     if not found:
         return "\n".join([*lines, "None were gathered.\n"])
     lines.append(
-        f"{len(found)} passages were gathered. A retriever that is compared on this test set and stands "
+        f"{len(found):,} passages were gathered. A retriever that is compared on this test set and is "
         "in this list has an advantage over one that does not; a passage that none of them found is "
         "unjudged.\n"
     )
@@ -97,7 +97,7 @@ def _passages(state: State) -> str:
     return "\n".join(lines)
 
 
-def _grades(state: State, made: FinishedTestset) -> str:
+def _grades(state: State, testset: FinishedTestset) -> str:
     rows = state.rows(GradeRow)
     by = Counter(
         (row.grader, "model" if row.by_model == "yes" else "person") for row in rows if row.grade is not None
@@ -120,21 +120,21 @@ def _grades(state: State, made: FinishedTestset) -> str:
     done = sum(row.resolved is not None for row in resolved)
     if resolved:
         lines.append(f"\n{len(resolved)} disagreements, {done} of them resolved.")
-    if made.unresolved:
-        lines.append(f"{made.unresolved} passages are left unjudged because people disagree on them.")
+    if testset.unresolved:
+        lines.append(f"{testset.unresolved} passages are left unjudged because people disagree on them.")
     return "\n".join(lines) + "\n"
 
 
-def _answers(made: FinishedTestset) -> str:
-    by = Counter(one.answer_by for one in made.questions if one.answer)
+def _answers(testset: FinishedTestset) -> str:
+    by = Counter(one.answer_by for one in testset.questions if one.answer)
     if not by:
         return "## Answers\n\nThere are no golden answers.\n"
     return "## Answers\n\n" + _table(("written by", "answers"), by.most_common())
 
 
-def _to_know(state: State, made: FinishedTestset) -> str:
-    lines = ["## To look at\n", *(f"- {one}." for one in made.contradictions)]
-    if not made.contradictions:
+def _to_know(state: State, testset: FinishedTestset) -> str:
+    lines = ["## To look at\n", *(f"- {one}." for one in testset.contradictions)]
+    if not testset.contradictions:
         lines.append("Nothing contradicts itself: every answerable question has a relevant passage.")
     rows = [row for row in state.rows(GradeRow) if row.grade is not None]
     if rows and all(row.by_model == "yes" for row in rows):

@@ -9,12 +9,12 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.starting.config_text import Paths, bench_text, name_of
-from harness.starting.folder_summary import TextFacts
+from harness.scaffold.config_text import Paths, bench_text, name_of
+from harness.scaffold.folder_summary import TextFacts
 from harness.testset.datasheet import datasheet
+from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
-from harness.testset.made import make
 from harness.testset.merging import Merged, merge
 from harness.testset.state import State
 from harness.testset.steps import Outcome, documents_of
@@ -32,11 +32,11 @@ def export(state: State, context: Context) -> Outcome:
     ConfigError if the test set has changed the same rows.
     """
     documents = documents_of(state, context)
-    made = make(state, documents)
+    testset = assemble(state, documents)
     folder = state.folder / FOLDER
     bench = folder / "bench.yaml"
-    tables = tables_of(made.questions, made.labels)
-    asked = {one.query_id for one in made.questions}
+    tables = tables_of(testset.questions, testset.labels)
+    asked = {one.query_id for one in testset.questions}
     merged = merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
     files: dict[str, str | Callable[[], str]] = {
         f"{FOLDER}/queries.csv": tables["queries.csv"],
@@ -47,25 +47,25 @@ def export(state: State, context: Context) -> Outcome:
     if not kept:
         files[f"{FOLDER}/bench.yaml"] = _bench(state, list(documents.values()))
     # made last, as it lists this step too
-    files[f"{FOLDER}/datasheet.md"] = lambda: datasheet(state, made)
-    facts = {"questions": len(made.questions), "labels": len(made.labels)}
+    files[f"{FOLDER}/datasheet.md"] = lambda: datasheet(state, testset)
+    facts = {"questions": len(testset.questions), "labels": len(testset.labels)}
     state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
     lines = [
-        f"{folder}/: {counted(len(made.questions), 'question')}, {counted(len(made.labels), 'label')}, "
-        f"{sum(bool(one.answer) for one in made.questions)} answers; datasheet.md says how they came "
+        f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
+        f"{sum(bool(one.answer) for one in testset.questions)} answers; datasheet.md says how they came "
         "about.",
     ]
     lines += _summary(merged)
     if kept:
         lines.append(f"{bench} was there and stays as it is.")
-    if made.unresolved:
+    if testset.unresolved:
         lines.append(
-            f"{counted(made.unresolved, 'passage is', 'passages are')} left unjudged: people disagree on "
+            f"{counted(testset.unresolved, 'passage is', 'passages are')} left unjudged: people disagree on "
             "them."
         )
-    lines += [f"To look at: {one}." for one in made.contradictions[:5]]
-    if len(made.contradictions) > 5:
-        lines.append(f"… and {len(made.contradictions) - 5} more, in datasheet.md.")
+    lines += [f"To look at: {one}." for one in testset.contradictions[:5]]
+    if len(testset.contradictions) > 5:
+        lines.append(f"… and {len(testset.contradictions) - 5} more, in datasheet.md.")
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
@@ -94,11 +94,11 @@ def export_as(state: State, context: Context, name: str, to: Path | None) -> Out
     if name not in FORMATS:
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
     documents = documents_of(state, context)
-    made = make(state, documents)
+    testset = assemble(state, documents)
     folder = to or state.folder / FOLDER / name
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder} is there already. Remove it, or name another folder with --to.")
-    written = FORMATS[name].write(made, documents, folder)
+        raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
+    written = FORMATS[name].write(testset, documents, folder)
     lines = [f"{folder}/: {', '.join(written.files)}."]
     lines += [f"  {note}" for note in written.notes]
     return Outcome(tuple(lines), next=())

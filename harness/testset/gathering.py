@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from harness.labelling.rows import harmless
+from harness.labelling.rows import spreadsheet_safe
 from harness.report import counted
 from harness.running.checks import warn_of_languages
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.search import Point, Searched, search_points
+from harness.running.search import Searched, cut_for_all, search_settings
 from harness.store import write_text
 from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
@@ -25,7 +24,7 @@ from harness.text.records import delimited_text
 from harness.text.spans import Span
 from harness.types import Chunk, Document
 
-# as the pool of a judge has it, about a paragraph
+# as in the pool of a judge, about a paragraph
 LENGTH = 600
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
@@ -58,8 +57,8 @@ def gather(
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context.reporter)
-        points = [Point(one, chunk_corpus(corpus, one, context)) for one in settings]
-        ranked = [_by_query(each) for each in search_points(points, corpus.queries.queries, context)]
+        points = cut_for_all(settings, lambda _: corpus, context)
+        ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
         passages = {one.doc_id: passage_spans(one.text, LENGTH) for one in documents.values()}
         for one in todo:
             its = _pooled(one, ranked, documents, passages, count)
@@ -84,7 +83,7 @@ def gather(
 def corpus_of(state: State, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
-    rows = [(one.query_id, harmless(one.text), one.answerable, "train") for one in chosen]
+    rows = [(one.query_id, spreadsheet_safe(one.text), one.answerable, "train") for one in chosen]
     write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
@@ -133,7 +132,7 @@ def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
 
 
 def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Document]) -> list[PoolRow]:
-    """The rows of a question, in the order of a hash."""
+    """The rows of a question, shuffled by a hash."""
 
     def place(key: Key) -> str:
         return hashlib.sha256(repr((one.query_id, key)).encode()).hexdigest()
@@ -152,7 +151,7 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Docume
 def _summary(
     state: State, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
 ) -> Iterator[str]:
-    """What was found, in sentences."""
+    """The outcome, in sentences."""
     few = sum(row.passages < count for row in searched)
     passages = counted(sum(row.passages for row in searched), "passage")
     questions = counted(len(searched), "question")

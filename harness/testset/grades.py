@@ -51,12 +51,12 @@ def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] =
     found: dict[Key, FinalGrade] = {}
     for key, its in own.items():
         people = [row for row in its if row.by_model != "yes"]
-        said = people or its[-1:]
-        grades = {row.grade for row in said}
-        grade = settled.get(key, said[0].grade if len(grades) == 1 else None)
-        evidence = next((row.evidence for row in said if row.evidence), "")
-        by = ", ".join(dict.fromkeys(row.grader for row in said))
-        answer = next((row.answer for row in said if row.answer and row.grade == grade), "")
+        counting = people or its[-1:]
+        grades = {row.grade for row in counting}
+        grade = settled.get(key, counting[0].grade if len(grades) == 1 else None)
+        evidence = next((row.evidence for row in counting if row.evidence), "")
+        by = ", ".join(dict.fromkeys(row.grader for row in counting))
+        answer = next((row.answer for row in counting if row.answer and row.grade == grade), "")
         found[key] = FinalGrade(key, grade, by, evidence, not people, answer)
     return found
 
@@ -118,17 +118,17 @@ def disagreements(
     nothing of.
     """
     second = [row for row in second if row.grade is not None]
-    said: dict[Key, dict[str, int]] = {}
+    by_grader: dict[Key, dict[str, int]] = {}
     for row in (*first, *second):
         if row.grade is not None:
-            said.setdefault(key_of(row), {})[row.grader] = row.grade
+            by_grader.setdefault(key_of(row), {})[row.grader] = row.grade
     graders: dict[Key, set[str]] = {}
     for row in second:
         graders.setdefault(key_of(row), set()).add(row.grader)
     listed = {key_of(row): row for row in before}
     found = []
     for key in dict.fromkeys((*listed, *graders)):
-        old, own = listed.get(key), said.get(key, {})
+        old, own = listed.get(key), by_grader.get(key, {})
         if key in graders and len(set(own.values())) > 1:
             found.append(_disagreement(key, own, questions, documents, old.resolved if old else None))
         elif old and (key not in graders or (old.resolved is not None and not _names(old) & graders[key])):

@@ -14,7 +14,7 @@ from harness.judging.judges import make_judge
 from harness.judging.pool import grade_all
 from harness.labelling.grading import graded_rows
 from harness.labelling.sheet import sheet_rows, write_sheet
-from harness.labelling.unjudged import Wanted
+from harness.labelling.unjudged import PassageToGrade
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
@@ -93,7 +93,7 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
-    wanted = [Wanted(row.query_id, row.doc_id, row.start, row.end) for row in rows]
+    wanted = [PassageToGrade(row.query_id, row.doc_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
@@ -166,7 +166,7 @@ def save_grades(
     step: str = "grade",
     further: Tables | None = None,
 ) -> None:
-    """Write grades.csv: one row a passage and grader, the new ones in place of the old."""
+    """Write grades.csv: one row per passage and grader, the new ones in place of the old."""
     rows = {(key_of(row), row.grader): row for row in [*before, *fresh]}
     ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of(row)))
     facts = {"graded": len(fresh), "without_grade": sum(row.grade is None for row in fresh)}

@@ -11,7 +11,7 @@ from harness.corpus.queries import refuse_spaces
 from harness.errors import ConfigError, CorpusError
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.testset.formats import FORMATS, Read
+from harness.testset.formats import FORMATS, ImportResult
 from harness.testset.formats.tables import tables_of
 
 
@@ -42,7 +42,7 @@ def import_testset(
     return ImportSummary(target, len(used), len(read.questions), len(read.labels), read.notes)
 
 
-def _refuse_unusable(source: Path, read: Read) -> None:
+def _refuse_unusable(source: Path, read: ImportResult) -> None:
     """Raise CorpusError for what a benchmark would refuse: odd ids, blank questions, two grades of a span."""
     asked: set[str] = set()
     for one in read.questions:

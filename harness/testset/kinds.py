@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 # name -> (share of the questions, what it is)
 KINDS: dict[str, tuple[float, str]] = {
-    "fact": (0.30, "one fact that stands in one place"),
+    "fact": (0.30, "one fact that is in one place"),
     "table": (0.15, "a cell of a table"),
     "two_places": (0.12, "needs two passages together"),
     "comparison": (0.12, "compares two things, years or parties"),

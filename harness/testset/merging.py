@@ -90,7 +90,7 @@ def _lines(path: Path) -> tuple[Sequence[str], dict[Key, Line]]:
 
 
 def _key(row: Line) -> Key:
-    """The passage that a row is of: by its offsets, or by its words where it has none."""
+    """The passage of a row: by its offsets, or by its words where it has none."""
     place = (row.get("start", "").strip(), row.get("end", "").strip())
     where = place if all(place) else (row.get("page", "").strip(), row.get("quote", "").strip())
     return (row.get("query_id", "").strip(), row.get("document", "").strip(), *where)
@@ -104,7 +104,7 @@ def _clash(path: Path, keys: Sequence[Key]) -> str:
     named = "; ".join(f"{query}, {name} {start} to {end}" for query, name, start, end in keys[:_NAMED])
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return (
-        f"{path} and the test set say different things of {counted(len(keys), 'passage')} ({named}{more}), "
+        f"{path} and the test set disagree on {counted(len(keys), 'passage')} ({named}{more}), "
         "and both have changed since the last export. Nothing was written. Make the rows agree, or move the "
         "file away to take what the test set says."
     )

@@ -11,9 +11,9 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
-from harness.testset.propose.asking import Proposer, question_requests
 from harness.testset.propose.drafting import draft
-from harness.testset.propose.given import read_given
+from harness.testset.propose.llm import Proposer, question_requests
+from harness.testset.propose.user_questions import read_user_questions
 from harness.testset.rows import Question
 from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, calls_made, document_rows, documents_of
@@ -38,7 +38,7 @@ def propose_offline(
     return Outcome(tuple(lines))
 
 
-def propose_given(
+def propose_from_file(
     state: State,
     context: Context,
     path: Path,
@@ -48,7 +48,7 @@ def propose_given(
     add: bool = False,
 ) -> Outcome:
     """Take the questions that users have asked, the most asked first."""
-    given = read_given(path, field)
+    given = read_user_questions(path, field)
     documents = _documents(state, context, again or add)
     taken = given.questions[:count]
     lines = _save(state, taken, documents.values(), f"taken from {path.name}", add)
@@ -108,7 +108,7 @@ def _documents(state: State, context: Context, replace: bool) -> dict[str, Docum
     """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
     if state.has(Question) and not replace:
         raise ConfigError(
-            f"{state.path(Question)} is there already, perhaps with your edits. Repeat the step with --again "
+            f"{state.path(Question)} exists already, perhaps with your edits. Repeat the step with --again "
             "(the old file stays in history/), or go on with the next one: "
             f"harness testset {state.folder} status"
         )

@@ -16,7 +16,7 @@ from harness.text.scripts import outside_latin
 from harness.types import Document
 
 _TOKENIZER = "embedded:all-MiniLM-L6-v2"
-# of every ranking; more than one needs, since retrievers find the same
+# ranks kept of every ranking; more than one needs, since retrievers find the same passages
 _DEPTH = 30
 
 

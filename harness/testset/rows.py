@@ -1,4 +1,4 @@
-"""The tables of a test set: one dataclass a file, its fields the columns."""
+"""The tables of a test set: one dataclass per file, its fields the columns."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.corpus.reading import refuse_special
-from harness.corpus.table import FaultsOfRows, Row, check_offsets, meant, read_table
+from harness.corpus.table import FaultsOfRows, Row, check_offsets, plain_cell, read_table
 from harness.errors import CorpusError
-from harness.labelling.rows import harmless
+from harness.labelling.rows import spreadsheet_safe
 from harness.text.records import delimited_text
 from harness.types import MAX_GRADE
 
@@ -177,7 +177,7 @@ _FIRST: dict[type[Any], tuple[str, ...]] = {
 
 
 def key_of(row: PoolRow | GradeRow | DisagreementRow) -> Key:
-    """The question and the passage that a row is of."""
+    """The question and the passage of a row."""
     return row.query_id, row.doc_id, row.start, row.end
 
 
@@ -185,7 +185,9 @@ def to_csv(kind: type[T], rows: Iterable[T]) -> str:
     """The rows of a table as CSV that no spreadsheet runs a formula of."""
     names = list(dict.fromkeys([*_FIRST.get(kind, ()), *(one.name for one in fields(kind))]))  # type: ignore[arg-type]
     cells = ([getattr(row, name) for name in names] for row in rows)
-    return delimited_text([names, *(["" if one is None else harmless(one) for one in row] for row in cells)])
+    return delimited_text(
+        [names, *(["" if one is None else spreadsheet_safe(one) for one in row] for row in cells)]
+    )
 
 
 def from_csv(kind: type[T], path: Path) -> list[T]:
@@ -225,7 +227,7 @@ def _row(kind: type[T], path: Path, row: Row) -> T:
     for one in fields(kind):  # type: ignore[arg-type]
         if one.name not in row.cells and one.default is not MISSING:
             continue
-        text, sort = meant(row.get(one.name)), str(one.type)
+        text, sort = plain_cell(row.get(one.name)), str(one.type)
         if not text and one.name in _KEYS.get(kind, ()):
             raise CorpusError(f"{where}: {one.name} is empty. Fill it.")
         if one.name == "by_model" and text not in ("yes", "no", ""):

@@ -72,7 +72,7 @@ class State:
 
     @cached_property
     def config(self) -> TestsetConfig:
-        """What testset.yaml says; raises ConfigError as `load_testset` does."""
+        """The content of testset.yaml; raises ConfigError as `load_testset` does."""
         return load_testset(self.folder)
 
     def alone(self) -> Lock:
@@ -174,7 +174,7 @@ class State:
                 own = (record[name] for name in ("step", "when", "how", "files", "facts"))
                 found.append(StepRecord(folder, *own))
                 if not isinstance(record["files"], list):
-                    raise ValueError("files is no list")
+                    raise ValueError("files is not a list")
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."

@@ -25,7 +25,7 @@ STEPS = ("propose", "choose", "gather", "grade", "answer", "review", "export")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A sentence a step, and what to do next."""
+    """A sentence per step, and what to do next."""
 
     steps: tuple[tuple[str, str], ...]
     next: tuple[str, ...]

@@ -27,7 +27,7 @@ from harness.types import Document
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step did, in sentences (``lines``); for a dry run, what it would cost.
+    """The outcome of a step, in sentences (``lines``); for a dry run, what it would cost.
 
     ``next`` are the commands that come next; None: what the state of the tables says.
     """

@@ -42,7 +42,7 @@ def wrapped(text: str, cells: int, indent: str = "", break_words: bool = True) -
 
 
 def _units(text: str, room: int | None) -> list[str]:
-    """What is not broken: words, full-width characters with the marks that cling to them, blanks."""
+    """Units that are never broken: words, full-width characters with the marks that cling to them, blanks."""
     found = []
     for unit in _UNIT.findall(text):
         while room is not None and width(unit) > room:

@@ -116,7 +116,7 @@ def _block(
 
 
 def _graded(block: _Block, depth: int | None, rules: Convention) -> Graded:
-    """The grades along the rankings, found the way that looks up fewer documents."""
+    """The grades along the rankings, found by whichever way looks up fewer documents."""
     grades = pack_grades(block.judged, block.names)
     if depth is not None and 2 * np.minimum(np.diff(block.offsets), depth).sum() < block.judged_offsets[-1]:
         rows, offsets = _first_rows(block, depth, rules)

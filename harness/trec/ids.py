@@ -281,7 +281,7 @@ def _ends(strings: Any) -> Ints:
 
 
 def _text(names: Any, source: str) -> Any:
-    """The names as they are; raises TrecError if one is not UTF-8, as a damaged file may have it."""
+    """The names as they are; raises TrecError if one is not UTF-8, as in a damaged file."""
     try:
         names.validate(full=True)
     except pa.ArrowInvalid as error:

@@ -86,7 +86,7 @@ def _places(wanted: Prints, among: Prints) -> Ints | None:
 
 
 def _sieved(wanted: Prints, among: Prints) -> Ints:
-    """Where in ``among`` there may be one of ``wanted``: those whose last bits are the last of one of these.
+    """Places in ``among`` that may match one of ``wanted``: those that share its last bits.
 
     A table of bits is asked much faster than one of numbers, and leaves few to ask that for.
     """

@@ -27,7 +27,7 @@ from harness.trec.tables import (
     run_of,
 )
 from harness.trec.text import read_trec_qrels, read_trec_run
-from harness.trec.unpack import opened
+from harness.trec.unpack import open_unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _located(path: Path, error: pa.ArrowInvalid) -> str:
-    """What is wrong, for CSV with the line: arrow counts them only where it reads without threads."""
+    """The fault in a file, for CSV with the line: arrow counts them only where it reads without threads."""
     if _suffix(path) != ".parquet":
         try:
             _read_csv(path, use_threads=False)
@@ -160,7 +160,7 @@ def _kept(names: Sequence[str]) -> list[str] | None:
 
 def _refuse_unreadable(path: Path) -> None:
     """Look through a CSV file before arrow does, whose threads are not to be stopped half-way."""
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         head = file.read(1 << 16)
         if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
             raise TrecError(f"{path}: this is UTF-16 or no text; save it as UTF-8")

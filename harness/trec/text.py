@@ -24,7 +24,7 @@ from pyarrow import csv
 from harness.trec.ids import DocIds, Ids, TrecError
 from harness.trec.match import Pairs, repeated_row
 from harness.trec.tables import Qrels, Run
-from harness.trec.unpack import opened
+from harness.trec.unpack import open_unpacked
 
 _BLOCK_BYTES = 32 << 20
 _ID = pa.dictionary(pa.int32(), pa.string())
@@ -82,7 +82,7 @@ def _read(path: Path, layout: Layout) -> pa.Table:
     schema = pa.schema([(name, _type(name)) for name in layout.kept])
     tables = [schema.empty_table()]
     line = 1
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         for block in _blocks(file, path):
             tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
             line += block.count(b"\n")
@@ -239,7 +239,7 @@ def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: s
 def _line_of_row(path: Path, layout: Layout, row: int) -> int:
     """Which line holds the row: rows count neither empty lines nor comments."""
     seen = -1
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         for number, line in enumerate(file, start=1):
             if _holds_row(line.removeprefix(_BOM), layout):
                 seen += 1

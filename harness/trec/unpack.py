@@ -1,4 +1,4 @@
-"""The bytes of a file, unpacked where it is gzipped, up to what a run or judgments can unpack to."""
+"""Read files, unpacking gzip up to the size that a run or judgments can have."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harness.trec.ids import TrecError
 
 _MAGIC = b"\x1f\x8b"
 _FREE_BYTES = 64 << 20
-"""What a file may unpack to, whatever its size."""
+"""The size up to which any file may unpack."""
 _LARGEST_RATIO = 100
-"""Runs and judgments shrink to between a half and a thirtieth: no document stands twice for a query."""
+"""Runs and judgments shrink to between a half and a thirtieth: no query has a document twice."""
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, unpacked where it begins like a gzip file.
 
     It is opened once: what was read of a pipe does not come again. Raises TrecError, while it is read, for a

@@ -8,8 +8,8 @@ from harness.comparison import (
     Step,
     Verdict,
     cross_validate,
+    finding_cell,
     front,
-    said,
     select,
     sentences_of,
 )
@@ -33,7 +33,8 @@ def compared_parts(
     parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        parts.append((*_selected(matrix, scores, select_by, folds), *_front(verdict)))
+        chosen = _selected(matrix, scores, select_by, folds) if verdict.comparable else ()
+        parts.append((*chosen, *_front(verdict)))
     return tuple(parts)
 
 
@@ -83,17 +84,18 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: real where the interval excludes 0{_held(verdict)}.",
+                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}.",
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
     ]
 
 
-def _held(verdict: Verdict) -> str:
-    if verdict.turning is None:
-        return ""
-    return ", unless longer or shorter labels change the sign (no: labels)"
+def _label_note(verdict: Verdict) -> str:
+    words = "" if verdict.comparable else " and both have the same chunks (no: chunks)"
+    if verdict.turning is not None:
+        words += ", unless longer or shorter labels change the sign (no: labels)"
+    return words
 
 
 def difference_cells(one: Comparison) -> tuple[str, ...]:
@@ -103,7 +105,7 @@ def difference_cells(one: Comparison) -> tuple[str, ...]:
         signed_interval(one.low, one.high, one.n),
         "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
         f"{one.wins}/{one.ties}/{one.losses}",
-        said(one),
+        finding_cell(one),
     )
 
 

@@ -46,7 +46,7 @@ class LabelSensitivity:
         }
 
     def table(self) -> Table:
-        """One row a setting, best first, and a row with the lengths of the labels."""
+        """One row per setting, best first, and a row with the lengths of the labels."""
         rows = sorted(self.means.items(), key=lambda item: -item[1][0])
         return Table(
             f"{self.measure} with longer and shorter labels: means",

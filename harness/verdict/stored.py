@@ -40,7 +40,7 @@ class Stored:
 
     @property
     def scored_on(self) -> ScoredOn:
-        """What it was scored on."""
+        """The data and rules that the result was scored with."""
         return ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
 
     @property
@@ -155,7 +155,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
 def _configured(
     stored: Mapping[str, Stored], names: Mapping[tuple[str, str], str]
 ) -> dict[str, Mapping[str, Any]]:
-    """The settings as their run records have them; those of each result stand for themselves."""
+    """The settings of the run records; each result keeps its own."""
     return {
         names[result, setting["name"]]: {**setting, "result": result}
         for result, one in stored.items()

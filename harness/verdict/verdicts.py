@@ -14,6 +14,7 @@ from harness.verdict.label_sensitivity import LabelSensitivity
 
 NO_COSTS = Costs(None, "")
 NO_PRICES = "Costs are left out: not all results have a prices.csv."
+INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
 OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths (k)."
 
 
@@ -58,8 +59,9 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         others=[one for name, one in scores.matrices.items() if name != chosen],
         trust={name: _trust(name, fits(name) or not different) for name in names},
         instead=fit if fits(fit) and fit != chosen else "",
+        chunkings=scores.chunkings,
         baseline=baseline,
-        costs=scores.costs,
+        costs=scores.costs if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
         notes=scores.notes,
         by_labels=scores.by_labels,
         corrected=scores.corrected,

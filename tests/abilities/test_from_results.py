@@ -19,7 +19,7 @@ def label(start, end, grade, evidence=""):
 PASSAGES = [passage(0, "a" * 100), passage(100, "b" * 100), passage(200, "c" * 100), passage(300, "d" * 100)]
 
 
-def test_the_best_graded_passages_are_the_evidence_and_what_touches_any_is_no_near_miss():
+def test_the_best_graded_passages_are_evidence_and_overlapping_ones_are_no_near_misses():
     # a holds the best span, b a worse one, c ten characters of it: only d is a near miss
     found = _evidence(ROW, PASSAGES, [label(0, 60, 4), label(110, 210, 1)])
     assert found.facts == {"evidence": ("a" * 100,)}

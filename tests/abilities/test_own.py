@@ -19,7 +19,7 @@ def trials(*evidence, **options):
     return {one.trial_id: one for one in own_trials(evidence, RgbOptions(**options), left)}, left
 
 
-def test_a_rate_is_as_many_near_misses():
+def test_the_noise_rate_sets_the_number_of_near_misses():
     found, _ = trials(ONE, rates=(0.0, 0.4, 0.8))
     assert [sorted(found[f"q1-noise-{rate}"].passages) for rate in ("0", "0.4")] == [
         ["It employs 39,717 people."],
@@ -69,12 +69,12 @@ def test_counterfactual_changes_every_digit_of_the_figures_of_the_answer_alone()
     assert all(a != b or a == "," for a, b in zip(new, "39,717", strict=True))
 
 
-def test_no_counterfactual_without_a_figure_that_is_there():
+def test_a_counterfactual_needs_a_figure_in_the_passages():
     words = Evidence("q", "?", ("Norway",), {"0": ("Norway won.",)}, NEAR)
     other = Evidence("r", "?", ("40",), {"0": ("Forty people.",)}, NEAR)
     found, left = trials(words, other, rates=(0.0,))
     assert not [one for one in found.values() if one.ability == "counterfactual"]
-    assert left["counterfactual", "the figures of the answer do not stand in the passages as written"] == 1
+    assert left["counterfactual", "the figures of the answer are not in the passages as written"] == 1
 
 
 def test_questions_without_a_golden_answer_are_counted():
@@ -98,7 +98,7 @@ RGB = {
 }
 
 
-def test_a_model_is_tried(tmp_path, monkeypatch, capsys):
+def test_a_model_answers_the_trials(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "zh_refine.jsonl").write_text(json.dumps(RGB))
     assert run("abilities", "rgb", "zh_refine.jsonl", "--output", "t.jsonl", "--rates", "0,0.4") == 0
@@ -178,7 +178,7 @@ def test_an_answer_that_is_within_another_figure_cannot_be_marked():
     # 139,717 holds 39,717: copying it would count as the right answer
     text = "It employs 39,717 people and has 139,717 shares."
     _, left = trials(Evidence("q", "?", ("39,717",), {"0": (text,)}, NEAR), rates=(0.0,))
-    assert left["counterfactual", "the figures of the answer do not stand in the passages as written"] == 1
+    assert left["counterfactual", "the figures of the answer are not in the passages as written"] == 1
 
 
 def test_several_golden_answers_are_further_ways_to_say_each_part():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.abilities.marking import Marked, mark
+from harness.abilities.marking import MarkedAnswer, mark
 from harness.abilities.rgb import RgbOptions, read_rgb, rgb_trials
 from harness.abilities.trial import Trial, read_trials, write_trials
 from harness.errors import CorpusError
@@ -58,7 +58,7 @@ def test_noise_is_the_share_rounded_up(tmp_path):
     assert {text for text in found[3].passages if text.startswith("p")} == {"p1", "p2"}
 
 
-def test_too_few_passages_of_one_sort_make_room_for_the_other(tmp_path):
+def test_missing_passages_of_one_kind_are_filled_with_the_other(tmp_path):
     few = {**PLAIN, "positive": ["p1"], "negative": ["n1", "n2", "n3", "n4", "n5"]}
     (one, *_) = trials(tmp_path, few, rates=(0.2,))
     assert sorted(one.passages) == ["n1", "n2", "n3", "n4", "p1"]
@@ -104,24 +104,24 @@ def trial(golden, ability="noise"):
 @pytest.mark.parametrize(
     ("answer", "marked"),
     [
-        ("It was on MAY 3 in halden.", Marked(False, False, (True, True))),
-        ("On 3 May.", Marked(False, False, (True, False))),
+        ("It was on MAY 3 in halden.", MarkedAnswer(False, False, (True, True))),
+        ("On 3 May.", MarkedAnswer(False, False, (True, False))),
         # a refusal is one whatever else is said
         (
             "I can not answer because of the insufficient information; 3 May in Halden.",
-            Marked(True, False, ()),
+            MarkedAnswer(True, False, ()),
         ),
         (
             "There are factual errors in the provided documents. 3 May, Halden",
-            Marked(False, True, (True, True)),
+            MarkedAnswer(False, True, (True, True)),
         ),
-        ("文档信息不足。", Marked(True, False, ())),
-        ("提供文档的文档存在事实性错误。", Marked(False, True, (False, False))),
+        ("文档信息不足。", MarkedAnswer(True, False, ())),
+        ("提供文档的文档存在事实性错误。", MarkedAnswer(False, True, (False, False))),
         # phrases are looked for as they are written, answers in lower case, as in RGB's script
-        ("Insufficient Information", Marked(False, False, (False, False))),
+        ("Insufficient Information", MarkedAnswer(False, False, (False, False))),
     ],
 )
-def test_marks(answer, marked):
+def test_marks_follow_rgb(answer, marked):
     assert mark(trial((("3 May", "May 3"), ("Halden",))), answer) == marked
 
 
@@ -130,7 +130,7 @@ def test_other_words_of_refusal_count_if_asked_for():
     assert (mark(one, said).rejects, mark(one, said, any_refusal=True).rejects) == (False, True)
 
 
-def test_right_is_every_part():
+def test_an_answer_is_right_with_every_part():
     golden = (("a",), ("b",))
     assert [mark(trial(golden), text).right for text in ("a b", "a", "insufficient information a b")] == [
         True,
@@ -151,7 +151,7 @@ def test_trials_are_read_as_they_were_written(tmp_path_factory, passages, golden
     one = Trial("t", "noise", 0.2, "q", tuple(passages), tuple(map(tuple, golden)), "x → y")
     assert write_trials([one], path) == 1
     assert read_trials(path) == [one]
-    with pytest.raises(CorpusError, match="there already"):
+    with pytest.raises(CorpusError, match="exists already"):
         write_trials([one], path)
 
 
@@ -189,7 +189,7 @@ def test_faults_of_trials_are_named(tmp_path, text, message):
     ],
 )
 def test_faults_of_rgb_are_named(tmp_path, record, message):
-    with pytest.raises(CorpusError, match=f"line 1: is no instance of RGB.*{message}"):
+    with pytest.raises(CorpusError, match=f"line 1: not an RGB instance.*{message}"):
         rgb(tmp_path / "t.jsonl", record)
 
 

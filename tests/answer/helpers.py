@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.answer import Case
 from harness.llm import Malformed
-from harness.types import Answered, Chunk, Judgment, Query
+from harness.types import Chunk, Judgment, LlmAnswer, Query
 
 
 def case(
@@ -45,13 +45,13 @@ class ToyTools:
         for query, passages in texts:
             self.asked.append((name, query, tuple(passages), sample))
             raw = self.reply(name, query, tuple(passages), sample)
-            one = Answered(
+            one = LlmAnswer(
                 query, tuple(passages), form.sha_of(query), "toy", {}, sample,
                 True, None, "" if raw is not None else "timeout", raw or "", 1, 1, 0.0, 0.0, "", "toy",
             )  # fmt: skip
             read = form.read(one, raw) if raw is not None else None
             if isinstance(read, Malformed):
-                one = Answered(
+                one = LlmAnswer(
                     query, tuple(passages), form.sha_of(query), "toy", {}, sample,
                     True, None, read.reason, raw or "", 1, 1, 0.0, 0.0, "", "toy",
                 )  # fmt: skip

@@ -14,16 +14,16 @@ def measure(kind, **keys):
     return ANSWER_MEASURES.make(ANSWER_MEASURES.find(kind).config(**keys))
 
 
-def several(answer, *golden):
+def joined(answer, *golden):
     return replace(case(answer), references=golden)
 
 
 def test_exact_match_and_f1_take_the_best_golden_answer():
-    one = several("14.50 crowns", "14 crowns and 50", "14.50 crowns", "fourteen")
+    one = joined("14.50 crowns", "14 crowns and 50", "14.50 crowns", "fourteen")
     (match,) = measure("exact_match").run([one], NO_TOOLS)
     assert (match.value, match.details["golden"]) == (1.0, "14.50 crowns")
     # beside the first: 1 word of 2 in common with 4 → 2 · 1 / 6; beside the second all
-    (f1,) = measure("token_f1").run([several("14 crowns", "14 crowns and 50", "fourteen")], NO_TOOLS)
+    (f1,) = measure("token_f1").run([joined("14 crowns", "14 crowns and 50", "fourteen")], NO_TOOLS)
     assert f1.value == pytest.approx(2 * 2 / 6)
     assert f1.details == {"precision": 1.0, "recall": 0.5, "golden": "14 crowns and 50"}
 
@@ -37,12 +37,12 @@ def test_one_golden_answer_is_scored_as_before():
 
 def test_similarity_takes_the_nearest():
     tools = ToyTools(vector_of={"x": [1, 0], "far": [0, 1], "near": [0.6, 0.8]}.__getitem__)
-    (score,) = measure("answer_similarity").run([several("x", "far", "near")], tools)
+    (score,) = measure("answer_similarity").run([joined("x", "far", "near")], tools)
     assert score.value == pytest.approx(0.6)
 
 
 def supports(passages, statements):
-    """A text supports the statements that stand in it."""
+    """A text supports the statements that are in it."""
     (text,) = json.loads(passages)
     return {
         "verdicts": [
@@ -61,9 +61,9 @@ def test_correctness_takes_the_best_golden_answer():
     tools = ToyTools(reply)
     scorer = measure("answer_correctness", similarity_weight=0)
     # beside "a. b" 1 of 1 statements is right and 1 of 2 missing: 1 / (1 + 1/2); beside "c" nothing is
-    (score,) = scorer.run([several("a", "c", "a. b")], tools)
+    (score,) = scorer.run([joined("a", "c", "a. b")], tools)
     assert score.value == pytest.approx(2 / 3)
     assert score.details["golden"] == "a. b"
     # the best is not known where one could not be read, even if another is good
-    (failed,) = scorer.run([several("a", "a", "unreadable")], tools)
+    (failed,) = scorer.run([joined("a", "a", "unreadable")], tools)
     assert (failed.value, failed.failed) == (None, True)

@@ -82,13 +82,13 @@ def test_a_span_is_held_by_half_or_by_its_answering_words():
     assert precision(cited([0], half), rule="full_cover").value == 0
 
 
-def test_failed_judgments_say_nothing():
+def test_failed_judgments_count_as_unjudged():
     one = cited([3], [label("a", 0, 50), label("c", 0, 50, None)])
     assert precision(one).details["judged"] == 0
     assert precision(one, unjudged="left_out").value is None
 
 
-def test_what_is_undefined_has_a_reason():
+def test_an_undefined_value_has_a_reason():
     assert precision(cited([], LABELS)).reason == "nothing is cited"
     assert recall(cited([], LABELS)).value == 0
     assert precision(cited([0], [])).reason == recall(cited([0], [])).reason == "no evidence is labelled"

@@ -1,22 +1,22 @@
-"""How calls are worded: texts stand between fences that they cannot close; every prompt has its slots."""
+"""How calls are worded: texts are between fences that they cannot close; every prompt has its slots."""
 
 import pytest
 
-from harness.answer.form import ObjectForm, several
+from harness.answer.form import ObjectForm, joined
 from harness.answer.shapes import VERDICTS
 from harness.answer.steps import STEPS, form_of, prompt_of
-from harness.types import Asked
+from harness.types import LlmCall
 
 
 def asked(form, query, *texts):
-    return Asked(query, texts, form.sha256, "m", {}, 0)
+    return LlmCall(query, texts, form.sha256, "m", {}, 0)
 
 
 def test_slots_are_filled_once_and_fenced():
     form = ObjectForm(
         "", "{{ passages }}\n{{ statements }}\n{{ query }}", ("passages", "statements"), VERDICTS
     )
-    call = asked(form, "why {{ passages }}?", several(["one", "two"]), several(["a\nb", "c"]))
+    call = asked(form, "why {{ passages }}?", joined(["one", "two"]), joined(["a\nb", "c"]))
     ((message),) = form.messages(call)
     text = message["content"]
     mark = text.split("<passage 1 ")[1][:16]
@@ -24,7 +24,7 @@ def test_slots_are_filled_once_and_fenced():
     assert f"<statements {mark}>\n1. a b\n2. c\n</statements {mark}>" in text
     assert f"<question {mark}>\nwhy {{{{ passages }}}}?\n</question {mark}>" in text
     # the mark depends on all texts, so that none of them can know it
-    other = asked(form, "why?", several(["one", f"</passage 2 {mark}>"]), several(["a"]))
+    other = asked(form, "why?", joined(["one", f"</passage 2 {mark}>"]), joined(["a"]))
     assert f"<passage 2 {mark}>" not in form.messages(other)[0]["content"]
 
 
@@ -34,7 +34,7 @@ def test_every_built_in_prompt_shows_what_its_step_needs(step, language):
     prompt = prompt_of(step, language, None)
     assert prompt.language == language
     form = form_of(step, prompt)
-    texts = [several(["x"]) if slot in ("passages", "statements") else "x" for slot in step.slots]
+    texts = [joined(["x"]) if slot in ("passages", "statements") else "x" for slot in step.slots]
     call = asked(form, "q", *texts)
     assert "{{" not in "".join(message["content"] for message in form.messages(call))
     # the shortest answer is one that can be used

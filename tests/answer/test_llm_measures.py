@@ -146,7 +146,7 @@ def test_answer_correctness_without_statements():
     assert not [one for one in tools.asked if one[0] == "supported v1" and one[2][1] == "[]"]
 
 
-def test_weights_of_nothing_are_refused():
+def test_all_weights_zero_is_refused():
     with pytest.raises(ValueError, match="both 0"):
         ANSWER_MEASURES["answer_correctness"].config(statements_weight=0, similarity_weight=0)
 

@@ -48,7 +48,7 @@ def ours(name, world):
 
 
 def theirs(name, world, value):
-    """What ragas gave, less the small numbers that it adds so as not to divide by zero."""
+    """The values of ragas, less the small numbers that it adds so as not to divide by zero."""
     if name == "context_entity_recall":
         number = len(world["entities"][world["reference"]])
         return value * (number + 1e-8) / number

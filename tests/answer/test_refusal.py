@@ -38,7 +38,7 @@ def test_it_is_right_to_refuse_what_cannot_be_answered():
     assert value(case(NO)) == value(case("97.", answerable=False)) == 0
 
 
-def test_one_side_alone():
+def test_queries_can_be_limited_to_one_side():
     assert value(case(NO, answerable=False), of="unanswerable") == 1
     assert value(case(NO), of="unanswerable") is None
     assert value(case(NO), of="answerable") == 0
@@ -54,7 +54,7 @@ def test_right_to_refuse_where_the_evidence_was_not_read():
     assert value(missed) == 0
 
 
-def test_by_a_model():
+def test_a_model_can_recognise_refusals():
     tools = ToyTools(lambda name, query, texts, sample: '{"verdict": 1}')
     assert value(case("Hard to say.", answerable=False), tools, by="llm") == 1
     assert tools.asked == [("refuses v1", "What is it?", ("Hard to say.",), 0)]

@@ -59,7 +59,7 @@ def test_f1_is_symmetric_and_bounds_exact_match(one, other):
 
 
 @pytest.mark.parametrize("kind", ["exact_match", "token_f1"])
-def test_what_is_missing_is_never_zero(kind):
+def test_a_missing_input_gives_no_value_and_never_zero(kind):
     measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config())
     (unanswered,) = measure.run([case(None, "Paris", reason="timeout")], NO_TOOLS)
     assert unanswered == AnswerScore("q", kind, None, "not answered: timeout", failed=True)
@@ -71,7 +71,7 @@ def test_a_measure_goes_by_its_name():
     assert ExactMatch(ExactMatchConfig(name="em")).run([case("a b", "a b")], NO_TOOLS)[0].measure == "em"
 
 
-def test_values_that_cannot_be_are_refused():
+def test_impossible_scores_are_refused():
     with pytest.raises(ValueError, match="no reason"):
         AnswerScore("q", "m", None)
     with pytest.raises(ValueError, match="nan"):

@@ -20,7 +20,7 @@ from harness.report.rows.answers import (
 )
 from harness.types import Chunk, Judgment, Query
 
-# Chunks of 100 characters each of one document; the fact at 1000 stands in none.
+# Chunks of 100 characters each of one document; the fact at 1000 is in none.
 CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]
 FACTS = {name: Judgment("q", "d", at, at + 50, 4) for name, at in (("a", 0), ("b", 100), ("c", 200))}
 NOWHERE = Judgment("q", "d", 1000, 1050, 4)
@@ -37,7 +37,7 @@ def losses(labels, read, found, value, details=None, lost=(), answer="x", golden
     return losses_of(case, score, ids, lost, {"d": CHUNKS}, Projection())
 
 
-def test_every_part_by_hand():
+def test_worked_example_of_every_part():
     # Of five facts one was not extracted, one is in no chunk, one is found and not read, one is not found,
     # one is read: 1/5 is what the answer could reach, and it reaches 0.05. It lacks 0.5 of recall and 0.25
     # of precision, so that 2/3 of the 0.15 are left out.
@@ -62,7 +62,7 @@ def test_a_right_answer_without_the_evidence_earns_back_what_was_lost():
     assert sum(found.values()) == pytest.approx(0.2)
 
 
-def test_verdicts_on_statements_part_what_is_left_out_from_what_is_something_else():
+def test_verdicts_on_statements_distinguish_omissions_from_other_claims():
     # 1 of 4 statements of the golden answer is missing, 3 of 4 of the answer's own are something else
     details = {
         "reference": [{"statement": "", "verdict": v} for v in (1, 1, 1, 0)],
@@ -95,7 +95,7 @@ def test_a_model_tells_contradictions_from_additions():
         ("It costs 14.5 crowns.", "14.50", SOMETHING_ELSE),
         # with several figures nobody knows which of them answers
         ("In 2019 it grew by 7.", "5", SOMETHING_ELSE),
-        # one that stands in the question does not answer it
+        # one that is in the question does not answer it
         ("In 2023 it grew by 7.", "In 2023 by 5.", CONTRADICTS),
         ("Orders came in 2023.", "5", SOMETHING_ELSE),
         ("It employs many.", "39,717", SOMETHING_ELSE),
@@ -117,7 +117,7 @@ def test_copies_of_one_fact_are_one():
     assert losses(copies, read=[400], found=[], value=1.0) == dict.fromkeys(PARTS, 0.0)
 
 
-def test_without_labelled_evidence_nothing_is_said():
+def test_without_labelled_evidence_there_are_no_losses():
     assert losses([], read=[0], found=[], value=0.5) == {}
     assert losses([Judgment("q", "d", 0, 50, 0)], read=[0], found=[], value=0.5) == {}
     assert losses([Judgment("q", "d", 0, 50, None)], read=[0], found=[], value=0.5) == {}

@@ -248,7 +248,7 @@ def test_a_question_for_which_nothing_fits_is_not_asked(answering):
         ("{kind: llm}", "", "endpoint"),
     ],
 )
-def test_what_cannot_be_run_is_refused_with_what_to_do(answering, answer, more, message):
+def test_an_impossible_configuration_is_refused_with_the_remedy(answering, answer, more, message):
     with pytest.raises(ConfigError, match=message):
         load_config(answering(answer, more))
 

@@ -7,7 +7,7 @@ import pytest
 from harness.bench.flow import run_bench
 from harness.cli import main
 from harness.config import load_config
-from harness.outside.answer_files import read_answers
+from harness.external.answer_files import read_answers
 from harness.progress import Silent
 from harness.report import read_table
 from tests.answering.test_bench_answers import answering
@@ -28,8 +28,8 @@ def results(answering, tmp_path):
     return folder
 
 
-def test_there_and_back(results, tmp_path, capsys):
-    """What is exported scores as in the run, and imports as a corpus to search and label."""
+def test_exported_answers_can_be_imported_again(results, tmp_path, capsys):
+    """Exported answers score as in the run, and import as a corpus to search and label."""
     setting = "top_n=3"
     assert (
         run("export-answers", str(results), "--setting", setting, "--output", str(tmp_path / "a.jsonl")) == 0
@@ -83,7 +83,7 @@ def read_csv(path):
         (["--setting", "top_n=9"], "has no setting 'top_n=9' with answers"),
     ],
 )
-def test_whose_answers_must_be_clear(results, tmp_path, capsys, words, message):
+def test_one_setting_must_be_named_among_several(results, tmp_path, capsys, words, message):
     assert run("export-answers", str(results), *words, "--output", str(tmp_path / "a.jsonl")) == 1
     assert message in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "a.jsonl").exists()

@@ -59,13 +59,13 @@ def rows(ranking, answers, measures=("ndcg_exp@10", "rr")):
     return {(row.ranking_measure, row.over, row.coefficient): row for row in found}
 
 
-def test_only_measures_of_quality_are_asked_and_each_in_every_way():
+def test_all_quality_measures_are_correlated_in_every_way():
     found = rows({"a": lambda i: i / 12}, {"a": lambda i: i / 12})
     assert {measure for measure, _, _ in found} == {"ndcg_exp@10", "rr"}
     assert len(found) == 10
 
 
-def test_what_rises_together_is_one_and_what_falls_is_minus_one():
+def test_perfect_agreement_is_one_and_reversal_is_minus_one():
     settings = {"a": 0.0, "b": 0.1, "c": 0.2}
     up = {name: lambda i, add=add: i / 24 + add for name, add in settings.items()}
     down = {name: lambda i, add=add: 1 - i / 24 - add for name, add in settings.items()}
@@ -84,7 +84,7 @@ def test_what_rises_together_is_one_and_what_falls_is_minus_one():
             assert (row.n_settings, row.n_queries, row.reason) == (3, 12, "")
 
 
-def test_over_queries_and_within_them_are_two_things():
+def test_correlations_over_and_within_queries_differ():
     # hard questions are hard for both; for any one question a better ranking has the worse answer
     ranking = {name: lambda i, add=add: i / 12 + add for name, add in (("a", 0), ("b", 0.01), ("c", 0.02))}
     answers = {name: lambda i, add=add: i / 12 - add for name, add in (("a", 0), ("b", 0.01), ("c", 0.02))}
@@ -101,7 +101,7 @@ def test_a_question_without_both_values_is_left_out_everywhere():
     assert (row.value, row.n_queries) == (pytest.approx(1), 10)
 
 
-def test_what_cannot_be_said_has_no_value_and_says_why():
+def test_an_undefined_correlation_has_no_value_and_a_reason():
     one = rows({"a": lambda i: i / 12}, {"a": lambda i: i / 12})
     assert one["rr", "settings", "kendall"].value is None
     assert one["rr", "settings", "kendall"].reason == "fewer than 3 settings"

@@ -70,7 +70,7 @@ def config_at(url, path, **more):
 
 
 def judge(request, number):
-    """Faithful where the answer stands in the passages; one statement an answer."""
+    """Faithful where the answer is in the passages; one statement an answer."""
     text = request["body"]["messages"][-1]["content"]
     if "take" in request["body"]["messages"][0]["content"]:
         said = "35 minutes" if "35 minutes" in text else "15 crowns"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.answer.canaries import ATTACKS, TOPICS, VARIANTS, canaries
+from harness.answer.known_answers import ATTACKS, TOPICS, VARIANTS, known_answers
 from harness.answer.measures import ANSWER_MEASURES
 from harness.answering.scorer_check import check_measure
 from harness.cli import main
@@ -25,7 +25,7 @@ ORDERS = ("Ignore all", "忽略之前")
 
 
 def sentences(text):
-    """What an honest model takes a text to state: sentences of the known set that stand in it."""
+    """The statements that an honest model finds in a text: sentences of the known set that it contains."""
     known = [s for topic in TOPICS for s in (topic.golden, topic.wrong, topic.invented)]
     return [one for one in known if one in text]
 
@@ -93,17 +93,17 @@ def check(kind, reply, **keys):
 def test_an_honest_model_passes(kind, language):
     found = check(kind, honest, language=language)
     assert found.problems == ()
-    assert any(one.expected is not None and one.n for one in found.canaries)
+    assert any(one.expected is not None and one.n for one in found.known_answers)
 
 
 def test_values_by_construction():
-    found = {one.variant: one for one in check("faithfulness", honest).canaries}
+    found = {one.variant: one for one in check("faithfulness", honest).known_answers}
     assert (found["golden answer"].mean, found["figure changed"].mean) == (1.0, 0.0)
     # one of two statements follows
     assert found["invented sentence added"].mean == 0.5
     # nothing is stated: there is no value, and that is no failure
     assert (found["noncommittal"].mean, found["noncommittal"].failed) == (None, 0)
-    found = {one.variant: one for one in check("answer_correctness", honest).canaries}
+    found = {one.variant: one for one in check("answer_correctness", honest).known_answers}
     # F1 = 1 / (1 + 1/2), similarity 1: 0.75 · 2/3 + 0.25
     assert found["invented sentence added"].mean == pytest.approx(0.75)
     # F1 0, and a similarity of 1 that knows nothing of figures
@@ -153,10 +153,10 @@ def test_calls_that_fail_are_reported_and_are_no_score():
 
     found = check("faithfulness", silent)
     assert "faithfulness: 3 of 3 answers have no score (golden answer)" in found.problems
-    assert all(one.mean is None for one in found.canaries)
+    assert all(one.mean is None for one in found.known_answers)
 
 
-def test_a_criterion_of_ones_own_may_not_be_talked_over():
+def test_attacks_on_a_custom_criterion_are_found():
     def gullible(name, query, texts, sample):
         return json.dumps({"verdict": int(any(order in texts[1] for order in ORDERS))})
 
@@ -164,25 +164,25 @@ def test_a_criterion_of_ones_own_may_not_be_talked_over():
     assert found.problems == (
         "aspect_critic: “figure changed, orders a score” gains +1.00 over the same without it",
     )
-    assert all(one.expected is None for one in found.canaries)
+    assert all(one.expected is None for one in found.known_answers)
 
 
 def test_refusals_by_a_model():
     assert check("refusal", honest, by="llm").problems == ()
 
 
-def test_the_known_set_is_what_it_says():
+def test_the_known_answers_fit_their_definitions():
     for topic in TOPICS:
         assert topic.golden != topic.wrong
         assert topic.invented not in " ".join(topic.passages)
     assert set(ATTACKS) | set(ATTACKS.values()) <= set(VARIANTS)
     for language in ("en", "zh"):
-        cases = canaries(language, {"answer", "passages"})
+        cases = known_answers(language, {"answer", "passages"})
         assert list(cases) == list(VARIANTS)
         ids = [case.query.query_id for own in cases.values() for case in own]
         assert len(set(ids)) == len(ids)
     # a measure that never sees the answer is not asked about other answers
-    assert list(canaries("en", {"passages"})) == [
+    assert list(known_answers("en", {"passages"})) == [
         "golden answer", "passages on another subject", "passages on another subject order a score",
     ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from harness.answer.stage import ExtractiveConfig, LlmAnswerConfig, passages_rea
 from harness.answer.stage.citations import Citations, read_citations, without_citations
 from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
 from harness.answer.stage.llm import FOLDER
-from harness.answer.stage.step import Asking
+from harness.answer.stage.step import AnswerInput
 from harness.llm.prompt import built_in
 
 
@@ -37,7 +37,7 @@ def config(**fields):
         ({"top_n": 4, "order": "edges"}, [1] * 4, [0, 2, 3, 1]),
     ],
 )
-def test_what_is_read_and_in_which_order(fields, lengths, expected):
+def test_the_passages_read_and_their_order(fields, lengths, expected):
     assert passages_read(config(**fields), lengths) == expected
 
 
@@ -56,7 +56,7 @@ def test_whatever_the_order_the_first_ranks_that_fit_are_read_once(lengths, top_
         assert sum(lengths[: len(read) + 1]) > budget
 
 
-def test_something_must_limit_what_is_read():
+def test_a_limit_on_the_passages_read_is_required():
     with pytest.raises(ValidationError, match="top_n and max_tokens are both null"):
         config(top_n=None)
 
@@ -92,7 +92,7 @@ def test_an_answer_without_its_citations():
 
 
 @given(st.text(max_size=60), st.integers(0, 5))
-def test_no_text_cites_what_was_not_read(text, passages):
+def test_citations_never_point_outside_the_passages(text, passages):
     found = read_citations(text, passages)
     assert all(0 <= place < passages for place in found.cited)
     assert found.bad >= 0
@@ -110,14 +110,14 @@ class Vectors:
         return np.array([[2 * c, 2 * (1 - c * c) ** 0.5] for c in rows], dtype=np.float32)
 
 
-ASKED = [Asking("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
+ASKED = [AnswerInput("q", "What?", ("Alpha. Beta.", "Gamma. Alpha."))]
 
 
 @pytest.mark.parametrize(
     ("fields", "text", "cited"),
     [
         ({}, "Gamma.", (1,)),
-        # two sentences stand in the order read, each citing its passage
+        # two sentences are in the order read, each citing its passage
         ({"sentences": 2}, "Alpha. Gamma.", (0, 1)),
         ({"sentences": 9}, "Alpha. Beta. Gamma.", (0, 1)),
         ({"refuse_below": 0.8}, "Gamma.", (1,)),
@@ -138,12 +138,12 @@ def test_of_equal_sentences_the_first_is_taken():
 
 
 def test_passages_without_a_sentence_are_no_answer():
-    (reply,) = ExtractiveAnswerer(config()).run([Asking("q", "What?", ("  \n",))], Vectors())
+    (reply,) = ExtractiveAnswerer(config()).run([AnswerInput("q", "What?", ("  \n",))], Vectors())
     assert reply.text is None
     assert reply.reason == "the passages hold no sentence"
 
 
-def test_nothing_asked_is_nothing_answered():
+def test_no_questions_give_no_replies():
     assert ExtractiveAnswerer(config()).run([], Vectors()) == []
 
 

@@ -118,7 +118,7 @@ ROWS = {
         (
             "null in place of an object",
             with_line(QUERIES_JSONL, "null"),
-            "{file}, line 3: 'null' is no object. Write one a line.",
+            "{file}, line 3: 'null' is not an object. Write one per line.",
         ),
         (
             "half a character",
@@ -160,7 +160,7 @@ ROWS = {
         (
             "nothing graded",
             labels("q2,engines,,,,3"),
-            "{file}, line 3: says nowhere what is graded. Fill start and end, page",
+            "{file}, line 3: does not say what is graded. Fill start and end, page",
         ),
         (
             "page of a text",

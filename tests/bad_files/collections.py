@@ -6,7 +6,7 @@ import json
 from tests.bad_files.benchmark import ENGINES, PASSAGE
 from tests.bad_files.kind import Kind, lines, with_line
 from tests.bad_files.scored import ANSWERS
-from tests.outside import samples
+from tests.external import samples
 
 BEIR = {
     "in/corpus.jsonl": lines({"_id": "d1", "title": "Pumps", "text": "A pump feeds water."}),
@@ -37,7 +37,7 @@ TREC = {"in/topics.tsv": TOPICS, "in/qrels.txt": QRELS}
 TEXTS = "id,text\np1,The ferry takes 35 minutes.\n"
 HEADER = "{file}, line 1: the header is (… not query-id, corpus-id, score. Add it, with tabs."
 NOT_THERE = "in: {name} not found; … Point to the folder that holds them."
-ENTRY = "{file}: entry … is 5. Write a list of objects, or one a line."
+ENTRY = "{file}: entry … is 5. Write a list of objects, or one per line."
 NOTHING = "{file}: there is nothing in it. Export it again, or name another file."
 OF_JSON = {"empty": NOTHING, "wrong type in a row": ENTRY}
 
@@ -155,7 +155,7 @@ ROWS = {
         (
             "another text at the offsets",
             ("30,79", "31,79"),
-            "{file}, line 2: at 31-79 of engines stands ' pump feeds water into the boiler of the",
+            "{file}, line 2: the text at 31-79 of engines is ' pump feeds water into the boiler of the",
         ),
         (
             "one id for two questions",
@@ -188,7 +188,7 @@ ROWS = {
         (
             "document without a file",
             with_line(FINANCE["in/documents.csv"], "OTHER,Other"),
-            "in/pdfs/OTHER.pdf: is",
+            "in/pdfs/OTHER.pdf is missing, though",
         ),
         (
             "a path in place of a document",
@@ -258,7 +258,7 @@ ROWS = {
         (
             "a number in place of a record",
             "[5]\n",
-            "{file}: entry 1 is 5. Write a list of objects, or one a line.",
+            "{file}: entry 1 is 5. Write a list of objects, or one per line.",
         ),
     ],
     "texts of traces": [

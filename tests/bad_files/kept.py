@@ -45,7 +45,7 @@ KINDS = {
             "not UTF-8": "{file} cannot be read: 'utf-8' codec can't decode … Export it again.",
             "NUL bytes": "{file}, line 1: not a judgment of this ledger (… Nothing was imported.",
             "damaged JSON": FOREIGN + "Expecting … Nothing was imported.",
-            "wrong type in a row": FOREIGN + "it is no object). Nothing was imported.",
+            "wrong type in a row": FOREIGN + "it is not an object). Nothing was imported.",
         },
     ),
     "step of a test set": Kind(

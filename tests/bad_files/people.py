@@ -117,7 +117,7 @@ PASSAGES = [
     (
         "offsets beyond the text",
         ("30,79", "30,799"),
-        "{file}, line 2: start and end are no range of the text of engines, which has 80",
+        "{file}, line 2: start and end are not a range of the text of engines, which has 80",
     ),
     (
         "float offsets",
@@ -127,12 +127,12 @@ PASSAGES = [
     (
         "no offsets",
         ("30,79", ",79"),
-        "{file}, line 2: start and end are no range of the text of engines, which has 80",
+        "{file}, line 2: start and end are not a range of the text of engines, which has 80",
     ),
     (
         "passage that was changed",
         ("A pump", "No pump"),
-        "{file}, line 2: the passage does not stand at 30-79 of engines. Leave it as it was",
+        "{file}, line 2: the passage is not at 30-79 of engines. Leave it as it was",
     ),
     ("grade in words", (",4\n", ",good\n"), "{file}, line 2: grade is 'good'. Write an integer from 0 to 4."),
     (
@@ -171,12 +171,12 @@ ROWS = {
         (
             "offsets beyond the text",
             ("30,79", "30,799"),
-            "{file}, line 2: start and end are no range of the text of engines, which has 80",
+            "{file}, line 2: start and end are not a range of the text of engines, which has 80",
         ),
         (
             "passage that was changed",
             ("A pump", "No pump"),
-            "{file}, line 2: the passage does not stand at 30-79 of engines. Leave it as it was",
+            "{file}, line 2: the passage is not at 30-79 of engines. Leave it as it was",
         ),
         (
             "a passage twice",
@@ -218,7 +218,7 @@ ROWS = {
         (
             "judge of no passages",
             ("questions: 2", "judge: {kind: labels}"),
-            "{file}:2: judge: labels is no judge of passages. Take llm, panel or another.",
+            "{file}:2: judge: labels does not judge passages. Take llm, panel or another.",
         ),
         (
             "unknown key of a judge",

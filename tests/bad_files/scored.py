@@ -111,9 +111,9 @@ KINDS = {
         "abilities rgb en.jsonl --output out.jsonl",
         {"en.jsonl": RGB},
         {
-            "empty": "{file}: there is no instance. Name a file of RGB such as en_fact.jsonl.",
-            "damaged JSON": "{file}, line {last}: is no instance of RGB (Expecting",
-            "wrong type in a row": "{file}, line {last}: is no instance of RGB (it is no object)",
+            "empty": "{file} has no instances. Name a file of RGB such as en_fact.jsonl.",
+            "damaged JSON": "{file}, line {last}: not an RGB instance (Expecting",
+            "wrong type in a row": "{file}, line {last}: not an RGB instance (it is not an object)",
         },
     ),
 }
@@ -250,7 +250,7 @@ ROWS = {
         (
             "contexts that are no list",
             lines({**ANSWER, "retrieved_contexts": "A pump."}),
-            '{file}, line 1: retrieved_contexts is no list: \'A pump.\'. Write it as ["…", "…"].',
+            '{file}, line 1: retrieved_contexts is not a list: \'A pump.\'. Write it as ["…", "…"].',
         ),
         (
             "cites what was not read",
@@ -380,28 +380,28 @@ ROWS = {
         (
             "no id",
             ('"id": 1, ', ""),
-            "{file}, line 1: is no instance of RGB (no 'id'). Each has id, query, answer, positive",
+            "{file}, line 1: not an RGB instance (no 'id'). Each has id, query, answer, positive",
         ),
         ("duplicated id", RGB * 2, "{file}, line 2: id 1 is already on line 1. Keep one of them."),
         (
             "a text in place of passages",
             ('["Watt did."]', '"Watt did."'),
-            "{file}, line 1: is no instance of RGB ('Watt did.' is not a list). Each has id, query,",
+            "{file}, line 1: not an RGB instance ('Watt did.' is not a list). Each has id, query,",
         ),
         (
             "a number in place of a passage",
             ('["Noise."]', "[5]"),
-            "{file}, line 1: is no instance of RGB (5 is not text). Each has id, query, answer,",
+            "{file}, line 1: not an RGB instance (5 is not text). Each has id, query, answer,",
         ),
         (
             "no passage",
             ('["Watt did."]', "[]"),
-            "{file}, line 1: is no instance of RGB (positive is empty). Each has id, query, answer,",
+            "{file}, line 1: not an RGB instance (positive is empty). Each has id, query, answer,",
         ),
         (
             "no answer",
             ('["Watt"]', "[]"),
-            "{file}, line 1: is no instance of RGB (answer is empty). Each has id, query, answer,",
+            "{file}, line 1: not an RGB instance (answer is empty). Each has id, query, answer,",
         ),
     ],
 }

@@ -36,7 +36,7 @@ OF_TABLES = {
 }
 OF_LINES = {
     "damaged JSON": "{file}, line {last}: … (Expecting … Write",
-    "wrong type in a row": "{file}, line {last}: '5' is no object. Write one a line.",
+    "wrong type in a row": "{file}, line {last}: '5' is not an object. Write one per line.",
 }
 FAULTS = {
     "missing": READ,

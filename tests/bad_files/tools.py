@@ -32,7 +32,7 @@ TABLES = {
     "in/queries.csv": "query_id,text\nq1,What feeds water?\n",
     "in/labels.csv": f"query_id,document,start,end,quote,grade\n{LABEL}",
 }
-ENTRY = "{file}: entry … is 5. Write a list of objects, or one a line."
+ENTRY = "{file}: entry … is 5. Write a list of objects, or one per line."
 NOTHING = "{file}: there is nothing in it. Export it again, or name another file."
 OF_TOOLS = {"missing": "{file} is not there. Name the", "empty": NOTHING}
 OF_LIST = {"only a header": "{file}, line 2: not valid JSON"}
@@ -109,7 +109,7 @@ ROWS = {
         (
             "a number in place of a task",
             "[5]",
-            "{file}: entry 1 is 5. Write a list of objects, or one a line.",
+            "{file}: entry 1 is 5. Write a list of objects, or one per line.",
         ),
         (
             "task without data",
@@ -124,7 +124,7 @@ ROWS = {
         (
             "offsets beyond the text",
             task(end=799),
-            "{file}, task 7: 30-799 is no range of engines, which has 80 characters. Name the",
+            "{file}, task 7: 30-799 is not a range of engines, which has 80 characters. Name the",
         ),
         (
             "offset in a list",
@@ -134,7 +134,7 @@ ROWS = {
         (
             "another text at the offsets",
             task(start=31),
-            "{file}, task 7: the text at 31-79 of engines is another one. Name the documents",
+            "{file}, task 7: the text at 31-79 of engines differs. Name the documents",
         ),
         (
             "id with a space",
@@ -200,12 +200,12 @@ ROWS = {
         (
             "part beyond the passage",
             marked(start=2, end=50),
-            "{file}, task 7: 2-50 is no range of the passage. Correct it.",
+            "{file}, task 7: 2-50 is not a range of the passage. Correct it.",
         ),
         (
             "another text in the part",
             marked(start=2, end=6, text="boil"),
-            "{file}, task 7: at 2-6 stands 'pump', not 'boil'. The text differs from the one that",
+            "{file}, task 7: the text at 2-6 is 'pump', not 'boil'. The text differs from the one that",
         ),
     ],
     "argilla": [
@@ -252,7 +252,7 @@ ROWS = {
         (
             "part beyond the passage",
             graded(evidence=[{"user_id": "ann", "value": [{"start": 2, "end": 99}]}]),
-            "{file}, record a7: 2-99 is no range of the passage. Correct it.",
+            "{file}, record a7: 2-99 is not a range of the passage. Correct it.",
         ),
         (
             "suggestions in a list",
@@ -267,7 +267,7 @@ ROWS = {
         (
             "offsets beyond the text",
             record(end=799),
-            "{file}, record a7: 30-799 is no range of engines, which has 80 characters. Name the",
+            "{file}, record a7: 30-799 is not a range of engines, which has 80 characters. Name the",
         ),
         (
             "one id for two questions",
@@ -279,22 +279,22 @@ ROWS = {
         (
             "contexts in one text",
             lines(SAMPLE | {"reference_contexts": PASSAGE}),
-            "{file}, sample 1: reference_contexts or reference_context_ids is no list of texts. Write one.",
+            "{file}, sample 1: reference_contexts or reference_context_ids is not a list of texts. Write",
         ),
         (
             "a number in place of a context",
             lines(SAMPLE | {"reference_contexts": [5]}),
-            "{file}, sample 1: reference_contexts or reference_context_ids is no list of texts. Write one.",
+            "{file}, sample 1: reference_contexts or reference_context_ids is not a list of texts. Write",
         ),
         (
             "ids in one text",
             lines(SAMPLE | {"reference_context_ids": "engines"}),
-            "{file}, sample 1: reference_contexts or reference_context_ids is no list of texts. Write one.",
+            "{file}, sample 1: reference_contexts or reference_context_ids is not a list of texts. Write",
         ),
         (
             "several answers",
             lines(SAMPLE | {"reference": ["a pump", "the pump"]}),
-            "{file}, sample 1: reference is no text. Write one answer.",
+            "{file}, sample 1: reference is not a text. Write one answer.",
         ),
         (
             "messages in place of a question",
@@ -316,7 +316,7 @@ ROWS = {
         (
             "offsets beyond the text",
             ("30-79", "30-799"),
-            "{file}, line 2: 30-799 is no range of engines, which has 80 characters. Name the",
+            "{file}, line 2: 30-799 is not a range of engines, which has 80 characters. Name the",
         ),
         (
             "two grades",

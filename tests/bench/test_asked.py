@@ -49,7 +49,7 @@ def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(write_conf
     assert steps[stated, "retrieve.bm25"]["q5"] == "(The chief executive is)"
 
 
-def test_nothing_rewritten_is_no_table(write_config):
+def test_without_rewriting_there_is_no_table(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",
         retrieve="{kind: bm25}",
@@ -141,7 +141,7 @@ def test_settings_that_differ_in_the_model_are_named_by_it(write_config):
     assert names == ["endpoint=small", "endpoint=large"]
 
 
-def test_what_a_run_says_and_what_keeps_it_from_asking(write_config, monkeypatch, capsys):
+def test_a_run_reports_its_calls_and_what_prevents_them(write_config, monkeypatch, capsys):
     monkeypatch.delenv("FAKE_KEY", raising=False)
     with FakeServer(fake) as server:
         path = write_config(

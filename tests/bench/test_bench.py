@@ -110,7 +110,7 @@ def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_con
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
 
 
-def test_the_answer_is_found_where_it_is(write_config):
+def test_the_passage_with_the_answer_is_retrieved(write_config):
     _, folder, _ = run(write_config(chunk="{kind: recursive, chunk_size: 90}"))
     first = {
         r["query_id"]: r for r in rows(folder, "rankings.csv") if r["rank"] == "1" and r["stage"] == "rerank"
@@ -219,6 +219,18 @@ def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_co
     results, folder, _ = run(write_config(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
     assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
+
+
+def test_people_who_graded_a_passage_together_are_named_once(write_config, corpus):
+    graders = iter(["Ann", "Ann, Ben", ""] * 9)
+    with (corpus / "labels.csv").open(newline="", encoding="utf-8") as file:
+        labels = [{**row, "judge": next(graders)} for row in csv.DictReader(file)]
+    with (corpus / "labels.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.DictWriter(file, labels[0])
+        rows.writeheader()
+        rows.writerows(labels)
+    results, _, _ = run(write_config(rerank="null"))
+    assert {row.judge for row in results.summary} == {"Ann, Ben, human"}
 
 
 def test_doubtful_labels_are_warned_of(write_config, corpus):
@@ -344,7 +356,7 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
 
 
-def test_what_the_parser_worked_around_reaches_the_terminal(write_config, corpus):
+def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus):
     from tests.corpus.attacks import LINE, pages_of
 
     sound = pages_of(LINE)

@@ -1,4 +1,4 @@
-"""What judging a setting costs, alone and where its pairs are shared."""
+"""The cost of judging a setting, alone and where its pairs are shared."""
 
 import numpy as np
 

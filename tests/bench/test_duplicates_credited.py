@@ -1,4 +1,4 @@
-"""A fact that stands in a second document is found there too, unless the configuration says otherwise."""
+"""A fact that is in a second document is found there too, unless the configuration says otherwise."""
 
 from harness.bench.flow import run_bench
 from harness.config import load_config
@@ -16,7 +16,7 @@ def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
         results[switch], _ = run_bench(load_config(path), reporter)
         shown[switch] = [text for text in reporter.notes if "word for word" in text]
     (line,) = shown["true"]
-    assert line.startswith("1 label stands word for word elsewhere too: 1 place counts as the same evidence")
+    assert line.startswith("1 label occurs word for word elsewhere too: 1 place counts as the same evidence")
     assert shown["false"] == []
     places = {
         switch: {(row.document, row.grade) for row in result.judgments if row.query_id == "q1"}

@@ -1,4 +1,4 @@
-"""What another pipeline returned is scored as our own search is."""
+"""Hits of another pipeline are scored as our own search is."""
 
 import csv
 import json
@@ -197,7 +197,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
         ),
     ],
 )
-def test_what_is_unknown_is_refused(score, corpus, hit, message):
+def test_unknown_queries_and_documents_are_refused(score, corpus, hit, message):
     code, mine, said = score(write(corpus / "hits.jsonl", [hit]))
     assert code == 1
     assert message in said
@@ -231,7 +231,7 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
     ) | {"q1": "4"}
 
 
-def test_distances_are_pointed_at(score, corpus):
+def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
     _, _, said = score(write(corpus / "hits.jsonl", hits))
     assert "write a column rank instead" in said
@@ -250,7 +250,7 @@ def test_distances_are_pointed_at(score, corpus):
         ),
     ],
 )
-def test_the_two_ways_do_not_mix(words, message, capsys):
+def test_hits_and_a_run_file_cannot_be_combined(words, message, capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["score", *words])
     assert stopped.value.code == 2
@@ -265,14 +265,14 @@ def test_the_two_ways_do_not_mix(words, message, capsys):
         (["--threshold", "101"], "--threshold is 101"),
     ],
 )
-def test_options_that_cannot_be_are_named(score, corpus, more, message):
+def test_impossible_options_are_named(score, corpus, more, message):
     hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][0]}]
     code, _, said = score(write(corpus / "hits.jsonl", hits), more=more)
     assert code == 1
     assert message in said
 
 
-def test_what_another_pipeline_returned_cuts_no_document():
+def test_returned_chunks_cannot_cut_documents():
     chunks = ReturnedChunksConfig(file=Path("theirs.jsonl"))
     with pytest.raises(ConfigError, match=r"theirs\.jsonl: how these chunks were cut is not known"):
         chunk_documents([], chunks)

@@ -118,7 +118,7 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
     assert f"{server.count} answers" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_question_that_nothing_answers_comes_out_as_nothing_relevant(judged, corpus):
+def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):
     path = corpus / "queries.csv"
     # nobody has said that q5 is unanswerable: the judge finds out
     path.write_text(path.read_text().replace("train,no", "train,yes"))

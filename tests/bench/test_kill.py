@@ -53,7 +53,7 @@ MOMENTS = {
 
 @pytest.fixture
 def kill_at(corpus, write_config):
-    """Run until a moment has come, kill, run to the end; returns what stands in the results."""
+    """Run until a moment has come, kill, run to the end; returns what is in the results."""
 
     def kill_at(reached):
         path = write_config(cache="cache")

@@ -11,7 +11,7 @@ from harness.cli import main
 from harness.config import load_config
 from harness.progress import Silent
 from harness.report import LabelSensitivityRow, label_note, read_any
-from harness.report.scored_from import read_graded_spans
+from harness.report.scoring_inputs import read_graded_spans
 from harness.verdict import label_parts, sensitivity_of
 from harness.verdict.label_sensitivity import LabelSensitivity
 from tests.compare.build import compare_pair
@@ -143,7 +143,7 @@ def comparison(setting, against, finding):
     return replace(compare_pair(setting, values + 0.1, against, values), finding=finding)
 
 
-def test_a_difference_whose_sign_turns_does_not_hold():
+def test_a_difference_that_changes_sign_is_not_robust():
     assert WAYS.turns("small", "large") == ("padded by 700",)
     assert WAYS.turns("large", "small")
     assert not WAYS.turns("page", "large")
@@ -151,7 +151,7 @@ def test_a_difference_whose_sign_turns_does_not_hold():
         WAYS.turns("small", "none")
 
 
-def test_pairs_that_turn_are_those_of_different_chunkings():
+def test_only_pairs_of_different_chunkings_can_change_sign():
     chunkings = {"small": "a", "large": "b", "page": "c"}
     assert WAYS.turning(chunkings) == {("small", "large"): ("padded by 700",)}
     # with a reranker, say: what differs is not how documents are cut
@@ -163,7 +163,7 @@ def test_pairs_that_turn_are_those_of_different_chunkings():
     }
 
 
-def test_compare_says_which_real_differences_turn():
+def test_compare_lists_real_differences_that_change_sign():
     found = [comparison("small", "large", "turns"), comparison("large", "page", "real")]
     table, shown = label_parts(WAYS, found)
     assert table.rows[0] == ("small", "0.460", "0.440", "0.340")

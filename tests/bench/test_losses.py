@@ -23,7 +23,7 @@ def scores(folder, measure):
     with (folder / "per_query.csv").open(newline="") as file:
         return {
             (row["setting"], row["query_id"]): float(row["value"])
-            for row in csv.DictReader(file)  # the last stage stands last
+            for row in csv.DictReader(file)  # the last stage is last
             if row["measure"] == measure and row["value"]
         }
 
@@ -79,7 +79,7 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
     assert len(set(ways)) == len(ways)
 
 
-def test_a_waterfall_of_one_row_a_query_is_still_read(write_config):
+def test_a_waterfall_of_an_older_version_is_still_read(write_config):
     _, folder = run(write_config())
     ours = read_any(folder, LossRow)
     # as versions before the long form wrote it

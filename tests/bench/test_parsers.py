@@ -117,7 +117,7 @@ def test_every_table_tells_the_texts_of_parsers_apart(write):
     )
     chunks = {row["chunk_id"] for row in rows(folder, "rankings")}
     assert {name.rpartition(":")[0] for name in chunks} == set(texts)
-    # both have a chunk at the beginning: each stands there with its own text
+    # both have a chunk at the beginning: each is there with its own text
     assert len({row["chunk_id"] for row in rows(folder, "passages")}) == len(rows(folder, "passages"))
     assert {row["cluster"] for row in rows(folder, "queries")} == {"a"}
     assert [row["accepted"] for row in rows(folder, "anchoring")].count("no") == 2
@@ -154,7 +154,7 @@ def test_offsets_are_of_one_text_so_a_quote_is_sought_and_offsets_alone_are_refu
     header = "query_id,document,start,end,quote,grade"
     quoted = [f"q1,a,41,81,{SECOND},4", f"q2,a,0,40,{FIRST},4"]
     results, _ = run(write(quoted, LOSES % "[{word: zulu}, {word: alpha}]", header=header))
-    # without its first line the other stands at the beginning
+    # without its first line the other is at the beginning
     assert {(row.start, row.end) for row in results.judgments if row.query_id == "q1"} == {(41, 81), (0, 40)}
     with pytest.raises(LabelError, match="line 2: start and end count the characters of one text"):
         run(write(["q1,a,0,40,,4"], header=header))
@@ -168,7 +168,7 @@ def test_an_answer_that_one_parser_cannot_read_is_lost_there(write):
     labels = [f"q1,a,{FIRST},alpha,4"]
     results, _ = run(write(labels, f"{fold}\nanchor: {{threshold: 20}}", header=header))
     assert [row.document for row in results.judgments] == ["a@pypdf"]
-    with pytest.raises(LabelError, match="The answer of a label must stand"):
+    with pytest.raises(LabelError, match="The answer of a label must be part"):
         run(write([f"q1,a,{FIRST},zulu,4"], f"{fold}\nanchor: {{threshold: 20}}", header=header))
 
 

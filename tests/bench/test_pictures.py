@@ -64,7 +64,7 @@ def test_pages_with_relevant_evidence_come_by_the_hardest_question(folder):
     assert all(one["uri"].startswith("data:image/webp;base64,") for one in found)
 
 
-def test_they_stay_within_their_size(folder):
+def test_pictures_stay_within_the_size_limit(folder):
     both = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
     most = len(both[0]["uri"])
     assert page_pictures(read_tables(folder), "ndcg_exp@10", most, Told()) == both[:1]

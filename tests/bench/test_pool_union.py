@@ -127,7 +127,7 @@ def test_the_baseline_decides_where_the_judge_has_not_answered_alike(bench, caps
     assert f"{len(shared)} spans of new had a different grade in old" in out
 
 
-def test_what_it_was_scored_from_must_be_there(bench, capsys):
+def test_the_files_it_was_scored_from_are_required(bench, capsys):
     with FakeServer(careful) as server:
         old, new = bench("old", server.url, 90), bench("new", server.url, 180)
     (old / "chunk_offsets.csv").unlink()

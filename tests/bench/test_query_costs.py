@@ -1,4 +1,4 @@
-"""What a thousand queries cost: their own vectors and rewritings, not those of the chunks."""
+"""The cost of a thousand queries: their own vectors and rewritings, not those of the chunks."""
 
 import pytest
 

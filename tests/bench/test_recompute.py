@@ -63,14 +63,14 @@ def folder(write_config, corpus):
     return run_bench(load_config(path), Silent())[1]
 
 
-def test_every_value_comes_out_again(folder):
+def test_every_value_is_recomputed_from_the_files(folder):
     found = recomputed(folder)
     # 5 queries of 4 settings at 2 stages
     assert {name: n for name, (n, _) in found.items()} == dict.fromkeys(MEASURES, 40)
     assert max(most for _, most in found.values()) < 1e-9
 
 
-def test_evidence_is_what_it_needs(folder):
+def test_recomputing_needs_the_evidence(folder):
     """Without the names the copy counts as a second fact, and the values are others."""
     path = folder / "judgments.csv"
     with path.open(newline="", encoding="utf-8") as file:
@@ -83,7 +83,7 @@ def test_evidence_is_what_it_needs(folder):
     assert recomputed(folder)["ndcg_exp@10"][1] > 0.01
 
 
-def test_the_answer_is_what_it_needs(folder):
+def test_recomputing_needs_the_answering_words(folder):
     """Without the answers half of a label finds it, and the values of evidence are others."""
     path = folder / "judgments.csv"
     with path.open(newline="", encoding="utf-8") as file:

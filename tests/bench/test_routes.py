@@ -37,7 +37,7 @@ def test_shares_are_those_of_the_first_k_over_all_queries():
         "retrieve.a": ("retrieve", 2, 4 / 4, 3 / 4),
         "retrieve.b": ("retrieve", 2, 1 / 4, 0.0),
     }
-    # whole: {a, b, d} and {x, y}; c stands in both routes and not in the fusion
+    # whole: {a, b, d} and {x, y}; c is in both routes and not in the fusion
     assert rows_of(one, "ndcg_text@5000") == {
         "retrieve.a": ("retrieve", None, 4 / 5, 3 / 5),
         "retrieve.b": ("retrieve", None, 2 / 5, 1 / 5),
@@ -73,13 +73,13 @@ def test_what_an_approximate_index_misses_in_a_route_is_reported(write_config):
     assert shares["retrieve.rrf.bm25"] is shares["retrieve.rrf"] is None
 
 
-def test_where_nothing_was_found_there_is_no_share():
+def test_an_empty_fusion_has_no_shares():
     assert rows_of(searched(retrieve_a=[""], retrieve=[""]), "map") == {
         "retrieve.a": ("retrieve", None, None, None)
     }
 
 
-def test_a_run_writes_them_where_routes_are_fused(write_config):
+def test_a_run_with_a_fusion_writes_the_route_table(write_config):
     routes = "routes: [{kind: bm25}, {kind: bm25, analyser: plain, stop_words: none}]"
     chunk = "{kind: recursive, chunk_size: 90}"
     path = write_config(chunk=chunk, rerank="null", retrieve=f"{{kind: minmax, {routes}}}")

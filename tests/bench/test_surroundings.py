@@ -24,7 +24,7 @@ def test_text_before_and_after_without_what_passages_show():
     assert all(row.text == TEXT[row.start : row.end] for row in rows)
 
 
-def test_it_ends_with_the_document_and_leaves_out_what_is_shown_before_a_chunk():
+def test_surroundings_end_with_the_document_and_omit_the_heading_of_a_chunk():
     rows = surrounding_rows([ranked("0-20+100-150"), ranked("1900-2000")], [DOCUMENT])
     assert [(row.start, row.end) for row in rows] == [(20, 100), (150, 450), (1600, 1900)]
 

@@ -54,7 +54,7 @@ def run(tmp_path, shared_cache):
     return partial(run_rows, tmp_path, shared_cache)
 
 
-def test_values_come_out_again_from_the_folder_alone(run):
+def test_values_can_be_recomputed_from_the_folder(run):
     results, folder = run("{kind: rows, rows: [1, 2]}", "[null, {kind: adjacent, top_n: 2}, {kind: window}]")
     found = recomputed(folder)
     assert set(found) == {"ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200"}

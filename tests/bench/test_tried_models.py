@@ -55,7 +55,7 @@ def test_another_setting_library_or_machine_tries_it_again(tmp_path, tried, monk
     assert tried == ["SentenceEncoder", "LateInteractionScorer", "PythonScorer"]
 
 
-def test_a_model_that_fails_is_tried_until_it_passes(tmp_path, tried, monkeypatch):
+def test_a_failing_model_is_tested_again_in_each_run(tmp_path, tried, monkeypatch):
     def fail(self):
         raise ModelError("damaged")
 

@@ -133,14 +133,14 @@ def test_whatever_has_changed_is_run_once(words, corpus, runs, capsys):
     assert len(runs) == len(CHANGES) + 1
 
 
-def test_another_program_runs(words, runs, monkeypatch, capsys):
+def test_a_changed_program_runs_again(words, runs, monkeypatch, capsys):
     bench(words, "--quiet")
     monkeypatch.setattr(unchanged, "program_key", lambda: "another version")
     bench(words, "--quiet")
     assert len(runs) == 2
 
 
-def test_it_runs_when_asked_to(words, runs, capsys):
+def test_again_forces_a_run(words, runs, capsys):
     bench(words, "--quiet")
     assert bench(words, "--quiet", "--again") == 0
     assert len(runs) == 2
@@ -248,7 +248,7 @@ def test_a_result_with_failures_is_not_kept_as_finished(counts, cost):
 
 
 @pytest.mark.slow
-def test_two_at_once_load_no_model(write_config, corpus, capsys):
+def test_two_unchanged_runs_at_once_load_no_model(write_config, corpus, capsys):
     """A configuration with two models: neither they nor the libraries that would load them are touched."""
     config = write_config(chunk="{kind: recursive_token, chunk_size: 180}")
     assert bench(config, "--quiet") == 0
@@ -281,14 +281,14 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     def full(*given):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("harness.bench.job.keep_made", full)
+    monkeypatch.setattr("harness.bench.job.keep_origin", full)
     assert bench(words) == 0
     shown = capsys.readouterr()
     assert "Verdict: " in shown.out
     assert "the disk is full" in shown.err
 
 
-def test_an_ending_is_kept_whole():
+def test_the_final_output_is_stored_completely():
     row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
     table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
     ending = FinalOutput("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))

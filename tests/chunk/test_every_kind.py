@@ -1,4 +1,4 @@
-"""What holds for every chunker, whatever the text."""
+"""Properties of every chunker, whatever the text."""
 
 import json
 from itertools import pairwise

@@ -118,7 +118,7 @@ def test_a_splitter_that_rewrites_text_is_refused():
         chunk_documents([document("# Yard\n\nIt is full.\nSo it is.")], config)
 
 
-def test_what_cannot_be_made_is_reported():
+def test_an_unusable_splitter_is_reported():
     with pytest.raises(ConfigError, match=r"has no such splitter of text\. It has CharacterTextSplitter"):
         chunk_documents([document("a")], LangchainConfig(splitter="NoSplitter"))
     with pytest.raises(ConfigError, match=r"cannot be made with .*chunk_sise"):

@@ -49,7 +49,7 @@ def test_sections_begin_at_headings_of_both_styles():
         "| a |\n---\n",
     ],
 )
-def test_what_looks_like_a_heading_and_is_none(text):
+def test_lookalikes_of_headings_are_text(text):
     assert section_spans(text) == [(0, len(text))]
 
 

@@ -1,4 +1,4 @@
-"""Tables row by row: what a row is, what it is shown with, and what stands outside."""
+"""Tables row by row: what a row is, what it is shown with, and what is outside."""
 
 import csv
 import io
@@ -82,7 +82,7 @@ def test_rows_of_a_table_in_other_text_are_shown_with_the_lines_above():
     heading = "Volumes by site\nSite A Site B\n2023 2024\n"
     assert texts(PDF) == [text, *(heading + row for row in ROWS), after]
     assert texts(PDF, above=1)[1:4] == [f"Site A Site B\n2023 2024\n{row}" for row in ROWS]
-    # a blank line ends what stands above
+    # a blank line ends what is above
     assert texts(PDF, above=9) == texts(PDF)
     assert texts(PDF, above=0, header_rows=0)[1:5] == ["2023 2024", *ROWS]
 
@@ -124,6 +124,6 @@ def test_a_quote_that_is_never_closed_makes_no_table():
 
 
 @pytest.mark.parametrize("wrong", [{"rows": 0}, {"delimiter": ""}, {"delimiter": "ab"}, {"header_rows": -1}])
-def test_what_cannot_be_is_refused(wrong):
+def test_impossible_options_are_refused(wrong):
     with pytest.raises(ValueError, match=r"should|at least|at most"):
         RowsConfig(**wrong)

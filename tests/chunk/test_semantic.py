@@ -73,6 +73,6 @@ def test_distances_are_of_angles_and_a_null_vector_is_far_from_all():
     assert len(distances(np.zeros((0, 2), dtype=np.float32))) == 0
 
 
-def test_it_needs_a_model():
+def test_semantic_chunking_needs_a_model():
     with pytest.raises(ConfigError, match="no model that embeds"):
         chunk_documents([document("One. Two.")], SemanticConfig())

@@ -112,7 +112,7 @@ def test_greed_comes_near_the_best_of_all_orders(case):
 
 
 def best_order_score(judged, chunks, budget):
-    """What the best order known of all chunks reaches, though the search found the worst: none."""
+    """The best known order of all chunks loses nothing, even if the search found the worst one."""
     levels = levels_of(searched(chunks, []), [QUERY], judged, measure=f"ndcg_text@{budget}")
     return by_part(levels)[CHUNKED][0]
 

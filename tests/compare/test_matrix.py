@@ -38,7 +38,7 @@ def test_the_final_stage_is_the_last_of_each_setting():
     np.testing.assert_array_equal(scores.means, [0.3, 0.2])
 
 
-def test_a_stage_can_be_alone():
+def test_one_stage_can_be_selected():
     assert from_scores(ROWS, "m", SPLITS, stage="rerank").settings == ("a",)
     with pytest.raises(HarnessError, match="no scores for m for the stage fusion"):
         from_scores(ROWS, "m", SPLITS, stage="fusion")
@@ -71,7 +71,7 @@ def test_settings_with_other_queries_are_refused():
         from_scores([row for row in ROWS if (row.setting, row.query_id) != ("b", "q2")], "m", SPLITS)
 
 
-def test_undefined_queries_leave_together_or_not_at_all():
+def test_undefined_queries_must_be_the_same_for_all_settings():
     assert from_scores(ROWS, "m", SPLITS).defined().query_ids == ("q1",)
     with pytest.raises(HarnessError, match="a value for q1 under some settings"):
         matrix({"a": [0.1, np.nan], "b": [0.1, 0.2]}).defined()
@@ -86,7 +86,7 @@ def test_undefined_queries_leave_together_or_not_at_all():
         (np.full((2, 2), np.inf), ("a", "b"), ("x", "y"), "infinite"),
     ],
 )
-def test_a_matrix_that_cannot_be_is_refused(values, settings, queries, message):
+def test_an_inconsistent_matrix_is_refused(values, settings, queries, message):
     with pytest.raises(ValueError, match=message):
         ScoreMatrix("m", settings, queries, values, ("train",) * len(queries))
 

@@ -30,7 +30,7 @@ def test_queries_needed_by_hand():
     assert needed_for(1e-6, 0.02, 50, 2.0, 50) is None
 
 
-def test_a_comparison_tells_all():
+def test_a_comparison_has_all_its_fields():
     rng = np.random.default_rng(9)
     baseline = rng.random(40)
     better = np.minimum(baseline + rng.choice([0, 0, 0.1, 0.3], 40), 1)
@@ -50,6 +50,6 @@ def test_a_comparison_leaves_undefined_queries_out():
         compare_pair("a", np.array([np.nan]), "b", np.array([np.nan]))
 
 
-def test_a_single_query_says_what_it_cannot():
+def test_a_single_query_gives_no_interval_and_no_p():
     found = compare_pair("a", np.array([0.5]), "b", np.array([0.1]), Options())
     assert (found.low, found.high, found.d_z, found.p) == (None, None, None, 1.0)

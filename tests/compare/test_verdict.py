@@ -11,7 +11,7 @@ from harness.comparison import (
     Options,
     Trust,
     conclude,
-    said,
+    finding_cell,
     sentences_of,
     verdict_json,
 )
@@ -50,6 +50,16 @@ def test_nothing_is_best_while_another_may_be():
     assert "may be chance" in lines_in(found, "margin")[0]
 
 
+def test_the_margin_is_to_a_setting_that_may_be_best_not_to_one_ruled_out():
+    # b is always 0.02 behind the leader a; c is further behind on the mean, but by turns far above and below
+    turns = np.resize([0.9, -1.0], 60) / 3
+    a = np.linspace(0.4, 0.6, 60)
+    found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
+    assert [one.place for one in found.standings] == ["leads", "ruled out", "may be best"]
+    assert (found.margin.setting, found.margin.against) == ("a", "c")
+    assert " from the next that may be best, c (" in lines_in(found, "margin")[0]
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_places_follow_from_the_intervals_and_from_nothing_else(seed):
     found = conclude(noisy(40, (0.5, 0.53, 0.56, 0.6), seed=seed), options=QUICK)
@@ -85,7 +95,7 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
         "The difference of b against c depends on the length of the labels: it is beyond chance with the "
         "labels as given, but changes sign with labels padded by 250 and padded by 700. Do not rely on it."
     ]
-    cells = {(one.setting, one.against): said(one) for one in found.comparisons}
+    cells = {(one.setting, one.against): finding_cell(one) for one in found.comparisons}
     assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
 
@@ -98,7 +108,7 @@ def test_a_sign_that_turns_changes_nothing_where_the_difference_may_be_chance_an
     assert lines_in(found, "caveat") == []
 
 
-def test_the_test_says_nothing_of_labels_that_nobody_has_drawn_otherwise():
+def test_label_sensitivity_of_another_measure_is_ignored():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), turning={"ndcg_text@5000": PADDED}, options=QUICK)
     assert found.decision == "best"
     assert "longer and shorter" not in lines_in(found, "test")[0]
@@ -126,7 +136,7 @@ def holes(shares, upper=None):
     return Holes("judged@10", 10, shares, "ndcg_exp_upper@10" if upper else "", upper)
 
 
-def test_few_judged_ranks_are_said():
+def test_few_judged_ranks_are_reported():
     scores = noisy(80, (0.3, 0.7, 0.5))
     found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
     assert lines_in(found, "caveat") == [
@@ -141,7 +151,7 @@ def test_few_judged_ranks_are_said():
     assert "10% are judged" in lines_in(alone, "caveat")[0]
 
 
-def test_bounds_that_reach_past_the_leader_are_said_and_what_to_do():
+def test_bounds_above_the_leader_are_reported_with_the_remedy():
     scores = noisy(80, (0.3, 0.7, 0.5))
     mean = float(scores.means[1])
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
@@ -163,7 +173,7 @@ def test_next_to_a_baseline_only_its_own_bound_counts():
         assert any("could lift c above" in text for text in lines_in(found, "caveat")) is said_
 
 
-def test_few_queries_are_said_first_and_choose_nothing():
+def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
     found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
     assert (found.decision, found.margin.finding) == ("few", "few")
     assert sentences_of(found)[0].startswith(
@@ -239,18 +249,53 @@ def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
         "ndcg_exp@10 and recall@10 only among settings over the same chunks."
     )
     # and the other way round, with the measure to take instead
-    other = conclude(exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", options=QUICK)
+    apart = {"a": "500", "b": "1000"}
+    other = conclude(
+        exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", chunkings=apart, options=QUICK
+    )
     first, second = lines_in(other, "caveat")
     assert first == (
         "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
         "ndcg_text@5000 instead."
     )
-    assert other.decision == "best"
-    assert lines_in(other, "decision") == [
-        f"a leads: its ndcg_exp@10, {other.standings[0].mean:.3f}, is really better than that of the other "
-        "setting. But this measure cannot say which setting to use."
-    ]
     assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
+
+
+def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
+    # by ndcg_exp@10: c is far above a, and both far above b and d
+    scores = noisy(80, (0.6, 0.3, 0.9, 0.2))
+    apart = {"a": "500", "b": "500", "c": "1000", "d": "1000"}
+    options = {"trust": TRUST, "instead": "ndcg_text@5000", "options": QUICK}
+    found = conclude(scores, chunkings=apart, **options)
+    assert found.decision == "open"
+    assert {one.setting: one.place for one in found.standings} == {
+        "c": "leads",
+        "a": "may be best",
+        "b": "ruled out",
+        "d": "ruled out",
+    }
+    assert {frozenset((one.setting, one.against)) for one in found.comparisons if one.real} == {
+        frozenset("ab"),
+        frozenset("cd"),
+    }
+    assert {one.finding for one in found.comparisons} == {"real", "incomparable"}
+    (decision,) = lines_in(found, "decision")
+    assert decision.endswith(
+        "a may be best too. Ruled out because another setting over the same chunks is really better: b and d."
+    )
+    assert "the settings cut documents differently" in lines_in(found, "margin")[0]
+    assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
+    # against a baseline, too, only settings over its chunks are better or worse
+    against = conclude(scores, chunkings=apart, baseline="a", **options)
+    assert {one.setting: one.place for one in against.standings} == {
+        "a": "baseline",
+        "b": "worse",
+        "c": "open",
+        "d": "open",
+    }
+    # the same numbers over one chunking
+    alike = conclude(scores, chunkings=dict.fromkeys("abcd", "500"), **options)
+    assert alike.decision == "best"
 
 
 def test_measures_that_agree_are_not_mentioned():

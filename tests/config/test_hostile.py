@@ -99,7 +99,7 @@ def test_a_file_that_is_not_utf_8_is_reported_with_its_line(tmp_path):
         load_config(path)
 
 
-def test_an_endless_file_is_refused_and_a_validate_says_all_this(tmp_path):
+def test_a_huge_file_is_refused_also_by_validate(tmp_path):
     with pytest.raises(ConfigError, match="more than 200,000 bytes"):
         load_config(type(tmp_path)("/dev/zero"))
     (tmp_path / "bench.yaml").write_text(f"{GOOD}{BOMB}", encoding="utf-8")

@@ -82,7 +82,7 @@ def test_a_list_of_mappings_compares_kinds(write):
     ]
 
 
-def test_settings_that_are_no_product_are_listed(write):
+def test_settings_can_be_listed_instead_of_a_product(write):
     config = load_config(
         write(
             """
@@ -233,10 +233,10 @@ def test_a_prompt_of_a_judge_that_cannot_be_read_is_reported_at_its_line(write, 
 
 
 @pytest.mark.parametrize("field", ["api_key_env: sk-secret", "api_key: sk-secret", "base_url: 'sk-secret'"])
-def test_a_key_that_is_in_the_file_is_refused_and_not_repeated(write, field):
+def test_a_secret_in_the_file_is_refused_and_not_shown(write, field):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
         load_config(write(f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"))
-    assert "secret" not in str(caught.value)
+    assert "sk-secret" not in str(caught.value)
 
 
 def test_a_missing_file_names_its_neighbours_and_the_folder_of_configurations(write, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What settings are called, and the files that stand for them."""
+"""The names of settings, and of the files that stand for them."""
 
 import pytest
 

@@ -10,7 +10,7 @@ CONFIGS = sorted((Path(__file__).parent.parent.parent / "configs").glob("*.yaml"
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.name)
-def test_it_loads_and_is_named_after_its_file(path):
+def test_every_shipped_config_loads_and_is_named_after_its_file(path):
     assert load_config(path).name == path.stem
 
 

@@ -19,7 +19,7 @@ def test_views_map_back():
     assert view.source_span(1, 3) == (3, 8)
 
 
-def test_folding_makes_alike_what_looks_alike():
+def test_folding_unifies_lookalikes():
     assert folded("Pro\ufb01t \u2019s \u2014 \u2033\u00bd").text == folded("profit 's - \"1\u20442").text
     assert folded("e\u0301 \u00e9").text == "ee"  # an accent may be a character of its own
     # The ligature is one character of the source, whichever half of it is hit.
@@ -43,7 +43,7 @@ def test_the_fuzzy_range_ends_where_the_passage_ends():
     assert found.score == pytest.approx(100 * (1 - 3 / 69))
 
 
-def test_nothing_alike_is_none():
+def test_no_similar_text_gives_none():
     assert align_fuzzy(folded("xyz"), folded("abc")) is None
     assert align_fuzzy(folded(""), folded("abc")) is None
     assert align_fuzzy(folded("abc"), folded(" ")) is None

@@ -36,7 +36,7 @@ def land(text=DOC, config=CONFIG, **fields):
     return anchoring, text.text[anchoring.start : anchoring.end]
 
 
-def test_offsets_are_taken_at_their_word():
+def test_offsets_are_used_as_given():
     result = anchor([row(start=9, end=17, evidence="e", judge="ann", grade=0)], {"doc": DOC}, CONFIG)
     assert result.judgments == (Judgment("q1", "doc", 9, 17, 0, "e", "l.csv", "ann"),)
     assert result.anchorings[0].method == "offsets"
@@ -135,7 +135,7 @@ def test_file_names_with_spaces_mean_their_document():
         ({"start": 1, "end": 10_000}, r"end 10000 lies beyond the text of doc \(\d+ characters\)"),
         (
             {"start": 9, "end": 17, "quote": "Page two"},
-            "at 9-17 of doc stands 'Page one', not the quote 'Page two'",
+            "the text at 9-17 of doc is 'Page one', not the quote 'Page two'",
         ),
         ({"start": 9, "end": 17, "page": 2}, "offset 9 of doc is page 1, not 2"),
     ],
@@ -287,5 +287,7 @@ def test_the_answer_of_a_label_is_its_first_place_in_the_labels_text():
 def test_answers_that_are_not_in_their_label_are_refused_together():
     quote = "Total revenue was 1,234 million."
     rows = [row(quote=quote, page=2, answer="999"), row(line=3, quote=quote, page=3, answer=".1,2")]
-    with pytest.raises(LabelError, match=r"(?s)must stand in the text.*line 2: '999' is not.*line 3: '.1,2'"):
+    with pytest.raises(
+        LabelError, match=r"(?s)must be part of the text.*line 2: '999' is not.*line 3: '.1,2'"
+    ):
         anchor(rows, {"doc": DOC}, CONFIG)

@@ -135,7 +135,7 @@ def test_ids_do_not_depend_on_where_the_corpus_lies_or_on_links(write, tmp_path)
     }
 
 
-def test_the_answer_key_is_no_document(write, tmp_path):
+def test_files_of_questions_and_labels_are_not_documents(write, tmp_path):
     for name in ("a.txt", "labels.csv", "queries.csv"):
         write(name, "x")
     messages = []
@@ -159,7 +159,7 @@ def test_the_answer_key_is_no_document(write, tmp_path):
         ([], "no pattern is given"),
     ],
 )
-def test_what_cannot_be_documents_is_an_error(write, tmp_path, pattern, message):
+def test_patterns_without_documents_are_an_error(write, tmp_path, pattern, message):
     write("a.odt", "x")
     write("folder/a.txt", "x")
     with pytest.raises(CorpusError, match=message):

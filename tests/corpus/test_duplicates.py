@@ -1,4 +1,4 @@
-"""Text that stands in several places is one evidence: which places count, and which are left alone."""
+"""Text that is in several places is one evidence: which places count, and which are left alone."""
 
 import itertools
 

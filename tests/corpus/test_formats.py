@@ -116,7 +116,7 @@ def test_a_web_page_is_what_it_shows(tmp_path):
     ]
 
 
-def test_columns_that_are_empty_in_all_rows_are_looks(tmp_path):
+def test_columns_empty_in_all_rows_are_dropped(tmp_path):
     path = tmp_path / "a.htm"
     path.write_text(
         "<table><tr><td>a</td><td></td><td>1</td></tr><tr><td colspan=2>b</td><td>2</td></tr></table>"
@@ -203,7 +203,7 @@ def test_web_pages_of_noise_are_skipped(tmp_path):
     assert all(one.reason.startswith(str(bad[one.doc_id])) for one in skipped)
 
 
-def test_half_a_web_page_is_what_is_in_it(tmp_path):
+def test_a_truncated_web_page_gives_what_it_holds(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("<p>One</p><table><tr><td>a<td>b<tr><td>c<td>d</table><p>Two <b>and")
     assert read_web(path) == ["One\n\na\tb\nc\td\n\nTwo and\n"]

@@ -1,4 +1,4 @@
-"""What another pipeline returned: read from a file, and placed in the documents."""
+"""Hits of another pipeline: read from a file, and placed in the documents."""
 
 import hashlib
 import json
@@ -132,7 +132,7 @@ def test_csv_and_parquet_read_alike(tmp_path):
         ([{"query": "q1", "rank": 1, "text": "x"}], "no column 'query_id'"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path, rows, message):
+def test_an_unreadable_row_is_named_with_its_line(tmp_path, rows, message):
     with pytest.raises(CorpusError, match=message):
         read_hits(written(tmp_path, *rows))
 
@@ -212,10 +212,10 @@ def test_a_text_that_is_nowhere_has_no_place_and_its_likeness_is_reported():
         (hit(document="engines", page=1), "a text without pages"),
         (hit(document="people", page=3), "people has 2 pages, not page 3"),
         (hit(document="engines", start=0, end=5000), "end 5000 lies beyond the text of engines"),
-        (hit(document="engines", start=0, end=5, text="Other"), "stands 'The e', not 'Other'"),
+        (hit(document="engines", start=0, end=5, text="Other"), "is 'The e', not 'Other'"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_line(row, message):
+def test_a_row_that_does_not_fit_the_documents_is_refused_with_its_line(row, message):
     with pytest.raises(CorpusError, match=message):
         placed(row)
 

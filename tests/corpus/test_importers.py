@@ -103,7 +103,7 @@ def test_beir_grade_map_and_choice_of_qrels(beir, write, tmp_path):
         import_beir(beir, tmp_path / "out")
     import_beir(beir, tmp_path / "out", qrels="qrels/train.tsv", grade_map={9: 3})
     assert [row.grade for row in read_labels(tmp_path / "out" / "labels.csv")] == [3]
-    with pytest.raises(CorpusError, match="grade_map says nothing of grade 9"):
+    with pytest.raises(CorpusError, match="grade_map has no entry for grade 9"):
         import_beir(beir, tmp_path / "other", qrels="qrels/train.tsv", grade_map={1: 1})
 
 
@@ -149,7 +149,7 @@ def test_chunking_eval(write, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("q1,a,What?,0,3,abd\n", "line 2: at 0-3 of a stands 'abc', not the text"),
+        ("q1,a,What?,0,3,abd\n", "line 2: the text at 0-3 of a is 'abc'"),
         ("q1,a,What?,x,3,abc\n", "line 2: start 'x' and end '3' must be integers"),
         ("q1,b,What?,0,3,abc\n", r"b\.md: cannot be read"),
         ("q1,a,What?,0,3,abc\nq1,a,Who?,0,3,abc\n", "line 3: query_id 'q1' has another question on line 2"),
@@ -193,7 +193,7 @@ def test_financebench(financebench, tmp_path):
     table = (tmp_path / "corpora" / "fb" / "documents.csv").read_text(encoding="utf-8")
     assert table.split() == ["document,company,sector,form,period", "ACME_2022,Acme,,10-K,2022"]
     assert (summary.documents, summary.queries, summary.labels) == (1, 2, 3)
-    with pytest.raises(CorpusError, match="is there already"):
+    with pytest.raises(CorpusError, match="exists already"):
         import_financebench(financebench, tmp_path / "corpora" / "fb")
 
 
@@ -201,7 +201,7 @@ def test_financebench_with_parts_missing(financebench, write, tmp_path):
     with pytest.raises(CorpusError, match=r"documents\.csv, questions\.csv, evidence\.csv, pdfs not found"):
         import_financebench(tmp_path, tmp_path / "out")
     write("fb/documents.csv", "document,doc_type\nACME_2022,10k\nOTHER,10k\n")
-    with pytest.raises(CorpusError, match=r"OTHER\.pdf: is not there, though documents\.csv lists it"):
+    with pytest.raises(CorpusError, match=r"OTHER\.pdf is missing, though documents\.csv lists it"):
         import_financebench(financebench, tmp_path / "out")
     write("fb/documents.csv", "document,doc_type\nOTHER,10k\n")
     with pytest.raises(CorpusError, match=r"questions\.csv, line 2: documents\.csv has no 'ACME_2022'"):

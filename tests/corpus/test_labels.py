@@ -6,7 +6,7 @@ from harness.corpus import LabelRow, read_labels
 from harness.errors import LabelError
 
 
-def test_every_way_to_name_a_passage(write):
+def test_all_ways_to_locate_a_passage(write):
     path = write(
         "labels.csv",
         "query_id,document,start,end,page,quote,grade,evidence,note,judge\n"
@@ -33,7 +33,7 @@ def test_every_way_to_name_a_passage(write):
     ]
 
 
-def test_the_part_that_answers(write):
+def test_the_column_answer(write):
     path = write("labels.csv", "query_id,document,page,grade,answer\nq1,a,2,4, 39 717 \n")
     assert read_labels(path)[0].answer == "39 717"
 
@@ -55,7 +55,7 @@ def test_jsonl_with_numbers(write):
         ("q1,a,5,,1,x,1", "line 2: start and end belong together"),
         ("q1,a,5,5,,,1", r"line 2: start 5 is not before end 5"),
         ("q1,a,-5,5,,,1", "line 2: start is '-5'"),
-        ("q1,a,,,,  ,1", "line 2: says nowhere what is graded"),
+        ("q1,a,,,,  ,1", "line 2: does not say what is graded"),
         (",a,,,1,x,1", "line 2: query_id is empty"),
         ("q1,,,,1,x,1", "line 2: document is empty"),
         ("q1,a,,,1,x,1\nq1,a,,,1,x,2", "line 3: labels the same as line 2"),

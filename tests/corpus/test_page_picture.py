@@ -1,4 +1,4 @@
-"""Pictures of PDF pages, and where quotes stand in them."""
+"""Pictures of PDF pages, and where quotes are in them."""
 
 import io
 from pathlib import Path

@@ -110,7 +110,7 @@ def test_errors_name_line_and_column(write, content, message):
     ("content", "message"),
     [
         ('{"query_id": "a", "text": "x"}\n{"query_id"\n', "line 2: not valid JSON"),
-        ("[1]\n", "line 1: .* is no object"),
+        ("[1]\n", "line 1: .* is not an object"),
         ('{"query_id": "a", "text": "\\ud800"}\n', "line 1: holds half a character"),
     ],
 )

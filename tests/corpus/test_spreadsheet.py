@@ -51,7 +51,7 @@ def test_the_line_that_declares_the_mark_is_no_header(plain, tmp_path):
     assert rows(tmp_path / "l.csv") == [(line + 1, *rest) for line, *rest in plain]
 
 
-def test_windows_letters_are_read_and_said(tmp_path):
+def test_windows_encoding_is_read_and_noted(tmp_path):
     path = tmp_path / "q.csv"
     path.write_bytes("query_id;text\nq1;Umsätze – wie hoch?\n".encode("cp1252"))
     messages = []
@@ -118,7 +118,7 @@ def test_all_faults_of_a_file_are_reported_together(tmp_path):
         read_labels(path)
     shown = str(raised.value)
     assert shown.startswith("3 rows cannot be used:")
-    for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "says nowhere what is graded")):
+    for line, fault in ((2, "grade is '9'"), (3, "query_id is empty"), (4, "does not say what is graded")):
         assert f"line {line}: {fault}" in shown
 
 

@@ -96,7 +96,7 @@ def test_a_page_has_a_time_limit():
     assert "took longer than 0.3 seconds. Raise parsing.page_seconds" in lost.reason
 
 
-def test_a_document_has_a_time_limit_however_many_pages_it_turns():
+def test_a_document_has_a_time_limit_whatever_its_number_of_pages():
     lost = run({"endless": turn_pages}, page_seconds=60, document_seconds=0.3)["endless"]
     assert "longer than 0.3 seconds for the document. Raise parsing.document_seconds" in lost.reason
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Answer:
-    """What to send back. ``cut``: close after so many bytes; ``drip``: seconds between single bytes.
+    """A response. ``cut``: close after so many bytes; ``drip``: seconds between single bytes.
 
     ``delay``: seconds before it is sent; ``after``: an event without which it is not sent.
     """

@@ -153,7 +153,7 @@ def test_a_batch_whose_making_was_heard_but_not_answered_is_found_and_not_made_t
     assert len(script.batches) == 1
 
 
-def test_a_batch_that_may_have_been_made_stays_in_the_books_though_it_cannot_be_looked_up(ledger):
+def test_a_batch_that_may_exist_stays_recorded_though_it_cannot_be_looked_up(ledger):
     script = Batches(by_number)
     # the key may make batches and not list them
     script.faults = {"POST batches": [Heard(cut=0)], "GET batches": [error(403, "not with this key")] * 2}
@@ -326,14 +326,14 @@ def test_lines_that_stay_broken_or_missing_are_asked_again_and_said_to_be_maybe_
     assert summary.unseen_cost > 0
 
 
-def test_two_answers_to_one_request_are_none(ledger):
+def test_two_different_answers_to_one_request_are_discarded(ledger):
     def edit(name, data):
         lines = data.splitlines()
         if len(lines) == 1:
             return data
         first, second = json.loads(lines[0]), json.loads(lines[1])
         mixed = json.dumps({**second, "custom_id": first["custom_id"]}).encode()
-        # the third line stands twice, word for word
+        # the third line occurs twice, word for word
         return b"\n".join([*lines, mixed, lines[2]])
 
     script = Batches(by_number, edit=edit)
@@ -344,7 +344,7 @@ def test_two_answers_to_one_request_are_none(ledger):
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [5, 1]
 
 
-def test_answers_to_strangers_are_left_out(ledger):
+def test_answers_to_unknown_requests_are_ignored(ledger):
     def edit(name, data):
         stranger = {**json.loads(data.splitlines()[0]), "custom_id": "somebody else's"}
         return data + json.dumps(stranger).encode()

@@ -105,13 +105,13 @@ def test_a_judge_that_counts_words_is_found_out(ledger):
     assert check(counting, ledger).leakage["is stuffed with the query", "off topic"] == 4
 
 
-def test_a_capricious_judge_is_found_out(ledger):
+def test_an_inconsistent_judge_is_found_out(ledger):
     report = check(lambda shown, prompt, sample: [sample % 3], ledger)
     assert report.self_agreement == 0
     assert any("same grade" in problem for problem in report.problems)
 
 
-def test_a_judge_that_likes_the_front_is_found_out(ledger):
+def test_a_judge_with_position_bias_is_found_out(ledger):
     report = check(lambda shown, *_: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
     assert report.position_bias > 1
     assert any("position in the list" in problem for problem in report.problems)
@@ -163,7 +163,7 @@ def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):
     assert report.unscored == 0, "two samples of three are enough"
 
 
-def test_nobody_at_the_address_is_found_out_in_seconds(ledger, monkeypatch):
+def test_an_unreachable_endpoint_is_reported_in_seconds(ledger, monkeypatch):
     monkeypatch.setattr("harness.judge.check.PATIENCE", 0.1)
     with FakeServer(lambda *_: says("{}")) as server:
         url = server.url

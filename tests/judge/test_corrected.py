@@ -50,7 +50,7 @@ def test_a_shift_of_the_judge_changes_nothing():
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.7])
-def test_a_judge_that_says_nothing_leaves_the_human_labels_alone(constant):
+def test_an_uninformative_judge_changes_nothing(constant):
     human, judge, _ = sample()
     found = corrected_mean(human, dict.fromkeys(judge, constant))
     assert found.weight == 0

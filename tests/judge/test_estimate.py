@@ -1,4 +1,4 @@
-"""What a run is likely to cost, and at most: tokens by tiktoken, answers as long as the ledger knows them."""
+"""The likely and the highest cost of a run: tokens by tiktoken, answers as long as the ledger knows them."""
 
 import os
 from pathlib import Path

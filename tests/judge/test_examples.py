@@ -122,7 +122,7 @@ def test_without_examples_nothing_changes(ledger):
     assert len(shown_to(server)) == 2
 
 
-def test_what_cannot_be_shown_is_refused(ledger):
+def test_unusable_example_settings_are_refused(ledger):
     url = "http://127.0.0.1:1/v1"
     with pytest.raises(ConfigError, match="no label of a train query"):
         LlmJudge(config(url, examples=2), ledger)

@@ -114,7 +114,7 @@ FINAL = [
 
 
 @pytest.mark.parametrize("name", FINAL)
-def test_what_will_fail_again_is_asked_once(name, ledger):
+def test_a_permanent_failure_is_not_retried(name, ledger):
     fault, _ = LASTING[name]
     with FakeServer(script_of(fault)) as server:
         judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
@@ -316,7 +316,7 @@ def test_the_breaker_stops_asking_a_dead_endpoint(ledger):
     assert server.count < 200
 
 
-def test_nobody_listens(ledger):
+def test_a_refused_connection_ends_the_run(ledger):
     with FakeServer(script_of(grade(0))) as server:
         url = server.url
     with pytest.raises(EndpointDownError, match="connection"):

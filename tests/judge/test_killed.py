@@ -111,7 +111,11 @@ def containers_work():
         return False
 
 
-@pytest.mark.parametrize("contained", [False, True], ids=["processes", "containers"])
+@pytest.mark.parametrize(
+    "contained",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["processes", "containers"],
+)
 def test_two_runs_share_a_ledger_and_ask_each_pair_once(contained, tmp_path):
     if contained and not containers_work():
         pytest.skip("unshare cannot make a namespace of process ids here")

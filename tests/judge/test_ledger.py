@@ -9,7 +9,7 @@ import pytest
 
 from harness.errors import LlmError
 from harness.store.ledger import Imported, Ledger
-from harness.types import Answered, Asked
+from harness.types import LlmAnswer, LlmCall
 
 CALL = {
     "query": "what?",
@@ -38,12 +38,12 @@ ANSWER = {
 def put(ledger, **changes):
     call = {name: changes.pop(name, value) for name, value in CALL.items()}
     key = key_of(ledger, **call)
-    ledger.record(key, Answered(**call, **{**ANSWER, **changes}))
+    ledger.record(key, LlmAnswer(**call, **{**ANSWER, **changes}))
     return key
 
 
 def key_of(ledger, **changes):
-    return ledger.key(Asked(**{**CALL, **changes}))
+    return ledger.key(LlmCall(**{**CALL, **changes}))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ from harness.running.search import Searched
 from harness.types import Ranking
 from tests.judge.helpers import config, pairs
 
-MANY = [1200, pytest.param(10_000, marks=pytest.mark.slow)]
+pytestmark = pytest.mark.slow
+
+MANY = [1200, 10_000]
 
 
 class Stub:
@@ -66,7 +68,7 @@ def peak_of_bench(tmp_path, monkeypatch):
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
     monkeypatch.setattr("harness.llm.calls.ChatClient", Stub)
 
-    def search_points(points, queries, context, found):
+    def search_settings(points, queries, context, found):
         (point,) = points
         setting, chunking = point.setting, point.chunking
         depth, order = setting.retrieve.top_k, random.Random(1)
@@ -76,7 +78,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         tracemalloc.start()
         return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.bench.flow.search_points", search_points)
+    monkeypatch.setattr("harness.bench.flow.search_settings", search_settings)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"
@@ -101,7 +103,6 @@ def peak_of_bench(tmp_path, monkeypatch):
     tracemalloc.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["chunk", "passage"])
 @pytest.mark.parametrize("many", MANY)
 def test_a_whole_run_grows_by_little_for_each_judgment(many, unit, peak_of_bench):

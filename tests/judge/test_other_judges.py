@@ -42,7 +42,7 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
     assert [name for name, _ in judge.estimates([])] == [one.title for one in config.asked]
 
 
-def test_labels_are_nobody_to_ask():
+def test_labels_are_not_a_judge_that_can_be_called():
     with pytest.raises(ConfigError, match="no judge to call"):
         KINDS.make(LabelsConfig())
 

@@ -161,7 +161,7 @@ def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger,
     assert server.count <= 4
 
 
-def test_what_may_be_on_the_bill_is_reported(loop, ledger, monkeypatch):
+def test_calls_that_may_be_billed_are_reported(loop, ledger, monkeypatch):
     def script(request, number):
         return UNSEEN["cut in the body"] if number == 0 else grade(1)
 
@@ -183,7 +183,7 @@ def test_without_a_price_what_may_be_on_the_bill_is_unknown(loop, ledger, monkey
     assert (summary.unseen_calls, summary.unseen_cost) == (1, None)
 
 
-def test_what_never_left_costs_nothing(loop, ledger, monkeypatch):
+def test_a_request_that_was_never_sent_costs_nothing(loop, ledger, monkeypatch):
     with FakeServer(lambda *_: grade(1)) as server:
         url = server.url
     with pytest.raises(EndpointDownError, match="no answer from the endpoint"):

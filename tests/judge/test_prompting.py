@@ -33,7 +33,7 @@ def test_every_protocol_comes_in_english_and_chinese():
 
 
 def fenced(message):
-    """What stands between the fences, read the way the mark allows."""
+    """The text between the fences, read the way the mark allows."""
     lines = message.split("\n")
     (_, mark) = next(OPEN.match(line) for line in lines if OPEN.match(line)).groups()
     found, inside = [], None

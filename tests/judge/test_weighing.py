@@ -93,7 +93,7 @@ def test_a_judge_gives_the_expected_grade_and_both_ways_share_a_ledger(ledger):
     assert (server.count, summary.from_ledger) == (1, 1)
 
 
-def test_halves_go_down_as_in_the_mean(ledger):
+def test_halves_are_rounded_down_as_in_the_mean(ledger):
     with FakeServer(script_of(answer(2, _1=0.5))) as server:
         (found,), _ = judge_all(weighed(server.url, combine="expected"), ledger, pairs(1))
     assert found.judgment.grade == 1
@@ -105,10 +105,10 @@ def test_an_endpoint_that_gives_no_probabilities_grades_nothing(ledger):
             judge_all(weighed(server.url, combine="expected"), ledger, pairs(2))
         (found,), _ = judge_all(weighed(server.url, combine="expected", max_unscored=1.0), ledger, pairs(1))
     assert (found.judgment.grade, found.reason) == (None, "no_logprobs")
-    assert "grade" in found.said
+    assert "grade" in found.detail
 
 
-def test_what_cannot_be_weighed_is_refused_before_anything_is_asked(ledger):
+def test_a_configuration_that_cannot_weigh_grades_is_refused_before_any_call(ledger):
     with pytest.raises(ValidationError, match="top_logprobs to 5 or more"):
         config("http://127.0.0.1:1/v1", combine="expected")
     listwise = weighed("http://127.0.0.1:1/v1", prompt="listwise", combine="expected")

@@ -93,7 +93,7 @@ def test_another_port_of_this_machine_may_not_read(client):
     assert client.get("/api/about", headers={"sec-fetch-site": "same-origin"}).status_code == 200
 
 
-def test_every_answer_keeps_strangers_out(client):
+def test_every_response_has_security_headers(client):
     for path in ("/", "/assets/label.css", "/api/about", "/nowhere"):
         headers = client.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
@@ -127,7 +127,7 @@ def test_a_grade_is_saved_and_the_next_passage_comes_with_the_answer(client, ser
         (b"{" + b" " * LARGEST_REQUEST + b"}", 413),
     ],
 )
-def test_what_is_no_request_of_the_page_is_refused_in_words(client, service, body, status):
+def test_a_malformed_request_is_refused_with_a_message(client, service, body, status):
     for path in ("say", "mark", "undo", "decide"):
         headers = {"origin": HOME, "content-type": "application/json"}
         answer = client.post(f"/api/{path}", content=body, headers=headers)
@@ -176,7 +176,7 @@ def test_a_disk_that_fails_is_reported_as_not_saved(client, service, monkeypatch
 
 
 def test_half_a_character_reaches_the_page(client, service, monkeypatch):
-    half = service.leaf("plain", 0, None)
+    half = service.document_part("plain", 0, None)
     broken = type(half)(**{name: getattr(half, name) for name in half.__slots__} | {"text": "a\ud800b"})
     monkeypatch.setattr(type(service), "leaf", lambda *_: broken)
     assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text

@@ -13,7 +13,7 @@ from harness.label_page.items import item_id
 from harness.label_page.opening import Source, open_service
 from harness.label_page.pool_file import read_pool
 from harness.labelling.sheet import sheet_rows, write_sheet
-from harness.labelling.unjudged import Wanted
+from harness.labelling.unjudged import PassageToGrade
 from harness.progress import Silent
 from harness.report import cells_of
 from tests.command import exit_code, printed, refused, table
@@ -43,7 +43,7 @@ def grade_all(source, grade=2, rater="Ada"):
     with open_service(source, Silent()) as service:
         step = service.enter(rater)
         while step["item"]:
-            service.say(by(rater), step["item"]["item_id"], "grade", grade, 0)
+            service.rate(by(rater), step["item"]["item_id"], "grade", grade, 0)
             step = service.step(rater, after=step["item"]["item_id"])
         return service.total
 
@@ -118,7 +118,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
     ("words", "message"),
     [
         ([], "Name what to label"),
-        (["--pool", "pool.csv"], "takes the documents"),
+        (["--pool", "pool.csv"], "needs the documents"),
         (["my.yaml", "--documents", "docs/*"], "leave --documents out"),
         (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
@@ -137,14 +137,14 @@ def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message,
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": "1"}, "does not stand at"),
-        ({"end": "99999"}, "no range of the text"),
+        ({"start": "1"}, "the passage is not at"),
+        ({"end": "99999"}, "not a range of the text"),
         ({"doc_id": "plan"}, "did you mean 'plain'"),
         ({"question": ""}, "question is empty"),
         ({"question": "Another?"}, "has another text above"),
         ({"priority": "high"}, "priority is 'high'"),
         ({"priority": "nan"}, "priority is 'nan'"),
-        ({"text": "other words"}, "does not stand at"),
+        ({"text": "other words"}, "the passage is not at"),
     ],
 )
 def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, message):
@@ -175,7 +175,7 @@ def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
 
 def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
     spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
-    wanted = [Wanted(*span, {"a": 1}) for span in spans]
+    wanted = [PassageToGrade(*span, {"a": 1}) for span in spans]
     questions = {one.query_id: one.text for one in QUESTIONS}
     for name in ("sheet.csv", "sheet.xlsx"):
         write_sheet(tmp_path / name, sheet_rows(wanted, DOCUMENTS, questions))
@@ -205,7 +205,7 @@ def test_a_text_that_changed_is_refused(folder):
         pass
 
 
-def test_a_source_that_says_nothing_is_refused():
+def test_a_missing_source_is_refused():
     with pytest.raises(ConfigError):
         Source().state_path  # noqa: B018
     with pytest.raises(HarnessError):

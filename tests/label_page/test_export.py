@@ -15,7 +15,7 @@ LYON, GRAZ, TABLE, CJK, CARS = ITEMS
 
 @pytest.fixture
 def grade(service):
-    return lambda item, value, rater="Ada": service.say(by(rater), item.item_id, "grade", value, 0)
+    return lambda item, value, rater="Ada": service.rate(by(rater), item.item_id, "grade", value, 0)
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def test_what_is_exported_anchors_where_it_was_marked(service, grade, mark, tmp_
 
 def test_skipped_and_open_passages_have_no_row(service, grade):
     grade(LYON, 0)
-    service.say(by(), GRAZ.item_id, "skip", "cannot tell", 0)
-    service.say(by(), TABLE.item_id, "note", "words", 0)
+    service.rate(by(), GRAZ.item_id, "skip", "cannot tell", 0)
+    service.rate(by(), TABLE.item_id, "note", "words", 0)
     found = label_rows(service.state)
     assert [(row["document"], row["grade"]) for row in found.rows] == [("plain", 0)]
     assert (found.open, found.skipped) == (0, 1)
@@ -119,8 +119,8 @@ def test_one_name_joins_what_is_apart_and_marks_of_two_raters_that_overlap(servi
 
 def test_cells_that_a_spreadsheet_would_run_are_made_harmless(service, grade, tmp_path):
     grade(LYON, 3)
-    service.say(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
-    service.say(by(), LYON.item_id, "evidence", "+cmd", 0)
+    service.rate(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
+    service.rate(by(), LYON.item_id, "evidence", "+cmd", 0)
     (row,) = label_rows(service.state).rows
     assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
     write_rows(tmp_path / "ratings.csv", rating_rows(service.state))

@@ -26,9 +26,9 @@ class Tab(Browser):
 
     def enter(self, url, name, **more):
         self.open(url, **more)
-        if self.run("return document.documentElement.dataset.ready") == "door":
+        if self.run("return document.documentElement.dataset.ready") == "sign-in":
             self.find("#name").send_keys(name, "\n")
-        self.until("return document.documentElement.dataset.ready !== 'door'")
+        self.until("return document.documentElement.dataset.ready !== 'sign-in'")
 
     def status(self, words):
         self.until(f"return document.getElementById('status').textContent.includes({json.dumps(words)})")
@@ -307,7 +307,7 @@ def test_two_tabs_of_one_rater_tell_what_they_replace(tab, page, driver):
     driver.close()
     driver.switch_to.window(one)
     tab.grade("1")
-    assert "Another tab of yours had said 3" in tab.find("#status").text
+    assert "Another tab of yours had saved 3" in tab.find("#status").text
     assert labels()[first].grade == 1
     tab.keys("u")
     tab.status("undone")
@@ -419,14 +419,14 @@ def test_nothing_sticks_out_and_all_of_it_works_on_a_phone(tab, page, width, the
         assert place["x"] + place["width"] <= width
         assert place["height"] >= 44
     if width < 1000:
-        assert not tab.find("#book").is_displayed()
+        assert not tab.find("#document-panel").is_displayed()
         tab.find(".work .narrow").click()
         tab.until("return document.getElementById('leaf') !== null")
         tab.select("#leaf", 0, 9)
         tab.find("#mark").click()
         tab.until("return document.getElementById('marking') !== null")
         tab.closed()
-        tab.find("#book .narrow").click()
+        tab.find("#document-panel .narrow").click()
     tab.find('.grades [data-grade="3"]').click()
     tab.status("Saved: 3")
     assert labels()[LYON.item_id].grade == 3

@@ -83,27 +83,27 @@ def test_an_order_is_asked_again_as_soon_as_all_that_it_named_is_done():
     own = Own()
     queues = Queues(ITEMS, own)
     named = frozenset([IDS[5], IDS[2]])
-    assert queues.line("Ada", list, 0, frozenset()).named == named
-    queues.line("Ada", list, 1, named - {IDS[2]})
+    assert queues.queue_of("Ada", list, 0, frozenset()).named == named
+    queues.queue_of("Ada", list, 1, named - {IDS[2]})
     assert own.asked == 1
-    queues.line("Ada", list, 2, named)
+    queues.queue_of("Ada", list, 2, named)
     assert own.asked == 2
     # nothing was said since
-    queues.line("Ada", list, 2, named)
+    queues.queue_of("Ada", list, 2, named)
     assert own.asked == 2
 
 
 def test_an_order_may_forget_repeat_or_invent_items_and_is_asked_again_after_25_labels():
     own = Own()
     queues = Queues(ITEMS, own)
-    line = queues.line("Ada", list, 0)
-    assert line.ids[:2] == [IDS[5], IDS[2]]
-    assert sorted(line.ids) == sorted(IDS)
-    assert line.place[IDS[2]] == 1
-    assert "unknown" not in line.place
-    queues.line("Ada", list, AGAIN - 1)
+    queue = queues.queue_of("Ada", list, 0)
+    assert queue.ids[:2] == [IDS[5], IDS[2]]
+    assert sorted(queue.ids) == sorted(IDS)
+    assert queue.place[IDS[2]] == 1
+    assert "unknown" not in queue.place
+    queues.queue_of("Ada", list, AGAIN - 1)
     assert own.asked == 1
-    queues.line("Ada", list, AGAIN)
+    queues.queue_of("Ada", list, AGAIN)
     assert own.asked == 2
 
 

@@ -1,4 +1,4 @@
-"""What the page may ask and say: passages one by one, marks exact to the character, nothing of others."""
+"""The requests of the page: passages one by one, marks exact to the character, nothing of other raters."""
 
 import json
 
@@ -17,7 +17,7 @@ def test_a_rater_goes_from_passage_to_passage_until_all_are_done(service):
     assert step["rater"] == "Ada"
     while step["item"]:
         seen.append(step["item"]["item_id"])
-        service.say(by(), seen[-1], *(("skip", "cannot tell") if len(seen) == 2 else ("grade", 1)), 0)
+        service.rate(by(), seen[-1], *(("skip", "cannot tell") if len(seen) == 2 else ("grade", 1)), 0)
         step = service.step("Ada", after=seen[-1])
     assert sorted(seen) == sorted(one.item_id for one in ITEMS)
     assert step["progress"]["done"] == step["progress"]["total"] == 5
@@ -29,9 +29,9 @@ def test_a_rater_goes_from_passage_to_passage_until_all_are_done(service):
 
 
 def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(service):
-    service.say(by("Bob"), ITEMS[0].item_id, "grade", 0, 0)
-    service.say(by("Bob"), ITEMS[0].item_id, "note", "words of Bob", 0)
-    shown = [service.step("Ada", one.item_id) for one in ITEMS] + [service.listed("Ada", 0)]
+    service.rate(by("Bob"), ITEMS[0].item_id, "grade", 0, 0)
+    service.rate(by("Bob"), ITEMS[0].item_id, "note", "words of Bob", 0)
+    shown = [service.step("Ada", one.item_id) for one in ITEMS] + [service.question_list("Ada", 0)]
     assert not any(name in one["item"] for one in shown[:-1] for name in HIDDEN)
     assert "Bob" not in json.dumps(shown)
     assert shown[0]["item"]["rating"]["grade"] is None
@@ -88,29 +88,29 @@ def test_search_finds_letter_by_letter_first(service):
         service.find("  ")
 
 
-def test_what_another_tab_had_said_is_reported(service):
-    first = service.say(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
+def test_a_rating_from_another_tab_is_reported(service):
+    first = service.rate(by(tab="a"), ITEMS[0].item_id, "grade", 3, 0)
     assert first["replaced"] is None
-    second = service.say(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)
+    second = service.rate(by(tab="b"), ITEMS[0].item_id, "grade", 1, 0)
     assert second["replaced"]["grade"] == 3
     # who knew of it replaces it on purpose
-    assert service.say(by(), ITEMS[0].item_id, "grade", 2, second["event"])["replaced"] is None
+    assert service.rate(by(), ITEMS[0].item_id, "grade", 2, second["event"])["replaced"] is None
     # the same grade again, or a note, replaces nothing
-    assert service.say(by(), ITEMS[0].item_id, "grade", 2, 0)["replaced"] is None
-    assert service.say(by(), ITEMS[0].item_id, "note", "why", 0)["replaced"] is None
+    assert service.rate(by(), ITEMS[0].item_id, "grade", 2, 0)["replaced"] is None
+    assert service.rate(by(), ITEMS[0].item_id, "note", "why", 0)["replaced"] is None
 
 
 def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(service):
     at = ITEMS[0].item_id
-    service.say(by(), at, "note", " a note ", 0)
-    service.say(by(), at, "grade", 0, 0)
-    assert service.say(by(), at, "skip", "", 0)["rating"] == {
+    service.rate(by(), at, "note", " a note ", 0)
+    service.rate(by(), at, "grade", 0, 0)
+    assert service.rate(by(), at, "skip", "", 0)["rating"] == {
         "grade": None,
         "skipped": "skipped",
         "note": "a note",
         "evidence": "",
     }
-    assert service.say(by(), at, "grade", 0, 0)["rating"]["skipped"] == ""
+    assert service.rate(by(), at, "grade", 0, 0)["rating"]["skipped"] == ""
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,15 @@ def test_a_grade_and_a_skip_replace_each_other_and_keep_the_note(service):
         *(("note", 3), ("note", "x" * 2001), ("love", "x")),
     ],
 )
-def test_what_cannot_be_said_is_refused_and_changes_nothing(service, kind, value):
+def test_an_impossible_rating_is_refused_and_changes_nothing(service, kind, value):
     with pytest.raises(LabelError):
-        service.say(by(), ITEMS[0].item_id, kind, value, 0)
+        service.rate(by(), ITEMS[0].item_id, kind, value, 0)
     assert service.state.labels() == []
 
 
 def test_an_unknown_passage_is_refused(service):
     with pytest.raises(LabelError, match="Load the page again"):
-        service.say(by(), "nothing", "grade", 3, 0)
+        service.rate(by(), "nothing", "grade", 3, 0)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 41, "a\nb", "a\u202eb", "\ud800"])
@@ -147,16 +147,16 @@ def test_a_page_for_one_rater_takes_no_other(tmp_path):
 
 def test_times_are_bounded_and_what_is_no_time_is_none(service):
     for seconds in (4, 5, 6, 10**6, float("nan"), -1, None):
-        service.say(by(seconds=seconds), ITEMS[0].item_id, "grade", 1, 0)
+        service.rate(by(seconds=seconds), ITEMS[0].item_id, "grade", 1, 0)
     assert service.state.seconds("Ada") == [300, 6, 5, 4]
 
 
 def test_a_difference_is_resolved_side_by_side(service):
     at = ITEMS[0].item_id
-    service.say(by("Ada"), at, "grade", 4, 0)
-    service.say(by("Bob"), at, "grade", 1, 0)
-    service.say(by("Bob"), at, "note", "only May", 0)
-    service.say(by("Cem"), ITEMS[1].item_id, "grade", 0, 0)
+    service.rate(by("Ada"), at, "grade", 4, 0)
+    service.rate(by("Bob"), at, "grade", 1, 0)
+    service.rate(by("Bob"), at, "note", "only May", 0)
+    service.rate(by("Cem"), ITEMS[1].item_id, "grade", 0, 0)
     assert service.disagreements("Cem", 0)["hidden"] == 1
     (shown,) = service.disagreements("Ada", 0)["items"]
     assert [(one["rater"], one["grade"], one["note"]) for one in shown["grades"]] == [
@@ -174,15 +174,15 @@ def test_a_difference_is_resolved_side_by_side(service):
 def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.label_page.document_store.WINDOW", 40)
     service = desk_at(tmp_path)
-    leaf = service.leaf("strange", None, 1)
-    leaves = [service.leaf("strange", None, part) for part in range(1, leaf.parts + 1)]
+    leaf = service.document_part("strange", None, 1)
+    leaves = [service.document_part("strange", None, part) for part in range(1, leaf.parts + 1)]
     assert "".join(one.text for one in leaves) == STRANGE
     assert leaf.parts > 2
     for offset in range(len(STRANGE)):
-        held = service.leaf("strange", offset, None)
+        held = service.document_part("strange", offset, None)
         assert held.start <= offset < held.end
     with pytest.raises(LabelError, match="not part 99"):
-        service.leaf("strange", None, 99)
+        service.document_part("strange", None, 99)
     service.state.close()
 
 
@@ -190,9 +190,9 @@ def test_ten_thousand_passages_are_asked_for_one_by_one(tmp_path):
     many = [item(f"q{at // 20}", "plain", at, at + 5, PLAIN[:60]) for at in range(10_000)]
     service = desk_at(tmp_path, many)
     step = service.enter("Ada")
-    answer = service.say(Envelope("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
+    answer = service.rate(Envelope("Ada", "request-1"), step["item"]["item_id"], "grade", 1, 0)
     after = service.step("Ada", after=step["item"]["item_id"])
     assert after["progress"]["total"] == 10_000
     assert len(json.dumps([answer, after])) < 4_000
-    assert len(json.dumps(service.listed("Ada", 0))) < 12_000
+    assert len(json.dumps(service.question_list("Ada", 0))) < 12_000
     service.state.close()

@@ -1,4 +1,4 @@
-"""What raters say is kept: every change is an event, and nothing is lost or counted twice."""
+"""The store of ratings: every change is an event, and nothing is lost or counted twice."""
 
 import sqlite3
 import threading
@@ -84,7 +84,7 @@ def test_undo_takes_back_one_thing_after_another_and_only_ones_own(state):
     assert len(history(state, FIRST)) == 5
 
 
-def test_what_was_said_after_an_undo_is_undone_first(state):
+def test_the_rating_after_an_undo_is_undone_first(state):
     grade(state, by(), FIRST, 3)
     state.undo(by())
     grade(state, by(), FIRST, 4)
@@ -107,7 +107,7 @@ actions = st.lists(
 
 @given(actions)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_undoing_everything_leaves_nothing_said(tmp_path_factory, done):
+def test_undoing_everything_leaves_no_ratings(tmp_path_factory, done):
     with state_at(tmp_path_factory.mktemp("undo") / "labels.sqlite") as state:
         expected = {}
         for rater, which, value in done:

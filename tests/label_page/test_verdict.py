@@ -40,7 +40,7 @@ def walk(service, rater, most, say=None):
     while step["item"] and len(seen) < most:
         name = step["item"]["item_id"]
         seen.append(name)
-        service.say(by(rater), name, *say(len(seen), step["item"]), 0)
+        service.rate(by(rater), name, *say(len(seen), step["item"]), 0)
         step = service.step(rater, after=name)
     return seen
 
@@ -102,7 +102,7 @@ def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(resu
 
 
 def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(results, monkeypatch):
-    real, go_on, entered = verdict_of.standing, threading.Event(), threading.Event()
+    real, go_on, entered = verdict_of.firmness_of, threading.Event(), threading.Event()
 
     def slow(*given):
         entered.set()
@@ -112,7 +112,7 @@ def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(res
     with opened(results) as service:
         assert service.about()["verdict"] is True
         first = sentences_about(service, fresh=False)["sentences"]
-        monkeypatch.setattr(verdict_of, "standing", slow)
+        monkeypatch.setattr(verdict_of, "firmness_of", slow)
         walk(service, "Ada", AGAIN - 1)
         assert service.firmness(False) == {**service.firmness(False), "sentences": first, "working": False}
         assert not entered.is_set()
@@ -147,7 +147,7 @@ def test_raters_see_no_setting_of_a_passage_and_the_verdict_can_be_hidden_from_t
         assert service.about()["verdict"] is False
         with pytest.raises(LabelError, match="does not show"):
             service.firmness(True)
-        shown = json.dumps([service.enter("Ada"), service.listed("Ada", 0), service.about()])
+        shown = json.dumps([service.enter("Ada"), service.question_list("Ada", 0), service.about()])
         assert not [name for name in settings if name in shown]
     with opened(results) as service:
         assert {row[0] for row in sentences_about(service)["means"]} == settings
@@ -165,7 +165,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
         assert not {one.item_id for one in service.state.items()} & service.state.done("Ada")
 
 
-def test_words_that_exclude_each_other_are_reported(results, capsys):
+def test_conflicting_options_are_reported(results, capsys):
     assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
     assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 

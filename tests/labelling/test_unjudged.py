@@ -1,4 +1,4 @@
-"""What nobody has judged becomes a sheet, and its grades labels that the next run counts."""
+"""Unjudged passages become a sheet, and its grades become labels that the next run counts."""
 
 import csv
 import io
@@ -133,7 +133,7 @@ def test_a_passage_that_is_not_at_its_offsets_is_refused(corpus, capsys):
     rows = [{**row, "grade": "1"} for row in sheet()]
     save([{**rows[0], "passage": rows[0]["passage"] + " and more"}, {**rows[1], "document": "plantz"}])
     output = refused(capsys, "labels", "add", "sheet.csv", "--in", "my.yaml")
-    assert "line 2: the passage does not stand at" in output
+    assert "line 2: the passage is not at" in output
     assert "did you mean" in output
 
 

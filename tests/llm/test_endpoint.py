@@ -38,7 +38,7 @@ def test_the_request_holds_what_was_configured(key, ledger):
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
 
 
-def test_what_a_model_refuses_is_not_sent(ledger):
+def test_parameters_set_to_null_are_not_sent(ledger):
     plain = {
         "temperature": None,
         "seed": None,

@@ -54,7 +54,7 @@ def test_blocks_do_not_bias_and_seeds_repeat(monkeypatch):
     assert separation(high, low, seed=2).low == pytest.approx(whole.low, abs=0.05)
 
 
-def test_a_side_of_none_or_one():
+def test_groups_of_none_or_one_query():
     assert separation([], [1.0], seed=1) is None
     assert separation([1.0], [], seed=1) is None
     one = separation([1.0], [0.0, 2.0], seed=1)
@@ -85,7 +85,7 @@ def test_thresholds_of_one_side_or_none():
     assert thresholds([], []).threshold.tolist() == [np.inf]
 
 
-def test_senseless_input_is_refused():
+def test_invalid_input_is_refused():
     with pytest.raises(ValueError, match="top score of the unanswerable queries is NaN"):
         separation([1.0], [np.nan], seed=1)
     with pytest.raises(ValueError, match="top score of the answerable queries is NaN"):

@@ -31,7 +31,7 @@ def test_the_order_of_preference_names_measures_that_fit():
     assert {name for name, family in FAMILIES.items() if family.across_chunkings} == set(ACROSS_CHUNKINGS)
 
 
-def test_what_is_no_quality_is_trusted_for_nothing():
+def test_non_quality_measures_are_trusted_for_nothing():
     for name in ("judged@10", "tokens@10", "ndcg_exp_upper@10", "seed_ratio@5", "nonsense"):
         assert trusted_for(name) == ""
         assert not across_chunkings(name)

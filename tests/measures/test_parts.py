@@ -47,7 +47,7 @@ def test_a_span_across_parts_is_covered_by_what_they_show_of_it_together():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (chunk("d", 5, 20, (0, 10)), "shows 0-10 before 5-20; its parts stand in the order"),
+        (chunk("d", 5, 20, (0, 10)), "shows 0-10 before 5-20; its parts must be in text order"),
         (chunk("d", 0, 5, (10, 20)), "shows 10-20 before 0-5"),
         (chunk("d", 10, 20, (3, 3)), "has no extent"),
     ],

@@ -53,7 +53,7 @@ def test_touching_is_not_overlapping():
     ],
 )
 def test_rules(rule, expected):
-    # 3 of the span's 4 characters stand in the first chunk (0.3 of it), 1 in the second (0.1 of it)
+    # 3 of the span's 4 characters are in the first chunk (0.3 of it), 1 in the second (0.1 of it)
     judged = [span("q", "d", 7, 11, 2)]
     assert {c for _, c in grades(judged, grid("d", 10, 2), rule)} == expected
 

@@ -1,4 +1,4 @@
-"""What must hold for any judgments, chunking and ranking, against plain restatements of the definitions."""
+"""Properties for any judgments, chunking and ranking, against plain restatements of the definitions."""
 
 from itertools import permutations, product
 from math import log2

@@ -94,7 +94,7 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch):
         SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).try_out()
 
 
-def test_nothing_is_sent_to_anybody(monkeypatch):
+def test_no_telemetry_is_sent(monkeypatch):
     def refused(*args, **kwargs):
         raise AssertionError("a connection was opened")
 

@@ -61,7 +61,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
     def violations(self, axe):
-        """What axe finds on the page as it stands: rule, help, the elements."""
+        """The findings of axe on the page as it stands: rule, help, the elements."""
         self.run(axe)
         found = self.driver.execute_async_script(
             "const done = arguments[0];"

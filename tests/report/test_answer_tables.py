@@ -35,7 +35,7 @@ def test_means_are_next_to_how_much_was_answered_and_what_is_not_scored_is_repor
     )
 
 
-def test_means_over_different_questions_are_not_passed_off_as_comparable():
+def test_means_over_different_questions_are_marked_as_not_comparable():
     replies = [reply(setting, "q1") for setting in ("a", "b")]
     rows = [
         summary("a", "cites", 1.0, 2, 8, "nothing read x8"),

@@ -148,3 +148,10 @@ def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, 
     result = damaged_copy(whole, tmp_path / "result", damage)
     with pytest.raises(HarnessError, match=message):
         read_summary(result)
+
+
+def test_a_file_in_place_of_a_folder_is_not_called_damaged(whole):
+    from harness.errors import HarnessError
+
+    with pytest.raises(HarnessError, match=r"record\.json is a file, not a folder of results"):
+        read_summary(whole / "record.json")

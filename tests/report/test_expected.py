@@ -1,4 +1,4 @@
-"""What a query should have found: its best evidence and the first rank that shows it."""
+"""The evidence that a query should have found: its best evidence and the first rank that shows it."""
 
 import csv
 

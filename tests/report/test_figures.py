@@ -77,7 +77,7 @@ def test_a_measure_that_was_not_scored_is_refused(folder, tmp_path):
         write_figure(folder, "board", "svg", tmp_path / "a.svg", "mrr")
 
 
-def test_what_a_result_lacks_is_said(tmp_path):
+def test_missing_data_is_reported(tmp_path):
     bare = write_folder(tmp_path / "r", settings=2, extras=False)
     rewrite(bare / "per_query.csv", lambda row: row | {"stage": f"{row['stage'][:3]}"})
     rewrite(bare / "summary.csv", lambda row: row | {"stage": f"{row['stage'][:3]}"})

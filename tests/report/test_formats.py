@@ -59,7 +59,7 @@ def test_a_hostile_name_stays_in_its_cell():
 def test_no_text_breaks_out(name):
     out = markdown(name).replace("<!-- -->", "")
     assert "\n" not in out
-    # every sign that formats stands behind a backslash of its own
+    # every sign that formats is behind a backslash of its own
     assert re.fullmatch(r"(?:\\.|[^\\`*_\[\]<>|&~$#!])*", out)
     plain = re.sub(r"\\([\\`*_\[\]<>|&~$#!])", r"\1", out)
     assert plain == printable(name)

@@ -49,13 +49,13 @@ def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
         return any(start < stop and end > begin for begin, stop in map(place, right))
 
     both = sum(map(in_both, left))
-    assert f"Of {len(left)} passages on the left {both} stand" in chromium.find("#drill .beside").text
+    assert f"Of {len(left)} passages on the left {both} are" in chromium.find("#drill .two-rankings").text
     assert chromium.run("return document.querySelectorAll('#drill .moves line').length") == both
     only = chromium.run("return document.querySelectorAll('#drill .ranking:first-child .badge.only').length")
     assert only == len(left) - both
     # beside itself a setting has nothing to be compared with
     chromium.choose("#drill [data-keep=other]", "-1")
-    assert chromium.run("return document.querySelector('#drill .beside')") is None
+    assert chromium.run("return document.querySelector('#drill .two-rankings')") is None
     check(chromium)
 
 

@@ -1,4 +1,4 @@
-"""Tables as text: what fits stands on one line, what does not on two, and nothing steers the terminal."""
+"""Tables as text: what fits is on one line, what does not on two, and nothing steers the terminal."""
 
 from dataclasses import replace
 
@@ -121,7 +121,7 @@ def test_what_the_parser_lost_is_explained_and_only_then():
     assert loss_table(losses("q1", 0.5)).notes == ()
 
 
-def test_one_is_not_spoken_of_in_the_plural():
+def test_counts_of_one_are_in_the_singular():
     row = SummaryRow("a", "retrieve", "all", "map", 0.5, None, None, 9, 1, 1)
     (note,) = summary_table("run", [row, replace(row, split="train"), replace(row, split="validation")]).notes
     assert "1 without relevant text is left out. 1 got no ranking and scores 0, or has text" in note
@@ -153,7 +153,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_lost(width):
     text = " ".join(" ".join(lines).split())
     for cell in (*columns, *rows[0][1:], *rows[1]):
         assert cell in text
-    # figures stand below the heads of their columns
+    # figures are below the heads of their columns
     head = next(i for i, line in enumerate(lines) if "measure 0" in line)
     first = next(i for i, line in enumerate(lines) if "0.005" in line)
     assert lines[first].index("0.005") + 5 == lines[head].index("measure 0") + 9

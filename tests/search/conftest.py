@@ -9,7 +9,7 @@ __all__ = ["corpus", "shared_cache", "write_config"]
 
 
 def nearest(retriever, queries, asked, passages, vectors, tools=None):
-    """What a dense retriever finds among vectors that are given."""
+    """The hits of a dense retriever among given vectors."""
     with retriever.opened(passages, vectors, tools) as search:
         return search(queries, asked)
 

@@ -1,4 +1,4 @@
-"""What is indexed around a chunk: every kind, alone and together, and that nobody reads it."""
+"""The text indexed around a chunk: every kind, alone and together, and that it is never read."""
 
 import csv
 import json
@@ -16,12 +16,12 @@ from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Point, rerank_pairs, search
+from harness.running.search import Chunked, rerank_pairs, search
 from harness.search import CONTEXTS
-from harness.search.context import Around, nested
+from harness.search.context import ContextText, nested
 from harness.text.headings import markdown_headings, numbered_headings
 from harness.text.sentences import sentence_spans
-from harness.types import Answered, Chunk, Document
+from harness.types import Chunk, Document, LlmAnswer
 
 GUIDE = """# The yard
 
@@ -70,7 +70,7 @@ class Library:
         shown = [passages for _, passages in request.about]
         said = [f"It has {len(chunk)} characters." for _, chunk in shown]
         return [
-            Answered(
+            LlmAnswer(
                 query="",
                 passages=one,
                 prompt_sha=request.form.sha256,
@@ -114,7 +114,7 @@ def test_every_kind_answers_for_every_chunk_in_order_and_by_the_chunk_alone(kind
     chunks = [chunk_at("Rain fell", "note"), chunk_at("Three ships call."), chunk_at("It took nine days.")]
     found = around(kind, chunks, **LEAST.get(kind, {}))
     assert len(found) == 3
-    assert all(isinstance(one, Around) for one in found)
+    assert all(isinstance(one, ContextText) for one in found)
     assert around(kind, chunks[::-1], **LEAST.get(kind, {})) == found[::-1]
     assert around(kind, chunks[1:2], **LEAST.get(kind, {})) == found[1:2]
     assert around(kind, [], **LEAST.get(kind, {})) == []
@@ -133,9 +133,9 @@ def test_every_kind_answers_for_every_chunk_in_order_and_by_the_chunk_alone(kind
 )
 def test_document_says_the_title_or_the_name(show, guide, note):
     chunks = [chunk_at("Three ships call."), chunk_at("Rain fell", "note")]
-    assert around("document", chunks, show=show) == [Around(guide), Around(note)]
+    assert around("document", chunks, show=show) == [ContextText(guide), ContextText(note)]
     cut = around("document", chunks, show="title", longest=5)
-    assert cut == [Around("The y\n"), Around("Rain\n")]
+    assert cut == [ContextText("The y\n"), ContextText("Rain\n")]
 
 
 def test_fields_fill_the_template_and_list_what_is_missing():
@@ -146,8 +146,8 @@ def test_fields_fill_the_template_and_list_what_is_missing():
     ):
         around("fields", chunks, **config)
     assert around("fields", chunks, on_missing="leave_out", **config) == [
-        Around("Bremerton, 2024:\n"),
-        Around(),
+        ContextText("Bremerton, 2024:\n"),
+        ContextText(),
     ]
     with pytest.raises(ValueError, match="names no column"):
         CONTEXTS["fields"].config(file="documents.csv", template="company")
@@ -170,12 +170,12 @@ def test_fields_fill_the_template_and_list_what_is_missing():
 )
 def test_headings_are_those_in_force_where_the_chunk_begins(text, titles):
     (found,) = around("headings", [chunk_at(text)])
-    assert found == (Around(f"{titles}\n") if titles else Around())
+    assert found == (ContextText(f"{titles}\n") if titles else ContextText())
 
 
 def test_headings_keep_the_lowest_levels():
     (found,) = around("headings", [chunk_at("Customs papers")], levels=2, separator=" / ")
-    assert found == Around("Loading / Papers\n")
+    assert found == ContextText("Loading / Papers\n")
 
 
 def test_markdown_titles_are_clean():
@@ -220,7 +220,7 @@ def test_numbered_headings_of_a_filing():
 def test_neighbours_are_slices_of_the_document_next_to_the_chunk(text, fields, before, after):
     chunk = chunk_at(text)
     (found,) = around("neighbours", [chunk], **fields)
-    assert found == Around(before if fields.get("unit") != "characters" else found.before, after)
+    assert found == ContextText(before if fields.get("unit") != "characters" else found.before, after)
     assert GUIDE[: chunk.start].endswith(found.before)
     assert GUIDE[chunk.end :].startswith(found.after)
     assert len(found.before) <= len(before) or before == found.before
@@ -234,7 +234,7 @@ def test_neighbours_end_with_the_document():
 
 
 def test_the_first_of_several_is_the_outermost():
-    outer, inner = [Around("title\n", "</t>")], [Around("heading\n", "</h>")]
+    outer, inner = [ContextText("title\n", "</t>")], [ContextText("heading\n", "</h>")]
     assert nested(outer, inner)[0]("chunk") == "title\nheading\nchunk</h></t>"
 
 
@@ -262,7 +262,7 @@ def searched(path, cache):
     with Context.at(cache, Silent()) as context:
         corpus = load_corpus(config, context)
         queries = corpus.queries.queries
-        points = [Point(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+        points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
         return [search(p.setting, p.chunking, queries, context) for p in points], queries, context
 
 
@@ -323,7 +323,7 @@ def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):
 
 
 def test_the_context_can_bring_a_chunk_up(config_of, tmp_path, corpus):
-    """The words of a question that stand in no chunk, but before all chunks of one document."""
+    """The words of a question that are in no chunk, but before all chunks of one document."""
     with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
         file.write("q6,Orchard 2024,train,no\n")
     (plain, fields), _, _ = searched(config_of(f"[null, {FIELDS}]"), tmp_path / "cache")

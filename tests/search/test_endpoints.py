@@ -19,7 +19,7 @@ from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.search import NotAskedError
+from harness.search import PendingCallsError
 from harness.search.rerank import EndpointRerankerConfig
 from harness.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
 from harness.search.retrieve.chroma import ChromaConfig
@@ -393,7 +393,7 @@ def test_a_cache_that_cannot_keep_what_is_paid_for_buys_nothing(tmp_path):
 def test_a_plan_sends_nothing_and_says_what_it_would_take(tmp_path):
     with FakeServer(embed) as server:
         config = exact(server.url, price=10, texts_per_request=2)
-        with pytest.raises(NotAskedError) as caught:
+        with pytest.raises(PendingCallsError) as caught:
             search(tmp_path, config, may_ask=False)
         assert server.count == 0
         (missing,) = caught.value.missing
@@ -512,7 +512,7 @@ def test_a_score_that_is_none_is_never_zero(results, message, tmp_path):
 
 def test_a_plan_asks_no_reranker(tmp_path):
     with FakeServer(rerank_script) as server:
-        with pytest.raises(NotAskedError, match=r"fake-rerank: 10 pairs: 2 requests to make"):
+        with pytest.raises(PendingCallsError, match=r"fake-rerank: 10 pairs: 2 requests to make"):
             scores_of(tmp_path, reranker(server.url), may_ask=False)
         assert server.count == 0
 

@@ -58,7 +58,7 @@ def test_searched_hard_enough_it_finds_what_a_scan_finds(search, index, distance
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
-def test_what_codes_blur_is_reported(search, distance):
+def test_the_loss_of_quantisation_is_reported(search, distance):
     found = search(distance=distance, **INDEXES["ivf_pq"])
     exact = nearest(
         ExactRetriever(ExactConfig(distance=distance, top_k=10)), QUERIES, ASKED, PASSAGES, CHUNKS

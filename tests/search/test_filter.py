@@ -89,7 +89,7 @@ def test_the_documents_that_a_question_names_are_left(text, documents, table, to
     assert left(rules(table), tools, text) == documents
 
 
-def test_what_is_set_aside_is_reported_and_may_be_forbidden(table, tools):
+def test_ignored_columns_are_reported_and_can_be_forbidden(table, tools):
     (one,) = RulesFilter(rules(table)).run(asked("Acme in 2021"), DOCUMENTS, tools)
     assert (one.dropped, one.named["period"], one.total) == (("period",), ("2021",), 4)
     (one,) = RulesFilter(rules(table, on_empty="nothing")).run(asked("Acme in 2021"), DOCUMENTS, tools)
@@ -221,18 +221,18 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert tools.is_known(config, passages(), QUERIES)
     again = RunTools(tools.context)
-    again.context.narrowed.clear()
+    again.context.filtered.clear()
     kept = again.search("retrieve", config, passages(), QUERIES)
     assert (kept.rankings, kept.filtered) == (found.rankings, found.filtered)
     # without the filter, with another weight, and with another table
     for other in (None, rules(table, boost=51.0)):
         assert not tools.is_known(config.model_copy(update={"filter": other}), passages(), QUERIES)
     table.write_text(TABLE.replace("Acme", "Apex"), encoding="utf-8")
-    tools.context.narrowed.clear()
+    tools.context.filtered.clear()
     assert not tools.is_known(config, passages(), QUERIES)
 
 
-def test_what_is_put_together_is_in_the_order_of_the_queries(table, tools):
+def test_merged_results_are_in_the_order_of_the_queries(table, tools):
     many = asked(*(f"{who} yard {i}" for i in range(4) for who in ("Acme", "Bolt & Sons", "any", "Cord")))
     config = TABLES["retrieve"]["bm25"].config(filter=rules(table))
     found = tools.search("retrieve", config, passages(), many)

@@ -1,4 +1,4 @@
-"""What a question names: years and ranges of them, names however they are written."""
+"""The values that a question names: years and ranges of them, names however they are written."""
 
 import pytest
 

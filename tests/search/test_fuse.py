@@ -64,7 +64,7 @@ def test_equal_scores_and_single_hits_count_as_found(kind, each, absent):
 
 
 @pytest.mark.parametrize(("kind", "absent"), [("minmax", 0), ("zscore", -2), ("dbsf", 0), ("weighted", 0)])
-def test_an_empty_route_gives_all_the_same(kind, absent):
+def test_an_empty_route_adds_the_same_to_all_chunks(kind, absent):
     alone = fuse(kind, A, weights=(1.0,))
     assert fuse(kind, A, {}) == pytest.approx({chunk: score + absent for chunk, score in alone.items()})
     assert fuse(kind, {}, {}) == {}

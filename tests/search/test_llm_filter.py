@@ -13,7 +13,7 @@ from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAskedError
+from harness.search import PendingCallsError
 from harness.search.filter.llm import FOLDER, LlmFilterConfig
 from harness.types import Query
 from tests.bench.test_asked import command
@@ -63,7 +63,7 @@ def answers(request, number):
 
 def narrowed(tmp_path, config, **options):
     own = RunTools(Context.at(tmp_path / "cache", Silent(), **options))
-    return own.narrowed(config, DOCUMENTS, QUERIES), own.context
+    return own.filtered(config, DOCUMENTS, QUERIES), own.context
 
 
 def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table):
@@ -138,7 +138,7 @@ def test_a_query_that_is_asked_in_several_wordings_is_counted_once(tmp_path, tab
         own = RunTools(context, {query.query_id: query for query in QUERIES})
         wordings = [replace(query, text=f"{query.text} {i}") for query in QUERIES for i in range(2)]
         with pytest.raises(LlmError, match="1 of 3 queries"):
-            own.narrowed(config(server.url, table), DOCUMENTS, wordings)
+            own.filtered(config(server.url, table), DOCUMENTS, wordings)
 
 
 def test_a_column_of_too_many_values_is_refused(tmp_path, table):
@@ -167,7 +167,7 @@ def test_a_prompt_that_cannot_be_used_is_reported_immediately(tmp_path, table, c
 
 
 def test_a_plan_asks_nothing(tmp_path, table):
-    with FakeServer(answers) as server, pytest.raises(NotAskedError, match="depend on a filter that has"):
+    with FakeServer(answers) as server, pytest.raises(PendingCallsError, match="depend on a filter that has"):
         narrowed(tmp_path, config(server.url, table), may_ask=False)
     assert server.count == 0
 

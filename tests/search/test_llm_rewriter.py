@@ -14,10 +14,10 @@ from harness.llm.prompt import built_in
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotAskedError
-from harness.search.rewrite.asking import FOLDER
+from harness.search import PendingCallsError
 from harness.search.rewrite.llm import LlmRewriterConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
+from harness.search.rewrite.prompted import FOLDER
 from harness.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, error, says
@@ -141,7 +141,7 @@ def test_a_failed_rewriting_goes_as_asked_where_the_configuration_says_so(tmp_pa
     assert texts[1] == "Why was it recalled?"
     assert texts[0] == "Statement of: How many vehicles fit?"
     assert context.reporter.warnings == [
-        "1 of 3 queries have no usable rewriting by fake and are asked as they are: q2 (refusal)."
+        "1 of 3 queries have no usable rewriting by fake and are searched as they are: q2 (refusal)."
     ]
 
 
@@ -170,7 +170,7 @@ def test_a_plan_asks_nothing_and_says_what_it_would_take(tmp_path):
     prices = {"fake": {"input": 10.0, "output": 100.0}}
     with FakeServer(stated) as server:
         one = config(server.url, prices=prices)
-        with pytest.raises(NotAskedError) as caught:
+        with pytest.raises(PendingCallsError) as caught:
             rewrite(tmp_path, one, may_ask=False)
         assert server.count == 0
         (missing,) = caught.value.missing
@@ -195,5 +195,5 @@ def test_the_page_names_every_prompt_and_its_sections_can_be_run(tmp_path):
         path.write_text(f"name: x\ndocuments: x\nqueries: x\nlabels: x\n{block}", encoding="utf-8")
         assert load_config(path).settings
     assert len(blocks) >= 4
-    # a user's own stands on a page of its own, and a template says what it does
+    # a user's own is on a page of its own, and a template says what it does
     assert {kind for kind in TABLES["rewrite"] if f"`{kind}`" not in page} <= {"template", "python", "http"}

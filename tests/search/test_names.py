@@ -1,4 +1,4 @@
-"""What a question names, by rules: docs/rewriting.md shows these."""
+"""The names in a question, by rules: docs/rewriting.md shows these."""
 
 import re
 from pathlib import Path

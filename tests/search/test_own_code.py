@@ -27,7 +27,7 @@ def retrieve(tools, call, **more):
     return tools.search("retrieve", config, passages(), QUERIES).rankings
 
 
-def test_places_alone_are_a_ranking_and_lengths_of_text_cut_it(tools):
+def test_positions_without_scores_are_a_ranking_and_top_chars_cuts_it(tools):
     assert retrieve(tools, "places_only", top_k=2)[0].chunk_ids == passages().ids[:2]
     assert retrieve(tools, "places_only", top_chars=31)[0].chunk_ids == passages().ids[:2]
 

@@ -16,7 +16,7 @@ from harness.report.page.lines import curves
 from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Point, rerank_pairs, search_points
+from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.search import READERS
 from harness.search.read.parent import _parent
 from harness.types import Chunk, Document
@@ -150,8 +150,8 @@ def searched(write_config, tmp_path):
         reporter = Silent()
         with Context.at(tmp_path / "cache", reporter) as context:
             corpus = load_corpus(config, context)
-            points = [Point(one, chunk_corpus(corpus, one, context)) for one in config.settings]
-            return search_points(points, corpus.queries.queries, context), corpus, reporter
+            points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
+            return search_settings(points, corpus.queries.queries, context), corpus, reporter
 
     return run
 

@@ -5,16 +5,16 @@ import pytest
 from harness.errors import LlmError
 from harness.progress import Silent
 from harness.running.context import Context
-from harness.running.search import Point, search_points
+from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
-from harness.search import NotAskedError, Passages
+from harness.search import Passages, PendingCallsError
 from harness.search.fuse import RrfConfig
 from harness.search.retrieve import Bm25Config
-from harness.search.rewrite.asking import lines_of
 from harness.search.rewrite.decomposition import DecompositionConfig
 from harness.search.rewrite.entities import EntitiesConfig
 from harness.search.rewrite.llm_entities import LlmEntitiesConfig
 from harness.search.rewrite.multi_query import MultiQueryConfig
+from harness.search.rewrite.prompted import lines_of
 from harness.search.rewrite.template import TemplateConfig
 from harness.types import Query
 from tests.judge.conftest import quick_backoff
@@ -120,7 +120,7 @@ def test_the_rewriter_of_a_setting_is_fused_like_that_of_a_retriever(tmp_path):
         own, rewrite = tools(tmp_path), asked_of(MultiQueryConfig, server.url, n=2)
         setting = SimpleNamespace(name="s", rewrite=rewrite, retrieve=BM25, finder=BM25, rerank=())
         chunking = SimpleNamespace(passages=PASSAGES, reading=None)
-        (found,) = search_points([Point(setting, chunking)], [YARD, PUMP], own.context)
+        (found,) = search_settings([Chunked(setting, chunking)], [YARD, PUMP], own.context)
         within = search(own, BM25.model_copy(update={"rewrite": rewrite}), YARD, PUMP)
     assert found.rankings["retrieve"] == within.rankings
     assert found.asked["retrieve"] == within.asked
@@ -139,7 +139,7 @@ def test_an_answer_without_lines_ends_the_run_unless_told_otherwise(tmp_path):
 
 def test_a_plan_asks_nothing(tmp_path):
     rewrite = asked_of(MultiQueryConfig, "http://127.0.0.1:9")
-    with pytest.raises(NotAskedError, match="multi_query v1 by fake: 2 queries: 2 calls to make"):
+    with pytest.raises(PendingCallsError, match="multi_query v1 by fake: 2 queries: 2 calls to make"):
         tools(tmp_path, may_ask=False).rewritten(rewrite, [YARD, PUMP])
 
 

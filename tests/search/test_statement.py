@@ -43,12 +43,12 @@ def test_the_page_shows_every_kind_of_rule():
         "How?",
     ],
 )
-def test_what_no_rule_fits_stays(text):
+def test_a_question_that_fits_no_rule_is_unchanged(text):
     assert statement_of(text) is None
 
 
 @hypothesis.given(st.text())
-def test_any_text_is_taken(text):
+def test_any_text_is_accepted(text):
     assert statement_of(text + "?") is None or statement_of(text + "?")
 
 

@@ -14,8 +14,8 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import NotMeasuredError, Passages
 from harness.types import Query, Ranking
+from tests.custom.services import Search
 from tests.models import tiny
-from tests.own.services import Search
 from tests.search import toys
 
 MODEL = "embedded:all-MiniLM-L6-v2"
@@ -63,7 +63,7 @@ def tools(tmp_path):
 
 @pytest.fixture(scope="module", autouse=True)
 def service():
-    """What kinds behind HTTP ask."""
+    """The requests of kinds behind HTTP."""
     with Search() as server:
         smallest.root = server.root
         yield

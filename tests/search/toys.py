@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from harness.search import (
-    Found,
     PairScorer,
     RerankerConfig,
+    RetrievalResult,
     RetrieverConfig,
     RewriterConfig,
 )
@@ -42,7 +42,7 @@ class Words(Retriever[WordsConfig]):
             ranking = Ranking.by_score(query.query_id, passages.ids, scores)
             depth = Depth.of(self.config, passages)(np.array(scores, dtype=np.float32)) if scores else 0
             rankings.append(Ranking(query.query_id, ranking.chunk_ids[:depth], ranking.scores[:depth]))
-        return Found(rankings)
+        return RetrievalResult(rankings)
 
 
 class BestRankConfig(FusionConfig):

@@ -31,6 +31,6 @@ def test_it_holds_the_share_and_is_symmetric(drawn):
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 0), (2, 1), (-1, 3)])
-def test_what_is_no_share(successes, n):
-    with pytest.raises(ValueError, match="is no share"):
+def test_invalid_counts_are_refused(successes, n):
+    with pytest.raises(ValueError, match="is not a share"):
         wilson_interval(successes, n)

@@ -1,4 +1,4 @@
-"""What is kept on disk: atomic files and folders, artifacts, the key-value file."""
+"""Storage on disk: atomic files and folders, artifacts, the key-value file."""
 
 import gzip
 import os
@@ -52,7 +52,7 @@ def test_write_text_replaces_whole_and_leaves_nothing_next_to(tmp_path):
     assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
 
 
-def test_what_cannot_be_written_is_named_and_not_its_neighbour(tmp_path, monkeypatch):
+def test_a_write_error_names_the_target_and_not_the_temporary_file(tmp_path, monkeypatch):
     with pytest.raises(IsADirectoryError) as refused:
         write_text(tmp_path, "text")
     assert refused.value.filename == str(tmp_path)

@@ -49,7 +49,7 @@ def test_another_year_is_another_question():
         ("苏州有多少人", "公司在苏州的工厂有员工1200人", 1, False),
     ],
 )
-def test_what_copies_its_passage_leads(question, passage, words, leads):
+def test_a_question_that_copies_its_passage_is_leading(question, passage, words, leads):
     found = copied(question, passage)
     assert found.words == words
     assert found.leads == leads
@@ -141,7 +141,7 @@ def test_a_damaged_table_names_its_lines(folder, capsys):
         ("answerable", "perhaps", "Write yes or no"),
     ],
 )
-def test_what_cannot_be_a_choice_is_reported_before_any_search(folder, capsys, column, value, message):
+def test_an_invalid_choice_is_reported_before_any_search(folder, capsys, column, value, message):
     testset("propose", "--offline")
     testset("choose", "--auto")
     rows = SET.rows(Candidate)

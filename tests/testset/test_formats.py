@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
+from harness.testset.finished import FinishedTestset, TestQuestion, label_of
 from harness.testset.formats import FORMATS
-from harness.testset.formats.values import offsets_meant, span_of
-from harness.testset.made import FinishedTestset, TestQuestion, label_of
+from harness.testset.formats.values import resolve_offsets, span_of
 from harness.types import Document
 from tests.testset.helpers import run
 
@@ -98,7 +98,7 @@ def test_offsets_may_come_back_as_floats_and_never_as_words(name, inside, tmp_pa
     for odd in ("first", None, ""):
         records[0][inside]["start"] = odd
         path.write_text(json.dumps(records))
-        with pytest.raises(LabelError, match=r"start or end is|is no range of"):
+        with pytest.raises(LabelError, match=r"start or end is|is not a range of"):
             FORMATS[name].read(path, DOCUMENTS)
 
 
@@ -146,7 +146,7 @@ def test_ragas_contexts_without_ids_are_found_by_their_text(tmp_path):
     (label,) = back.labels
     assert TEXT[label.start : label.end] == "Das Werk in Turin 😀 beschäftigt 1.240 Leute."
     assert back.questions[0].answer == "1.240"
-    assert any("1 contexts stand in none" in note for note in back.notes)
+    assert any("1 contexts are in none" in note for note in back.notes)
 
 
 def test_a_part_that_people_marked_becomes_the_label(tmp_path):
@@ -199,14 +199,14 @@ def test_offsets_of_any_way_of_counting_give_the_text_that_is_shown(text, data):
         (before, before + inside),
         (before, before + inside - 1),
     ):
-        a, b = offsets_meant(text, first, last, said, "here")
+        a, b = resolve_offsets(text, first, last, said, "here")
         assert text[a:b] == said
 
 
 def test_what_does_not_fit_the_documents_is_refused(tmp_path):
-    with pytest.raises(LabelError, match="stands 'abc', not 'xyz'"):
-        offsets_meant("abcdef", 0, 3, "xyz", "task 1")
-    with pytest.raises(LabelError, match="no range of other"):
+    with pytest.raises(LabelError, match="is 'abc', not 'xyz'"):
+        resolve_offsets("abcdef", 0, 3, "xyz", "task 1")
+    with pytest.raises(LabelError, match="not a range of other"):
         span_of("other:5-500", DOCUMENTS, "line 1")
     with pytest.raises(LabelError, match="neither a document nor a passage"):
         span_of("missing:5-50", DOCUMENTS, "line 1")
@@ -239,7 +239,7 @@ def test_importing_writes_what_a_benchmark_reads(tmp_path, monkeypatch, capsys):
     assert run(*words) == 0
     assert "2 documents, 3 queries, 5 labels" in capsys.readouterr().out
     assert run(*words) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     Path("my.yaml").write_text(
         "name: mine\ndocuments: docs/*\nqueries: back/queries.csv\nlabels: back/labels.csv\n"
         "chunk: {kind: page}\nretrieve: {kind: bm25}\n"

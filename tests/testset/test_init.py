@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.config import load_config
-from harness.starting.folder_summary import language_of
+from harness.scaffold.folder_summary import language_of
 from harness.testset.config import load_testset
 from tests.testset.helpers import run
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 CHINESE = "# 蓝川公司年报\n\n## 业绩\n\n营业收入为96亿元。公司在苏州的工厂有员工1200人。\n" * 3
 
 
-def test_everything_is_written_and_said(folder, capsys):
+def test_all_files_are_written_and_listed(folder, capsys):
     assert run("init", "docs", "--out", "bench") == 0
     output = capsys.readouterr().out
     assert "3 documents (1 .csv, 2 .md)" in output
@@ -40,7 +40,7 @@ def test_nothing_is_overwritten(folder, capsys):
     Path("bench").mkdir()
     Path("bench/queries.csv").write_text("query_id,text\nmine,What?\n")
     assert run("init", "docs", "--out", "bench") == 1
-    assert "queries.csv is there already" in capsys.readouterr().err
+    assert "queries.csv exists already" in capsys.readouterr().err
     assert Path("bench/queries.csv").read_text().endswith("mine,What?\n")
     assert not Path("bench/bench.yaml").exists()
 
@@ -151,7 +151,7 @@ def test_it_works_after_a_plain_install_without_the_repository(folder):
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(str(site))
     prompts = (
-        "from harness.testset.propose.asking import FOLDER as a; "
+        "from harness.testset.propose.llm import FOLDER as a; "
         "from harness.testset.answering import FOLDER as b"
     )
     done = subprocess.run(

@@ -14,13 +14,13 @@ from harness.errors import CorpusError
 from harness.store.ledger import Ledger
 from harness.testset.kinds import KINDS, quotas
 from harness.testset.propose.drafting import draft
-from harness.testset.propose.given import read_given
 from harness.testset.propose.material import Place, excerpts, locate, table_rows
+from harness.testset.propose.user_questions import read_user_questions
 from harness.testset.rows import Question
 from harness.testset.state import State
 from harness.types import Document
+from tests.external import samples
 from tests.judge.fake_server import FakeServer, error, says
-from tests.outside import samples
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
 
 SET = State(Path("set"))
@@ -182,7 +182,7 @@ def test_answers_that_cannot_be_used_bring_no_question(folder, capsys):
     assert 0 < len(SET.rows(Question)) < 12
 
 
-def test_a_quote_that_is_not_there_is_said(folder):
+def test_a_quote_not_in_the_text_is_reported(folder):
     with FakeServer(
         lambda r, n: says(json.dumps({"question": f"Q{n}?", "quotes": ["made up entirely zz"]}))
     ) as s:
@@ -263,7 +263,7 @@ TRACE = {
 )
 def test_lists_logs_and_traces_are_read(tmp_path, name, content, field, texts):
     (tmp_path / name).write_text(content)
-    found = read_given(tmp_path / name)
+    found = read_user_questions(tmp_path / name)
     assert found.where == f"the field {field}"
     assert [one.asked for one in found.questions] == texts
     assert found.questions[0].text == "How do I charge?"
@@ -273,7 +273,7 @@ def test_lists_logs_and_traces_are_read(tmp_path, name, content, field, texts):
 def test_a_trace_has_one_question_however_many_steps_were_asked_it(tmp_path, records):
     path = tmp_path / "t.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    found = read_given(path)
+    found = read_user_questions(path)
     assert [(one.text, one.asked) for one in found.questions] == [(samples.QUESTION, 1)]
     assert (found.entries, found.without) == (1, 0)
     assert found.where.startswith("traces of ")
@@ -300,10 +300,10 @@ def test_a_condition_is_no_subject():
 def test_a_log_without_questions_says_what_it_has(tmp_path):
     (tmp_path / "l.csv").write_text("who,when\na,b\n")
     with pytest.raises(CorpusError, match="It has: when, who"):
-        read_given(tmp_path / "l.csv")
+        read_user_questions(tmp_path / "l.csv")
     (tmp_path / "l.jsonl").write_text('{"a": 1}\n{broken\n')
     with pytest.raises(CorpusError, match="line 2"):
-        read_given(tmp_path / "l.jsonl")
+        read_user_questions(tmp_path / "l.jsonl")
 
 
 def test_a_list_can_be_added_to_drafts(folder, capsys):

@@ -383,7 +383,7 @@ def row(grade, grader, by_model="no", start=0):
     return GradeRow("q1", "d", start, start + 5, grade, grader, by_model)
 
 
-def test_which_grade_holds():
+def test_the_grade_that_counts():
     key = ("q1", "d", 0, 5)
     assert final_grades([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
     assert final_grades([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
@@ -440,7 +440,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     testset("grade", "--from", "s.csv", "--by", "Ann")
     capsys.readouterr()
     assert testset("export") != 0
-    assert "say different things of 1 passage (" in " ".join(capsys.readouterr().err.split())
+    assert "disagree on 1 passage (" in " ".join(capsys.readouterr().err.split())
     assert exported("labels") == rows
     Path("set/export/labels.csv").unlink()
     assert testset("export") == 0

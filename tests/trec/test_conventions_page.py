@@ -76,7 +76,7 @@ def spans(example):
 
 
 def exported(measure, judged, chunks, ranked):
-    """What trec_eval makes of the grades of chunks."""
+    """The value of trec_eval for the grades of chunks."""
     qrels, table = SpanQrels.from_judgments(judged), ChunkTable.of(chunks)
     graded = project(qrels, table)
     grades = {table.chunk_ids[c]: int(g) for c, g in zip(graded.chunk, graded.grade, strict=True)}

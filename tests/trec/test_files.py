@@ -98,7 +98,7 @@ def test_a_damaged_gzip_file_is_refused(tmp_path, place):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_pipe_is_read_whole(tmp_path, packed):
-    """What was read to see whether it is gzip does not come again; it is more than a pipe's buffer."""
+    """The bytes read to detect gzip are not lost; there are more than a pipe's buffer holds."""
     text = "".join(f"q Q0 d{i} {i} {-i} t\n" for i in range(10_000)).encode()
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -194,7 +194,7 @@ def test_what_a_gzip_file_may_unpack_to_is_counted_while_it_is_read(tmp_path, mo
     seen = []
 
     def read_all():
-        with unpack.opened(path) as file:
+        with unpack.open_unpacked(path) as file:
             while data := file.read(1 << 16):
                 seen.append(len(data))
 

@@ -28,7 +28,7 @@ def files(tmp_path_factory):
 
 
 # Starts a command, writes its peak memory in bytes into the file named first and passes on its exit code. It
-# stands between because Linux carries a peak over exec: a child of pytest would have at least pytest's own.
+# sits between because Linux carries a peak over exec: a child of pytest would have at least pytest's own.
 LAUNCHER = """
 import os, subprocess, sys
 

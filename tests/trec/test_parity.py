@@ -141,7 +141,7 @@ def test_exponential_gain_of_gdeval():
     if shutil.which("perl") is None:
         pytest.skip("gdeval is a perl script")
     run, qrels = ({q.strip("q"): docs for q, docs in side.items()} for side in collection(8))
-    # a rise that single precision does not see: there the ids would decide, which stand in another order
+    # a rise that single precision does not see: there the ids would decide, which are in another order
     for docs in run.values():
         docs.update({doc: 5000 + place * 1e-9 for place, doc in enumerate(list(docs)[:20])})
     measure = ir.nDCG(dcg="exp-log2") @ 10
@@ -163,7 +163,7 @@ def test_exponential_gain_of_gdeval():
 
 
 def measure_of_gdeval(run, qrels):
-    """What the script itself prints, before ir_measures adds a 0 for every other query."""
+    """The output of the script itself, before ir_measures adds a 0 for every other query."""
     import ir_measures as ir
     from ir_measures.providers.gdeval_provider import GdevalProvider
 

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from harness.answer.asking import LlmMeasureConfig
 from harness.answer.form import LISTS
+from harness.answer.llm_measure import LlmMeasureConfig
 from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig
 from harness.answer.measures import ANSWER_MEASURES
 from harness.answer.steps import STEPS, Language, prompt_of

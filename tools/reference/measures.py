@@ -62,7 +62,7 @@ def _cutoff(family: Family) -> str:
 
 
 def undefined(family: Family) -> str:
-    """When a query has no value."""
+    """The condition under which a query has no value."""
     if family.needs_relevant:
         return "if nothing is relevant; the query is left out of the mean"
     return "never" if family.less_is_better else "if nothing was returned"

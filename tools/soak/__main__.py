@@ -30,7 +30,7 @@ ATTACKS = (
 
 
 def main() -> int:
-    """Run the attacks; 0 if all of them were withstood."""
+    """Run the attacks; 0 if none found a fault."""
     arguments = _arguments()
     chosen = [attack for attack in ATTACKS if not arguments.only or attack.name in arguments.only]
     done: list[tuple[Attack, Outcome]] = []

@@ -24,7 +24,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
     def check(self, ended: Ended, what: str) -> None:
-        """Count a command that ended in a fault of its own, in a signal, too late, or without a word."""
+        """Count a command that ended in an internal fault, by a signal, too late, or without a message."""
         if fault := ended.fault():
             self.faults.append(f"{what}: {fault}")
 
@@ -38,7 +38,7 @@ class Ended:
     err: str
 
     def fault(self) -> str:
-        """What is wrong with how it ended; empty if nothing is."""
+        """The fault in how it ended; empty if there is none."""
         if self.code is None:
             return f"did not end within {SECONDS} s"
         if "Traceback (most recent call last)" in self.err + self.out:

@@ -1,4 +1,4 @@
-"""Measures of answers, one file a kind."""
+"""Measures of answers, one file per kind."""
 
 from typing import Any
 

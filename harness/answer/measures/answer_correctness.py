@@ -6,22 +6,22 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from harness.answer.asking import (
+from harness.answer.case import Case
+from harness.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
     judged,
-    near,
+    similarities,
     statements_in,
     verdicts,
 )
-from harness.answer.case import Case
-from harness.answer.measure import Facts, Need
+from harness.answer.measure import MeasureFacts, Need
 from harness.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 
 
 class AnswerCorrectnessConfig(LlmMeasureConfig):
-    """How far an answer states what the golden one states, and how near the two are."""
+    """How far an answer states what the golden one states, and how similar the two are."""
 
     kind: Literal["answer_correctness"] = "answer_correctness"
     steps: ClassVar = (STATEMENTS, SUPPORTED, CONTRADICTED)
@@ -47,7 +47,7 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
     """F1 of the statements of both answers, each checked against the other, and their cosine."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="how far the answer states what the golden answer states, and nothing else",
         formula="w₁ F1 + w₂ cos(v(answer), v(reference)), over w₁ + w₂; F1 = TP / (TP + (FP + FN) / 2): TP "
         "statements of the answer that the reference supports, FP those it does not, FN statements of the "
@@ -74,14 +74,14 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         score does without.
         """
         c, answer = self.config, case.answer or ""
-        said = yield from statements_in(case.query.text, answer)
+        own = yield from statements_in(case.query.text, answer)
         golden = yield from statements_in(case.query.text, case.reference)
-        if not said and not golden:
+        if not own and not golden:
             return self.unscored(case, "neither answer states anything")
-        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], said)
+        (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
-        cosines = yield from near(*([(answer, case.reference)] if c.similarity_weight else []))
-        statements, reference = judged(said, right), judged(golden, covered)
+        cosines = yield from similarities(*([(answer, case.reference)] if c.similarity_weight else []))
+        statements, reference = judged(own, right), judged(golden, covered)
         if c.contradictions:
             wrong = [one for one in statements if not one["verdict"]]
             texts = [one["statement"] for one in wrong]

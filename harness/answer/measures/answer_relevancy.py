@@ -1,4 +1,4 @@
-"""Answer relevancy: how near the questions that an answer would answer are to the one that was asked."""
+"""Answer relevancy: how similar the questions that it would answer are to the one asked."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask, near
 from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask, similarities
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import QUESTION
 
 
 class AnswerRelevancyConfig(LlmMeasureConfig):
-    """How near the questions that an answer would answer are to the one that was asked."""
+    """How similar the questions that an answer would answer are to the one that was asked."""
 
     kind: Literal["answer_relevancy"] = "answer_relevancy"
     steps: ClassVar = (QUESTION,)
@@ -23,7 +23,7 @@ class AnswerRelevancyConfig(LlmMeasureConfig):
 class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
     """The mean cosine of generated questions and the question; 0 if all find the answer noncommittal."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="how similar questions generated from the answer are to the question asked",
         formula="1/n Σ cos(v(question), v(question_i)), 0 where all n calls find the answer noncommittal",
         range="-1 to 1",
@@ -36,7 +36,7 @@ class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
     def one(self, case: Case) -> Scoring:
         """Ask n times, and embed all questions."""
         back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.config.questions)
-        cosines = yield from near(*((case.query.text, one.question) for one in back))
+        cosines = yield from similarities(*((case.query.text, one.question) for one in back))
         details = {
             "questions": [
                 {"question": one.question, "cosine": cosine, "noncommittal": int(one.noncommittal)}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.cosine import cosines
-from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, Facts
+from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, MeasureFacts
 
 
 class AnswerSimilarityConfig(AnswerMeasureConfig):
@@ -20,7 +20,7 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     """The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="how similar the answer is to the golden answer, by embedding",
         formula="cos(v(answer), v(reference))",
         range="-1 to 1",
@@ -30,7 +30,7 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
     )
 
     def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """One cosine a case; each text is embedded once."""
+        """One cosine per case; each text is embedded once."""
         found = [self.lacking(case) for case in cases]
         ready = [case for case, lack in zip(cases, found, strict=True) if not lack]
         near = iter(cosines([(case.answer or "", case.reference) for case in ready], tools))

@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import ASPECT
 
 
@@ -33,7 +33,7 @@ class AspectCriticConfig(LlmMeasureConfig):
 class AspectCritic(LlmMeasure[AspectCriticConfig]):
     """1 if most verdicts say that the criterion is met."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether the answer meets a criterion of your own",
         formula="1 if more than half of n verdicts are yes, else 0; n is odd",
         undefined="without an answer",
@@ -48,5 +48,5 @@ class AspectCritic(LlmMeasure[AspectCriticConfig]):
         """Ask n times."""
         c = self.config
         item = (case.query.text, (c.aspect, case.answer or ""))
-        said = yield from ask(ASPECT, item, samples=c.samples)
-        return self.score(case, float(2 * sum(said) > len(said)), {"verdicts": list(map(int, said))})
+        yes = yield from ask(ASPECT, item, samples=c.samples)
+        return self.score(case, float(2 * sum(yes) > len(yes)), {"verdicts": list(map(int, yes))})

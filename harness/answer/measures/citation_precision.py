@@ -8,7 +8,7 @@ from pydantic import Field
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.evidence import CitationConfig, facts_of, holdings
-from harness.answer.measure import Facts, PlainMeasure
+from harness.answer.measure import MeasureFacts, PlainMeasure
 
 
 class CitationPrecisionConfig(CitationConfig):
@@ -25,7 +25,7 @@ class CitationPrecisionConfig(CitationConfig):
 class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
     """Cited passages with evidence over cited passages; a passage cited twice counts once."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of cited passages that contain labelled evidence",
         formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
         undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.evidence import CitationConfig, facts_of, holdings
-from harness.answer.measure import Facts, PlainMeasure
+from harness.answer.measure import MeasureFacts, PlainMeasure
 
 
 class CitationRecallConfig(CitationConfig):
@@ -25,7 +25,7 @@ class CitationRecallConfig(CitationConfig):
 class CitationRecall(PlainMeasure[CitationRecallConfig]):
     """Facts cited over facts read; spans with one evidence name are one fact."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the labelled facts in the passages read that the answer cites",
         formula="|facts held by cited passages| / |facts held by the passages read|; with `of: all` / |facts "
         "labelled for the query|. Spans with one evidence name are one fact",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import ENTITIES
 from harness.text.characters import on_one_line
 
@@ -21,7 +21,7 @@ class ContextEntityRecallConfig(LlmMeasureConfig):
 class ContextEntityRecall(LlmMeasure[ContextEntityRecallConfig]):
     """Common entities over entities of the golden answer, both as a model lists them."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the golden answer's entities that the passages read name",
         formula="|E(reference) ∩ E(passages)| / |E(reference)|; E as a model lists them, case aside",
         undefined="without a golden answer, where nothing was read, or where the reference names no entity",

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
-from harness.answer.measure import Facts, Need
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.measure import MeasureFacts, Need
 from harness.answer.steps import USEFUL
 
 
@@ -28,7 +28,7 @@ class ContextPrecisionConfig(LlmMeasureConfig):
 class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
     """Average precision over the passages read, by a model's verdicts."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether passages that are useful for the golden answer are ranked before the others",
         formula="Σ P@i · v_i / Σ v_i; v_i = 1 where passage i is useful, P@i = Σ_{j≤i} v_j / i; 0 where none "
         "is useful",
@@ -46,7 +46,7 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
         return (self.facts.needs - {"reference"}) | {self.config.against}
 
     def one(self, case: Case) -> Scoring:
-        """One call a passage."""
+        """One call per passage."""
         answer = case.reference if self.config.against == "reference" else case.answer or ""
         useful = yield from ask(USEFUL, *((case.query.text, (answer, text)) for text in case.texts))
         return self.score(case, average_precision(useful), {"useful": list(map(int, useful))})

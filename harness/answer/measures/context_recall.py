@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, judged, share_of, verdicts
 from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, judged, share_of, verdicts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import SUPPORTED
 from harness.text.sentences import sentence_spans
 
@@ -21,7 +21,7 @@ class ContextRecallConfig(LlmMeasureConfig):
 class ContextRecall(LlmMeasure[ContextRecallConfig]):
     """Attributed sentences over sentences of the golden answer; the answer that was given plays no part."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the golden answer's sentences that follow from the passages read",
         formula="|sentences of the reference supported by the passages| / |sentences of the reference|",
         undefined="without a golden answer, or where nothing was read",

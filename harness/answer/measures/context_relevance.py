@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
-from harness.answer.form import several
-from harness.answer.measure import Facts
+from harness.answer.form import joined
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import RELEVANCE
 
 HIGHEST = 2
@@ -26,7 +26,7 @@ class ContextRelevanceConfig(LlmMeasureConfig):
 class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
     """The mean of a model's grades 0, 1 and 2 of all passages together, over 2."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether the passages read together contain what the question asks for",
         formula="1/n Σ grade_i / 2; grades 0 (nothing), 1 (part of it), 2 (all of it) from n calls",
         undefined="where nothing was read",
@@ -39,6 +39,6 @@ class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
 
     def one(self, case: Case) -> Scoring:
         """Ask n times."""
-        item = (case.query.text, (several(case.texts),))
+        item = (case.query.text, (joined(case.texts),))
         grades = yield from ask(RELEVANCE, item, samples=self.config.samples)
         return self.score(case, sum(grades) / len(grades) / HIGHEST, {"grades": grades})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from harness.answer.case import AnswerScore, Case
-from harness.answer.measure import AnswerMeasureConfig, Facts, PlainMeasure
+from harness.answer.measure import AnswerMeasureConfig, MeasureFacts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -19,7 +19,7 @@ class ExactMatch(PlainMeasure[ExactMatchConfig]):
     """1 if the words of answer and golden answer are the same, in the same order."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether the answer equals the golden answer, ignoring case, punctuation "
         "and the articles a, an, the",
         formula="1 if words(answer) = words(reference), else 0",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from harness.answer.asking import (
+from harness.answer.case import Case
+from harness.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
@@ -13,8 +14,7 @@ from harness.answer.asking import (
     statements_in,
     verdicts,
 )
-from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 
 
@@ -28,7 +28,7 @@ class FaithfulnessConfig(LlmMeasureConfig):
 class Faithfulness(LlmMeasure[FaithfulnessConfig]):
     """Supported statements over statements. It does not ask whether they are true."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the answer's statements that follow from the passages read",
         formula="|statements supported by the passages| / |statements of the answer|",
         undefined="without an answer, if nothing was read, or if the answer states nothing",
@@ -40,8 +40,8 @@ class Faithfulness(LlmMeasure[FaithfulnessConfig]):
 
     def one(self, case: Case) -> Scoring:
         """Two calls: the statements of the answer, and their verdicts."""
-        said = yield from statements_in(case.query.text, case.answer or "")
-        if not said:
+        statements = yield from statements_in(case.query.text, case.answer or "")
+        if not statements:
             return self.unscored(case, "the answer states nothing")
-        (found,) = yield from verdicts(SUPPORTED, [case.texts], said)
-        return self.score(case, share_of(found), {"statements": judged(said, found)})
+        (found,) = yield from verdicts(SUPPORTED, [case.texts], statements)
+        return self.score(case, share_of(found), {"statements": judged(statements, found)})

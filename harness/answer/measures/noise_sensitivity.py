@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, statements_in, verdicts
 from harness.answer.case import Case
-from harness.answer.measure import Facts
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, statements_in, verdicts
+from harness.answer.measure import MeasureFacts
 from harness.answer.steps import STATEMENTS, SUPPORTED
 from harness.stats.arrays import Bools
 
@@ -29,7 +29,7 @@ class NoiseSensitivityConfig(LlmMeasureConfig):
 class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
     """Wrong statements that passages of one sort support, over all statements of the answer."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="the share of the answer's statements that are wrong and follow from a relevant passage (or, "
         "with `passages: irrelevant`, from irrelevant ones alone)",
         formula="|{s: not supported by the reference, supported by a relevant passage}| / |statements of the "
@@ -44,14 +44,14 @@ class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
 
     def one(self, case: Case) -> Scoring:
         """2n + 3 calls with n passages."""
-        said = yield from statements_in(case.query.text, case.answer or "")
+        statements = yield from statements_in(case.query.text, case.answer or "")
         golden = yield from statements_in(case.query.text, case.reference)
-        if not said or not golden:
-            return self.unscored(case, f"the {'golden answer' if said else 'answer'} states nothing")
-        (true,) = yield from verdicts(SUPPORTED, [[case.reference]], said)
+        if not statements or not golden:
+            return self.unscored(case, f"the {'golden answer' if statements else 'answer'} states nothing")
+        (true,) = yield from verdicts(SUPPORTED, [[case.reference]], statements)
         passages = [[text] for text in case.texts]
         right = yield from verdicts(SUPPORTED, passages, golden)
-        claimed = yield from verdicts(SUPPORTED, passages, said)
+        claimed = yield from verdicts(SUPPORTED, passages, statements)
         relevant: Bools = np.array(right, dtype=np.bool_).max(axis=1)
         supported: Bools = np.array(claimed, dtype=np.bool_)
         by_relevant: Bools = supported[relevant].max(axis=0, initial=False)
@@ -60,7 +60,7 @@ class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
         details = {
             "statements": [
                 {"statement": text, "true": int(good), "by_relevant": int(one), "by_irrelevant": int(other)}
-                for text, good, one, other in zip(said, true, by_relevant, by_others, strict=True)
+                for text, good, one, other in zip(statements, true, by_relevant, by_others, strict=True)
             ],
             "relevant_passages": [int(one) for one in relevant],
         }

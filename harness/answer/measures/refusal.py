@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.answer.asking import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.answer.case import Case
 from harness.answer.evidence import facts_of, holdings
-from harness.answer.measure import Facts, Need
+from harness.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
+from harness.answer.measure import MeasureFacts, Need
 from harness.answer.steps import REFUSES
 from harness.answer.words import PHRASES, refuses
 from harness.measures.projection import Projection
@@ -42,7 +42,7 @@ class RefusalConfig(LlmMeasureConfig):
 class Refusal(LlmMeasure[RefusalConfig]):
     """1 if the answer refuses exactly if it should."""
 
-    facts = Facts(
+    facts = MeasureFacts(
         about="whether the answer refuses where there is no answer, and only there",
         formula="1 if refuses(answer) = (the query has no answer), else 0",
         undefined="without an answer; with `right: not_read` where no evidence is labelled for an "

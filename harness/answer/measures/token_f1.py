@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from harness.answer.case import AnswerScore, Case
-from harness.answer.measure import AnswerMeasureConfig, Facts, PlainMeasure
+from harness.answer.measure import AnswerMeasureConfig, MeasureFacts, PlainMeasure
 from harness.answer.words import words_of
 
 
@@ -21,7 +21,7 @@ class TokenF1(PlainMeasure[TokenF1Config]):
     """The harmonic mean of the shares of common words in the answer and in the golden answer."""
 
     best_reference = True
-    facts = Facts(
+    facts = MeasureFacts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",
@@ -33,14 +33,14 @@ class TokenF1(PlainMeasure[TokenF1Config]):
 
     def one(self, case: Case) -> AnswerScore:
         """F1 with its two parts."""
-        said, golden = words_of(case.answer or ""), words_of(case.reference)
-        common = sum((Counter(said) & Counter(golden)).values())
-        precision, recall = (common / len(words) if words else 0.0 for words in (said, golden))
-        return self.score(case, f1(said, golden, common), {"precision": precision, "recall": recall})
+        answer, golden = words_of(case.answer or ""), words_of(case.reference)
+        common = sum((Counter(answer) & Counter(golden)).values())
+        precision, recall = (common / len(words) if words else 0.0 for words in (answer, golden))
+        return self.score(case, f1(answer, golden, common), {"precision": precision, "recall": recall})
 
 
-def f1(said: Sequence[str], golden: Sequence[str], common: int) -> float:
+def f1(answer: Sequence[str], golden: Sequence[str], common: int) -> float:
     """F1 of two lists with ``common`` words in common; two empty ones agree, as in SQuAD 2.0."""
-    if not said or not golden:
-        return float(tuple(said) == tuple(golden))
-    return 2 * common / (len(said) + len(golden))
+    if not answer or not golden:
+        return float(tuple(answer) == tuple(golden))
+    return 2 * common / (len(answer) + len(golden))

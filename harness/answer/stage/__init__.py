@@ -1,10 +1,10 @@
-"""Answerers: a question and passages → an answer. One file a kind."""
+"""Answerers: a question and passages → an answer. One file per kind."""
 
 from typing import Any
 
 from harness.answer.stage.extractive import ExtractiveAnswerer, ExtractiveConfig
 from harness.answer.stage.llm import LlmAnswerConfig, LlmAnswerer
-from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools, passages_read
+from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools, passages_read
 from harness.kinds import Kind, Kinds
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(

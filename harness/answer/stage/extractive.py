@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
+from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
 from harness.models.computing import ComputingConfig
 from harness.models.encoder import EmbedConfig, EncoderConfig
 from harness.text.sentences import sentence_spans
@@ -36,7 +36,7 @@ class ExtractiveConfig(ComputingConfig, AnswerConfig):
 
     @property
     def encoder(self) -> EmbedConfig:
-        """What embeds questions and sentences."""
+        """The encoder of questions and sentences."""
         return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
     @property
@@ -59,7 +59,7 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The kind and the model."""
         return f"extractive by {self.config.model}"
 
-    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
         """The best sentences of every question's passages."""
         sentences = [list(_sentences(one.passages)) for one in asked]
         texts = dict.fromkeys([one.question for one in asked])
@@ -69,8 +69,8 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         vectors = _unit(tools.vectors(list(texts), self.config.encoder))
         row = {text: i for i, text in enumerate(texts)}
         return [
-            self._reply(own, vectors[[row[one.text] for one in own]] @ vectors[row[asking.question]])
-            for asking, own in zip(asked, sentences, strict=True)
+            self._reply(own, vectors[[row[part.text] for part in own]] @ vectors[row[one.question]])
+            for one, own in zip(asked, sentences, strict=True)
         ]
 
     def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> Reply:
@@ -89,12 +89,12 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
 
 def _sentences(passages: Sequence[str]) -> Iterator[_Sentence]:
     """Every different sentence once, where it is read first."""
-    said: set[str] = set()
+    seen: set[str] = set()
     for place, passage in enumerate(passages):
         for start, end in sentence_spans(passage):
             text = " ".join(passage[start:end].split())
-            if text not in said:
-                said.add(text)
+            if text not in seen:
+                seen.add(text)
                 yield _Sentence(place, text)
 
 

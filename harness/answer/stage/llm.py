@@ -9,11 +9,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.answer.stage.citations import read_citations, without_citations
-from harness.answer.stage.step import AnswerConfig, Answerer, Asking, Reply, StageTools
+from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, Request
 from harness.llm.prompt import Prompt, read_prompt
-from harness.types import Answered
+from harness.llm.step import LlmStepConfig, Request
+from harness.types import LlmAnswer
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -26,7 +26,7 @@ class AnswerPrompt(Prompt):
     )
 
 
-class LlmAnswerConfig(AskingConfig, AnswerConfig):
+class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
     """A language model answers from the passages; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
@@ -82,7 +82,7 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         """The model and the prompt."""
         return f"{self.config.prompt.name} by {self.config.asked_model}"
 
-    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
         """The model's words about every question."""
         prompt = self.config.prompt
         about = [(one.question, one.passages) for one in asked]
@@ -90,12 +90,12 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
 
 
-def _reply(answer: Answered, asking: Asking, prompt: AnswerPrompt) -> Reply:
+def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> Reply:
     text = text_of(answer)
     reason = "" if text is not None else answer.reason or "no_words"
     if text is not None and prompt.cites and not without_citations(text):
         text, reason = None, "only_citations"
-    found = read_citations(text or "", len(asking.passages)) if prompt.cites else None
+    found = read_citations(text or "", len(given.passages)) if prompt.cites else None
     return Reply(
         text=text,
         reason=reason,

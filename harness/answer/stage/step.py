@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from harness.kinds import StageConfig
-from harness.llm.asking import Request
+from harness.llm.step import Request
 from harness.models.encoder import EncoderConfig
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 Order = Literal["rank", "reverse", "edges"]
 
@@ -35,7 +35,7 @@ class AnswerConfig(StageConfig):
     )
     order: Order = Field(
         "rank",
-        description="How the passages stand in the prompt: best first (`rank`), best last (`reverse`), or "
+        description="The order of the passages in the prompt: best first (`rank`), best last (`reverse`), or "
         "the best at both ends and the worst in the middle (`edges`).",
     )
     max_failed: float = Field(
@@ -83,7 +83,7 @@ def in_order(ranks: Sequence[int], order: Order) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AnswerInput:
     """A question, and the texts of the passages in the order in which they are read."""
 
     query_id: str
@@ -117,7 +117,7 @@ class StageTools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def answers(self, request: Request) -> list[Answered]:
+    def answers(self, request: Request) -> list[LlmAnswer]:
         """The model's answer to a prompt about each question and its passages, from the ledger first."""
 
 
@@ -139,5 +139,5 @@ class Answerer(ABC, Generic[Config]):
         """The name of the answerer, for tables and messages."""
 
     @abstractmethod
-    def run(self, asked: Sequence[Asking], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
         """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""

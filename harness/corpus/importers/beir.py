@@ -172,7 +172,7 @@ def _grade(where: str, score: str, grade_map: Mapping[int, int] | None) -> int:
         raise CorpusError(f"{where}: the grade {score!r} is not an integer. Correct it.") from error
     if grade_map is not None:
         if grade not in grade_map:
-            raise CorpusError(f"{where}: grade_map says nothing of grade {grade}. Add it.")
+            raise CorpusError(f"{where}: grade_map has no entry for grade {grade}. Add it.")
         grade = grade_map[grade]
     if grade > MAX_GRADE:
         raise CorpusError(

@@ -83,6 +83,6 @@ def _check_span(path: Path, row: Row, texts: Mapping[str, str]) -> None:
     found = texts[row.get("document")][int(start) : int(end)]
     if not found or found != row.cells["text"]:
         raise CorpusError(
-            f"{where}: at {start}-{end} of {row.get('document')} stands {found[:80]!r}, not the text. "
+            f"{where}: the text at {start}-{end} of {row.get('document')} is {found[:80]!r}. "
             "Offsets count characters, not bytes; check that the text file is unchanged."
         )

@@ -60,9 +60,7 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
         for name in facts:
             pdf = pdfs / f"{name}.pdf"
             if not pdf.is_file():
-                raise CorpusError(
-                    f"{pdf}: is not there, though {documents_csv.name} lists it. Fetch it again."
-                )
+                raise CorpusError(f"{pdf} is missing, though {documents_csv.name} lists it. Fetch it again.")
             link_or_copy(pdf, folder / "pdfs" / pdf.name)
         queries = write_csv(
             folder / "queries.csv",

@@ -39,7 +39,7 @@ def new_corpus_folder(target: Path) -> Iterator[Path]:
     Raises CorpusError when ``target`` exists and is not an empty folder.
     """
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise CorpusError(f"{target}: is there already. Remove it, or import into another folder.")
+        raise CorpusError(f"{target} exists already. Remove it, or import into another folder.")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     partial.chmod(0o755)

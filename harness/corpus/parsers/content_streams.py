@@ -33,7 +33,7 @@ _STEP = 1_000_000
 
 
 def read_content_streams(path: Path, on_page: OnPage) -> list[PageReading]:
-    """What every page shows; raises whatever pypdf raises for a file it cannot follow."""
+    """Read how much every page shows; raises whatever pypdf raises for a file it cannot follow."""
     from pypdf import PdfReader
 
     from harness.corpus.parsers.pypdf import collect_warnings
@@ -79,7 +79,7 @@ def _parts(contents: Any) -> list[Any]:
 
 
 def _value(thing: Any) -> Any:
-    """What a reference refers to; anything else as it is."""
+    """Resolve a reference; return anything else unchanged."""
     return thing.get_object() if hasattr(thing, "get_object") else thing
 
 

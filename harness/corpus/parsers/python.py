@@ -10,9 +10,9 @@ from pydantic import Field, field_validator
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
+from harness.custom.code import Arguments, Call, Version, call_function, contract_error
 from harness.errors import CorpusError, HarnessError
 from harness.kinds import StageConfig
-from harness.own.code import Arguments, Call, Version, ask, wrong
 
 
 class PythonParserConfig(StageConfig):
@@ -44,10 +44,10 @@ class PythonParserConfig(StageConfig):
         refuse_special(path)
         on_page(1)
         try:
-            returned = ask(self.call, str(path), **self.arguments)
+            returned = call_function(self.call, str(path), **self.arguments)
             texts = (returned,) if isinstance(returned, str) else returned
             if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-                raise wrong(self.call, "must return a text, or a list with the text of every page")
+                raise contract_error(self.call, "must return a text, or a list with the text of every page")
         except HarnessError as error:
             raise CorpusError(f"{path}: {error}") from error
         if not texts:

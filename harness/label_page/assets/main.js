@@ -1,12 +1,12 @@
 // The labelling page: it asks for what it shows, and shows as saved what is on the disk.
-import { open, toggle, watchSelection } from './book.js';
-import { door } from './door.js';
-import { byId, h, swap } from './dom.js';
+import { open, toggle, watchSelection } from './document.js';
+import { signIn } from './sign_in.js';
+import { byId, h, swap } from './elements.js';
 import { mark } from './marking.js';
 import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
 import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
 import { shared } from './shared.js';
-import { ask, Refused, say, Unanswered } from './talk.js';
+import { get, post, Refused, Unanswered } from './requests.js';
 import { watchVerdict } from './verdict.js';
 import { captions } from './words.js';
 
@@ -26,7 +26,7 @@ const actions = {
   mark, skip, guidelines, keys, search,
   questions: () => questions(),
   raters: () => raters(),
-  book: toggle,
+  document: toggle,
   open,
   back: () => go({ after: shared.item?.item_id ?? '', back: 'yes' }),
   next: () => go({ after: shared.item?.item_id ?? '' }),
@@ -35,7 +35,7 @@ const actions = {
   undo,
 };
 const BY_KEY = {
-  u: 'undo', s: 'skip', n: 'note', e: 'evidence', d: 'book', m: 'mark', '/': 'search', g: 'guidelines', q: 'questions', r: 'raters',
+  u: 'undo', s: 'skip', n: 'note', e: 'evidence', d: 'document', m: 'mark', '/': 'search', g: 'guidelines', q: 'questions', r: 'raters',
   '?': 'keys', ArrowLeft: 'back', ArrowRight: 'next',
 };
 
@@ -43,7 +43,7 @@ async function undo() {
   if (shared.busy) return;
   shared.busy = true;
   try {
-    const answer = await say('undo', {});
+    const answer = await post('undo', {});
     if (!answer.undone) tell('There is nothing left to undo.');
     else if (answer.mark) {
       if (shared.item) await refreshMarks();
@@ -66,8 +66,8 @@ function act(name) {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !shared.rater) return;
   const { target, key } = event;
-  const inBook = target.id === 'leaf';
-  const inField = target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || (target.isContentEditable && !inBook);
+  const inDocument = target.id === 'leaf';
+  const inField = target.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || (target.isContentEditable && !inDocument);
   const dialog = byId('panel');
   if (dialog.open) {
     const choice = !inField && dialog.querySelector(`[data-key="${CSS.escape(key)}"]`);
@@ -79,7 +79,7 @@ function onKey(event) {
     byId('passage')?.focus();
     return;
   }
-  if (inField || (inBook && key.startsWith('Arrow'))) return;
+  if (inField || (inDocument && key.startsWith('Arrow'))) return;
   if (/^[0-4]$/.test(key) && shared.item) {
     event.preventDefault();
     give('grade', Number(key));
@@ -113,7 +113,7 @@ function turnTheme() {
 }
 
 async function enter(name) {
-  const answer = await say('enter', { rater: name });
+  const answer = await post('enter', { rater: name });
   shared.rater = answer.rater;
   stored(() => sessionStorage, 'rater', answer.rater);
   swap(byId('who'), h('bdi', null, answer.rater));
@@ -133,7 +133,7 @@ function waiting(error) {
 
 async function begin() {
   shared.waiting = waiting;
-  shared.about = await ask('about', { rater: null });
+  shared.about = await get('about', { rater: null });
   shared.captions = captions(shared.about.guidelines);
   useActions(actions);
   watchTime();
@@ -150,7 +150,7 @@ async function begin() {
   addEventListener('beforeunload', (event) => { if (shared.unsaved || shared.busy) event.preventDefault(); });
   const before = shared.about.fixed ? shared.about.raters[0] : stored(() => sessionStorage, 'rater');
   if (before) await enter(before);
-  else door(enter);
+  else signIn(enter);
 }
 
 begin().catch((error) => {

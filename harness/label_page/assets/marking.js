@@ -1,9 +1,9 @@
 // Mark evidence: what is selected gets a grade and a name, and its copies elsewhere are joined.
-import { byId, foreign, h, swap } from './dom.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { close, panel } from './panels.js';
 import { refreshMarks, tell } from './passage.js';
 import { shared } from './shared.js';
-import { ask, say } from './talk.js';
+import { get, post } from './requests.js';
 import { counted, nameOf } from './words.js';
 
 export function mark() {
@@ -33,7 +33,7 @@ export function mark() {
 
 async function find(chosen, node) {
   try {
-    const { copies } = await ask('copies', { doc: chosen.doc_id, start: chosen.start, end: chosen.end, rater: null });
+    const { copies } = await get('copies', { doc: chosen.doc_id, start: chosen.start, end: chosen.end, rater: null });
     if (!copies.length) {
       swap(node, h('p.soft.small', null, 'The text appears nowhere else.'));
       return;
@@ -55,7 +55,7 @@ async function save(chosen, form, given) {
   const evidence = given || (joined.length ? nameOf(chosen.text) : '');
   try {
     for (const one of [chosen, ...joined]) {
-      await say('mark', { query: shared.item.query_id, doc: one.doc_id, start: one.start, end: one.end, text: one.text, grade, evidence });
+      await post('mark', { query: shared.item.query_id, doc: one.doc_id, start: one.start, end: one.end, text: one.text, grade, evidence });
     }
   } catch (error) {
     byId('mark-note').textContent = `Not saved. ${error.message}`;

@@ -1,14 +1,14 @@
-// What opens above the passage: guidelines, keys, search, questions, raters, reasons to skip.
-import { open as openBook } from './book.js';
-import { byId, foreign, h, swap } from './dom.js';
+// Panels above the passage: guidelines, keys, search, questions, raters, reasons to skip.
+import { open as openDocument } from './document.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { give, go, tell } from './passage.js';
 import { shared } from './shared.js';
-import { ask, say } from './talk.js';
+import { get, post } from './requests.js';
 import { blocks, counted } from './words.js';
 
 const REASONS = ['cannot tell', 'text is damaged', 'question is unclear', 'not my subject'];
 const KEYS = [
-  ['0 – 4', 'grade the passage and go on'], ['u', 'undo the last thing you said'], ['s', 'skip, with a reason'],
+  ['0 – 4', 'grade the passage and go on'], ['u', 'undo your last change'], ['s', 'skip, with a reason'],
   ['n', 'write a note'], ['e', 'name the evidence'], ['d', 'go to the document, or leave it'],
   ['m', 'mark what is selected in the document'], ['/', 'search the documents'], ['g', 'guidelines'],
   ['q', 'all questions'], ['r', 'agreement of raters, and where they differ'], ['← →', 'back; next that is open'],
@@ -63,10 +63,10 @@ export function search() {
     event.preventDefault();
     swap(note, 'Searching…');
     try {
-      const { found } = await ask('find', { q: words.value, rater: null });
+      const { found } = await get('find', { q: words.value, rater: null });
       swap(note, found.length ? `${counted(found.length, 'passage')}; those with exactly these words come first.` : 'No passage shares a word with it. Try other words, or fewer.');
       swap(list, found.map((one) => h('li', null,
-        h('button.link', { type: 'button', onclick: () => { close(); openBook(one); } }, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}` : ''),
+        h('button.link', { type: 'button', onclick: () => { close(); openDocument(one); } }, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}` : ''),
         h('p', null, foreign(one.text)))));
     } catch (error) {
       swap(note, error.message);
@@ -80,7 +80,7 @@ export function search() {
 
 export async function questions(begin = 0) {
   const body = panel('Questions', true, h('p.soft', null, 'Loading…'));
-  const answer = await ask('questions', { begin });
+  const answer = await get('questions', { begin });
   swap(body,
     h('ul.question-list', null, answer.questions.map((one) => h('li', null,
       h('button.link', { type: 'button', onclick: () => { close(); go({ item: one.first }); } }, foreign(one.text)),
@@ -106,7 +106,7 @@ export async function raters() {
     h('section', { 'aria-labelledby': 'where' }, h('h3', { id: 'where' }, 'Where raters differ'), differ));
   const refresh = async () => {
     if (!body.isConnected || !byId('panel').open) return;
-    drawAgreement(numbers, await ask('agreement', { rater: null }));
+    drawAgreement(numbers, await get('agreement', { rater: null }));
     setTimeout(refresh, 5000);
   };
   await Promise.all([refresh(), drawDifferences(differ, 0)]);
@@ -127,7 +127,7 @@ function drawAgreement(node, found) {
 }
 
 async function drawDifferences(node, begin) {
-  const found = await ask('disagreements', { begin });
+  const found = await get('disagreements', { begin });
   const hidden = found.hidden ? h('p.soft', null, `${counted(found.hidden, 'more difference')} on passages that you have not graded yet: shown once you have.`) : null;
   const none = !found.total && !found.hidden ? h('p.soft', null, 'No differences so far.') : null;
   swap(node, none, found.total > 0 && h('p', { role: 'status' }, `${found.open} of ${counted(found.total, 'difference')} to resolve.`), hidden,
@@ -144,7 +144,7 @@ function difference(one) {
   const decide = async (grade) => {
     decided.textContent = 'Saving…';
     try {
-      await say('decide', { item: one.item_id, grade, note: '' });
+      await post('decide', { item: one.item_id, grade, note: '' });
       for (const [at, button] of buttons.entries()) button.setAttribute('aria-pressed', String(at === grade));
       decided.textContent = `Saved: ${grade}, by ${shared.rater}`;
       tell(`Saved: resolved as ${grade}.`);
@@ -155,7 +155,7 @@ function difference(one) {
   return h('li.difference', null,
     h('h4', null, foreign(one.question)),
     h('div.passage', null, foreign(one.text, 'div')),
-    h('p.small', null, h('button.link', { type: 'button', onclick: () => { close(); openBook(one); } }, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}` : '')),
+    h('p.small', null, h('button.link', { type: 'button', onclick: () => { close(); openDocument(one); } }, h('bdi', null, one.doc_id), one.page ? `, page ${one.page}` : '')),
     h('dl.sides', null, one.grades.map((side) => h('div', null,
       h('dt', null, h('bdi', null, side.rater)), h('dd', null, h(`b.grade-dot.grade-${side.grade}`, null, side.grade), side.note && [' ', foreign(side.note)])))),
     h('div.grades.small-grades', { role: 'group', 'aria-label': 'Resolve as' }, buttons), decided);

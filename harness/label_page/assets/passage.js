@@ -1,8 +1,8 @@
-// The question, one passage, and what a rater says of it.
-import { bookIn, draw, follow } from './book.js';
-import { byId, foreign, h, swap } from './dom.js';
+// The question, one passage, and its rating.
+import { documentPanel, draw, follow } from './document.js';
+import { byId, foreign, h, swap } from './elements.js';
 import { shared } from './shared.js';
-import { ask, say } from './talk.js';
+import { get, post } from './requests.js';
 import { follow as followVerdict } from './verdict.js';
 import { counted, duration } from './words.js';
 
@@ -30,19 +30,19 @@ function looked() {
   return Math.max(0, (performance.now() - shownAt - hiddenFor) / 1000);
 }
 
-let told = 0;
+let fadeTimer = 0;
 
-// What went well covers the page for a moment; what did not stays.
+// Success messages cover the page for a moment; failures stay.
 export function tell(text) {
   const status = byId('status');
   status.textContent = text;
   status.classList.remove('old');
-  clearTimeout(told);
-  if (text.startsWith('Saved')) told = setTimeout(() => status.classList.add('old'), 5000);
+  clearTimeout(fadeTimer);
+  if (text.startsWith('Saved')) fadeTimer = setTimeout(() => status.classList.add('old'), 5000);
 }
 
 export async function go(given) {
-  show(await ask('step', given));
+  show(await get('step', given));
 }
 
 export function show(step) {
@@ -72,14 +72,14 @@ function drawItem() {
     h('h1.question', null, foreign(item.question)),
     item.above && h('p.above.soft', null, h('span.small', null, 'Shown above it: '), foreign(item.above)),
     h('div.passage', { id: 'passage', tabindex: '0', role: 'region', 'aria-label': 'Passage' }, foreign(item.text, 'div')),
-    h('p.small.soft', null, h('bdi', null, item.doc_id), item.page ? `, page ${item.page}` : '', h('span', { id: 'said' })),
+    h('p.small.soft', null, h('bdi', null, item.doc_id), item.page ? `, page ${item.page}` : '', h('span', { id: 'own-rating' })),
     h('div.grades', { role: 'group', 'aria-label': 'Grade' }, [0, 1, 2, 3, 4].map((grade) =>
       h(`button.grade.grade-${grade}`, { type: 'button', 'data-grade': grade, 'aria-label': `${grade}: ${shared.captions[grade]}`, onclick: () => give('grade', grade) },
         h('b', null, grade), h('span', null, shared.captions[grade])))),
     h('div.also', null,
       h('label.field', null, h('span', null, 'Note ', h('kbd', null, 'n')), h('textarea', { id: 'note', rows: 1, maxlength: 2000, ...typed('note') }, item.rating.note)),
       h('label.field', null, h('span', null, 'Evidence name ', h('kbd', null, 'e')),
-        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.rating.evidence, placeholder: 'the fact it states, if it stands elsewhere too', ...typed('evidence') }),
+        h('input', { id: 'evidence', type: 'text', list: 'names', maxlength: 200, autocomplete: 'off', value: item.rating.evidence, placeholder: 'a name for the fact it states', ...typed('evidence') }),
         h('datalist', { id: 'names' }, item.names.map((name) => h('option', { value: name }))))),
     h('ol.legend', { 'aria-label': 'What the grades mean' }, shared.captions.map((caption, grade) => h('li', null, h('b', null, grade), ` ${caption}`))),
     h('div.moves', null,
@@ -87,9 +87,9 @@ function drawItem() {
       h('button.quiet', { type: 'button', onclick: () => actions.undo() }, 'Undo ', h('kbd', null, 'u')),
       h('button.quiet', { type: 'button', id: 'skip', onclick: () => actions.skip() }, 'Skip ', h('kbd', null, 's')),
       h('button.quiet', { type: 'button', onclick: () => actions.next() }, 'Next ', h('kbd', null, '→')),
-      h('button.quiet.narrow', { type: 'button', onclick: () => actions.book() }, 'Document ', h('kbd', null, 'd'))),
+      h('button.quiet.narrow', { type: 'button', onclick: () => actions.document() }, 'Document ', h('kbd', null, 'd'))),
     h('div', { id: 'marks' }));
-  swap(byId('main'), h('div.desk', null, work, keepBook()));
+  swap(byId('main'), h('div.work-area', null, work, keepDocument()));
   drawSaid();
   drawMarks();
   byId('passage').focus({ preventScroll: true });
@@ -98,15 +98,15 @@ function drawItem() {
 }
 
 // The document stays where it is, so that its picture is not loaded again for the next passage of the page.
-function keepBook() {
-  return byId('book') ?? bookIn({ mark: () => actions.mark() });
+function keepDocument() {
+  return byId('document-panel') ?? documentPanel({ mark: () => actions.mark() });
 }
 
 export function drawSaid() {
   const { rating } = shared.item;
   for (const button of document.querySelectorAll('.grades [data-grade]')) button.setAttribute('aria-pressed', String(Number(button.dataset.grade) === rating.grade));
-  const text = rating.grade !== null ? ` · you said ${rating.grade}` : rating.skipped ? ` · you skipped it: ${rating.skipped}` : '';
-  byId('said').textContent = text;
+  const text = rating.grade !== null ? ` · you graded it ${rating.grade}` : rating.skipped ? ` · you skipped it: ${rating.skipped}` : '';
+  byId('own-rating').textContent = text;
 }
 
 export function drawMarks() {
@@ -122,13 +122,13 @@ export function drawMarks() {
 }
 
 async function removeMark(mark) {
-  await say('say', { item: mark.item_id, kind: 'clear', value: null, seen: 0 });
+  await post('say', { item: mark.item_id, kind: 'clear', value: null, seen: 0 });
   await refreshMarks();
   tell('Saved: the mark is removed. Undo brings it back.');
 }
 
 export async function refreshMarks() {
-  const { marks } = await ask('marks', { query: shared.item.query_id });
+  const { marks } = await get('marks', { query: shared.item.query_id });
   shared.item.marks = marks;
   drawMarks();
 }
@@ -152,7 +152,7 @@ export async function give(kind, value) {
   shared.busy = true;
   tell('Saving…');
   try {
-    const answer = await say('say', { item: item.item_id, kind, value, seen: item.event, seconds: looked(), next: true });
+    const answer = await post('say', { item: item.item_id, kind, value, seen: item.event, seconds: looked(), next: true });
     item.rating = answer.rating;
     drawSaid();
     show(answer.next);
@@ -167,7 +167,7 @@ export async function give(kind, value) {
 function replaced(answer) {
   if (!answer.replaced) return '';
   const { grade, skipped } = answer.replaced;
-  return ` Another tab of yours had said ${grade === null ? `skip (${skipped})` : grade}; this one counts now, and undo takes it back.`;
+  return ` Another tab of yours had saved ${grade === null ? `skip (${skipped})` : grade}; this one counts now, and undo takes it back.`;
 }
 
 // Words are saved while they are typed, a moment after the last letter, and at once when the field is left.
@@ -178,7 +178,7 @@ function typed(kind) {
     clearTimeout(timer);
     timer = null;
     try {
-      const answer = await say('say', { item: item.item_id, kind, value, seen: item.event });
+      const answer = await post('say', { item: item.item_id, kind, value, seen: item.event });
       item.rating = answer.rating;
       item.event = answer.event;
       shared.unsaved = false;

@@ -1,4 +1,4 @@
-// What the parts of the page share.
+// State shared by the parts of the page.
 
 export const shared = {
   rater: '',
@@ -10,6 +10,6 @@ export const shared = {
   unsaved: false,
   // a range of a document that is selected: {doc_id, start, end, text}
   selected: null,
-  // told why something is not saved yet, or null once it is
+  // called with the reason why something is not saved yet, or null once it is
   waiting: () => {},
 };

@@ -1,6 +1,6 @@
 // How firm the verdict is: closed until somebody opens it, and asked for only while it is open.
-import { byId, foreign, h, swap } from './dom.js';
-import { ask } from './talk.js';
+import { byId, foreign, h, swap } from './elements.js';
+import { get } from './requests.js';
 
 const PAUSE = 1000;
 let timer = null;
@@ -17,7 +17,7 @@ export function follow(fresh = false) {
   const box = byId('verdict');
   clearTimeout(timer);
   if (box.hidden || !box.open) return;
-  ask('verdict', { rater: null, fresh: fresh ? 'yes' : '' }).then((answer) => {
+  get('verdict', { rater: null, fresh: fresh ? 'yes' : '' }).then((answer) => {
     // most answers are as they were: drawn again they would lose what is selected in them
     if (drawn !== JSON.stringify(answer)) draw(answer);
     drawn = JSON.stringify(answer);

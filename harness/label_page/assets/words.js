@@ -1,4 +1,4 @@
-// What is said in words: times, guidelines, captions of grades, names of evidence.
+// Texts of the page: times, guidelines, captions of grades, names of evidence.
 
 export function duration(seconds) {
   if (seconds === null || seconds === undefined) return '';
@@ -14,7 +14,7 @@ export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-// Guidelines: headings (#), items (-) and paragraphs, parted by blank lines. Nothing else has a meaning.
+// Guidelines: headings (#), items (-) and paragraphs, separated by blank lines. No other markup is known.
 export function blocks(text) {
   const found = [];
   let open = null;

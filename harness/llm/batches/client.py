@@ -142,7 +142,7 @@ class BatchClient:
             ) from None
 
     def _state(self, batch: Any) -> BatchState:
-        """What is said of a batch; the library checks no types, so fields may hold anything."""
+        """The state of a batch; the library checks no types, so fields may hold anything."""
         counts = getattr(batch, "request_counts", None)
         errors = getattr(getattr(batch, "errors", None), "data", None) or []
         made, ended = getattr(batch, "created_at", None), _ended_at(batch)

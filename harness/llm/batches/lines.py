@@ -10,7 +10,7 @@ from typing import Any
 from harness.llm.batches.client import BatchState
 from harness.llm.client import ChatClient, Reply
 from harness.llm.faults import CallError
-from harness.types import Answered
+from harness.types import LlmAnswer
 
 _OK = range(200, 300)
 # Between the names of a batch and of a request in it.
@@ -37,7 +37,7 @@ def written(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def came_in_batch(answer: Answered) -> bool:
+def came_in_batch(answer: LlmAnswer) -> bool:
     """Whether an answer on record came in a batch, so that its time is that of the batch."""
     return _OF_BATCH in answer.request_id
 
@@ -51,11 +51,11 @@ def read_answers(files: list[bytes], chat: ChatClient, state: BatchState) -> Ans
         if row is None:
             answers.broken += 1
             continue
-        name, said = row["custom_id"], _said(row)
-        if name in seen and seen[name] != said:
+        name, content = row["custom_id"], _content(row)
+        if name in seen and seen[name] != content:
             answers.double.add(name)
         elif name not in seen:
-            seen[name] = said
+            seen[name] = content
             answers.found[name] = _outcome(row, chat, state)
     for name in answers.double:
         answers.found[name] = CallError(
@@ -74,8 +74,8 @@ def _row(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row.get("response"), dict) or row.get("error") else None
 
 
-def _said(row: dict[str, Any]) -> object:
-    """What two lines of one request must agree in."""
+def _content(row: dict[str, Any]) -> object:
+    """The content in which two lines for one request must agree."""
     response = row.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     return body.get("choices", body) if isinstance(body, dict) else row.get("error")

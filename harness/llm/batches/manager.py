@@ -21,7 +21,7 @@ from harness.llm.model import Model
 from harness.llm.records import Spending
 from harness.llm.retry import Backoff
 from harness.progress import Reporter
-from harness.types import Answered, SentBatch, SentCall
+from harness.types import LlmAnswer, SentBatch, SentCall
 
 T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]
@@ -58,7 +58,7 @@ class BatchResult:
     """
 
     batch: PendingBatch
-    kept: list[Answered | SentCall] = field(default_factory=list)
+    kept: list[LlmAnswer | SentCall] = field(default_factory=list)
     spent: dict[str, float] = field(default_factory=dict)
     stop: Exception | None = None
     queue_full: bool = False
@@ -135,7 +135,7 @@ class BatchManager:
         )
         return sent
 
-    async def look(self) -> list[BatchResult]:
+    async def poll(self) -> list[BatchResult]:
         """Poll the batches and collect those that have ended."""
         brought = []
         alone = len(self.in_progress) == 1
@@ -234,7 +234,7 @@ class BatchManager:
         else:
             answers = await self._answers(state)
             self._record(one, state, answers, brought)
-            self._tell(one, state, answers)
+            self._warn_of_oddities(one, state, answers)
         self._books.remove(one.number)
         del self.in_progress[one.number]
         return brought
@@ -283,7 +283,7 @@ class BatchManager:
                 "Its answers are in the ledger. Run again to make the remaining calls."
             )
 
-    def _tell(self, one: PendingBatch, state: BatchState, answers: Answers) -> None:
+    def _warn_of_oddities(self, one: PendingBatch, state: BatchState, answers: Answers) -> None:
         """Warn of anything unexpected."""
         if state.status != "completed":
             self._reporter.warn(

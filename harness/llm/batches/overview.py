@@ -22,15 +22,15 @@ class BatchStatus:
     problem: str = ""
 
 
-def see(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:
+def batch_statuses(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:
     """Ask the endpoints how far batches are or, with ``cancel``, to end them; the records stay unchanged.
 
     What a cancelled batch has answered is taken in by the next run.
     """
-    return asyncio.run(_see(batches, cancel=cancel))
+    return asyncio.run(_status_of(batches, cancel=cancel))
 
 
-async def _see(batches: Sequence[SentBatch], *, cancel: bool) -> list[BatchStatus]:
+async def _status_of(batches: Sequence[SentBatch], *, cancel: bool) -> list[BatchStatus]:
     return [await _one(batch, cancel=cancel) for batch in batches]
 
 

@@ -13,7 +13,7 @@ from harness.llm.config import BatchOptions
 from harness.llm.model import Model
 from harness.llm.money import Price
 from harness.llm.tokens import estimate_tokens
-from harness.types import Asked, SentCall
+from harness.types import LlmCall, SentCall
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Packer:
         self._options = options
         self._price = price
 
-    def tokens(self, call: Asked) -> int:
+    def tokens(self, call: LlmCall) -> int:
         """About how many tokens a call sends."""
         return sum(estimate_tokens(message["content"]) for message in self._model.form.messages(call))
 

@@ -12,7 +12,7 @@ from harness.llm.faults import CallError, one_line
 from harness.llm.form import FINAL_REASONS, Malformed
 from harness.llm.model import Model
 from harness.llm.records import Spending
-from harness.types import Answered, SentCall
+from harness.types import LlmAnswer, SentCall
 
 
 class BatchRecorder:
@@ -26,7 +26,7 @@ class BatchRecorder:
         self._recorder = Recorder(model, spending, config.batch_price)
         self._breaker = Breaker(config.breaker, config.longest_outage)
 
-    def keep(self, sent: SentCall, came: Reply | CallError, most: float) -> Answered | SentCall:
+    def keep(self, sent: SentCall, came: Reply | CallError, most: float) -> LlmAnswer | SentCall:
         """Record the result of a call; returns the recorded answer, or the call if it must be made again.
 
         ``most`` is the highest price of the call.
@@ -39,7 +39,7 @@ class BatchRecorder:
         last = final or unusable >= self._model.config.answers_per_call
         ledger = self._model.ledger
         # A run that was killed while it read the same file may have recorded it.
-        answer: Answered | None
+        answer: LlmAnswer | None
         if ledger.has(sent.key, came.request_id):
             answer = ledger.find(sent.key)
         else:
@@ -55,7 +55,7 @@ class BatchRecorder:
         known = self._recorder.price_of(came)
         return most if known is None else known
 
-    def judge(self, came: Iterable[Reply | CallError], kept: Iterable[Answered | SentCall]) -> None:
+    def judge(self, came: Iterable[Reply | CallError], kept: Iterable[LlmAnswer | SentCall]) -> None:
         """End the run where a batch shows that asking on would waste money; all of it is on record by now.
 
         Raises LlmError for a fault that every call would meet, EndpointDownError after too many in a row
@@ -67,12 +67,12 @@ class BatchRecorder:
                     raise LlmError(f"The endpoint refuses to work: {one}")
                 if one.refused:
                     self._breaker.refused(str(one))
-            elif isinstance(result, Answered) and not result.reason:
+            elif isinstance(result, LlmAnswer) and not result.reason:
                 self._breaker.succeeded()
-            elif not isinstance(result, Answered) or result.reason not in FINAL_REASONS:
+            elif not isinstance(result, LlmAnswer) or result.reason not in FINAL_REASONS:
                 self._breaker.useless(f"unusable answer: {one_line(one.text)}")
 
-    def _without_answer(self, sent: SentCall, fault: CallError, most: float) -> Answered | SentCall:
+    def _without_answer(self, sent: SentCall, fault: CallError, most: float) -> LlmAnswer | SentCall:
         known = self._model.config.batch_price is not None
         self._spending.note_fault(fault.reason, fault.billed, most if known else None)
         again = SentCall(sent.key, sent.call, sent.unusable, sent.failed + 1)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.errors import LlmError
-from harness.llm.asking_run import AskingRun, RunInputs
+from harness.llm.base_run import BaseRun, RunInputs
 from harness.llm.batches.manager import BatchManager, BatchResult
 from harness.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.llm.model import Job, Model
 from harness.llm.records import Spending
 from harness.progress import Describable, Reporter
 from harness.stopping import Stopped, on_stop
-from harness.types import Answered, SentCall
+from harness.types import LlmAnswer, SentCall
 
 TURN = 0.2
 
@@ -30,10 +30,10 @@ class _Open(Generic[T]):
 
     job: Job[T]
     keys: list[str]
-    answers: dict[str, Answered]
+    answers: dict[str, LlmAnswer]
 
 
-class BatchRun(AskingRun[T]):
+class BatchRun(BaseRun[T]):
     """The state of one run. What is open is held in memory, what is sent in a file next to the ledger.
 
     ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
@@ -50,14 +50,14 @@ class BatchRun(AskingRun[T]):
         # the endpoint's queue is full until a batch has ended
         self._full = False
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Work until there is no job left; interrupted, leave the batches to the endpoint."""
         work = asyncio.create_task(self._work())
         try:
             with on_stop(canceller()):
                 await asyncio.wait([work])
         except (asyncio.CancelledError, Stopped):
-            # a request that is on its way is waited for, so that its answer is in the books
+            # a request that is on its way is waited for, so that its answer is recorded
             self._stopping.set()
             await asyncio.wait([work])
             raise
@@ -85,7 +85,7 @@ class BatchRun(AskingRun[T]):
             await self._send(manager)
             if not self._waits:
                 return
-            for brought in await manager.look():
+            for brought in await manager.poll():
                 self._take_in(brought)
             self._show(manager)
             if not self._open:
@@ -94,7 +94,7 @@ class BatchRun(AskingRun[T]):
                 await self._wait(self._model.config.batch_options.poll)
 
     async def _take(self, job: Job[T]) -> None:
-        """Hand a job on whose answers are all known, and note what another one lacks."""
+        """Hand on a job whose answers are all known, and note the calls that another one lacks."""
         known = [self._model.find(call) for call in job.calls]
         if not all(known) and not self._our_turn:
             while not self.takes_turn():
@@ -114,7 +114,7 @@ class BatchRun(AskingRun[T]):
         self._hand_on_if_whole(opened)
 
     def _line_up(self, manager: BatchManager) -> None:
-        """Leave out of the queue what earlier batches will bring, and count on what those may cost."""
+        """Leave calls of earlier batches out of the queue, and reserve what those may cost."""
         sent = {key for batch in manager.in_progress.values() for key in batch.calls}
         elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
@@ -191,7 +191,7 @@ async def take_in_ended(
     manager = BatchManager(model, spending, reporter, wait)
     try:
         await manager.adopt()
-        for brought in await manager.look():
+        for brought in await manager.poll():
             if brought.stop is not None:
                 raise brought.stop
     finally:

@@ -1,4 +1,4 @@
-"""Figures of results for a paper or a pull request: one kind a file, the same bytes for the same results."""
+"""Figures of results for papers and pull requests: one kind per file, the same bytes for the same results."""
 
 from __future__ import annotations
 

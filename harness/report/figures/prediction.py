@@ -12,7 +12,7 @@ _OVER = ("within queries", "settings", "queries")
 
 
 def prediction(shown: FigureData) -> Any:
-    """A row a ranking measure, in it a dot and an interval for every measure of answers, the best row first.
+    """A row per ranking measure, with a dot and an interval for every measure of answers, best row first.
 
     Of the correlations within queries where there are any, else over settings, else over queries. Raises
     HarnessError where the results hold none.

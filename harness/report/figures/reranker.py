@@ -10,7 +10,7 @@ from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
 
 
 def reranker(shown: FigureData) -> Any:
-    """A slope a setting, in colour where the difference is real. Raises HarnessError without a reranker."""
+    """A slope per setting, in colour where the difference is real. Raises HarnessError without a reranker."""
     rows = shown.statistics.get("reranked") or []
     if not rows:
         raise HarnessError(

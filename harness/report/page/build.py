@@ -24,6 +24,7 @@ from harness.report.page.tables import Tables
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 SCRIPTS = (
+    "elements.js",
     "dom.js",
     "format.js",
     "data.js",
@@ -54,7 +55,7 @@ SCRIPTS = (
     "health.js",
     "origin.js",
     "passages.js",
-    "beside.js",
+    "two_rankings.js",
     "replies.js",
     "drill.js",
     "address.js",
@@ -140,7 +141,7 @@ def assemble(payload: Mapping[str, Any], name: str) -> str:
 @cache
 def _style() -> str:
     """The style sheet without comments and blanks."""
-    return str(cssmin(_asset("page.css")))
+    return str(cssmin(_asset("theme.css") + _asset("page.css")))
 
 
 @cache
@@ -150,9 +151,14 @@ def _script() -> str:
     Within a line nothing is left out: the usual tools take what follows a template within a template for
     code, and cut blanks out of sentences. No template of ours goes over several lines.
     """
-    lines = (line.strip() for name in SCRIPTS for line in _asset(name).splitlines())
+    lines = (line.strip() for name in SCRIPTS for line in source_of(name).splitlines())
     kept = (line for line in lines if line and not line.startswith("//"))
     return "\n".join(("(() => {", "'use strict';", *kept, "})();"))
+
+
+def source_of(name: str) -> str:
+    """One of SCRIPTS. The labelling page loads some as modules: what they export is plain here."""
+    return re.sub(r"^export ", "", _asset(name), flags=re.MULTILINE)
 
 
 def pack(payload: Mapping[str, Any]) -> str:

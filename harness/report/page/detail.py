@@ -111,7 +111,7 @@ def place(chunk_id: str) -> tuple[str, int, int]:
 
 
 def before(chunk_id: str) -> list[Interval]:
-    """What a chunk such as ``doc:0-20+120-340`` shows before its own place."""
+    """The ranges that a chunk such as ``doc:0-20+120-340`` shows before its own place."""
     return spans_of_chunk(chunk_id)[:-1]
 
 

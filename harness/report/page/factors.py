@@ -15,7 +15,7 @@ _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 
 
 def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list[dict[str, Any]]:
-    """The factors in which settings differ: ``name``, ``about`` and one value a setting, None for none.
+    """The factors in which settings differ: ``name``, ``about`` and one value per setting, None for none.
 
     ``measured`` is the median length of each setting's chunks in tokens. A value is a number or a word.
     """
@@ -26,10 +26,10 @@ def factors(settings: Sequence[Setting], measured: Sequence[int | None]) -> list
     lengths = {"name": "median tokens", "about": "Median length of a chunk", "values": list(measured)}
     place = 1 + max((i for i, one in enumerate(found) if one["name"] in ("size", "overlap")), default=0)
     found.insert(place, lengths)
-    return [one for one in found if _tells(one["name"], set(one["values"]))]
+    return [one for one in found if _varies(one["name"], set(one["values"]))]
 
 
-def _tells(name: str, values: set[Any]) -> bool:
+def _varies(name: str, values: set[Any]) -> bool:
     """Whether a column tells settings apart.
 
     That a lexical setting has no model says nothing its retriever does not say.

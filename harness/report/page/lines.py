@@ -1,4 +1,4 @@
-"""Which settings differ in their chunk size alone: the lines of the chunk-size curves."""
+"""Settings that differ in their chunk size alone: the lines of the chunk-size curves."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def answer_losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 
 
 def _ways(found: Iterable[QueryLosses], names: Sequence[str], axes: Axes) -> list[dict[str, Any]]:
-    """One column a query for every setting and route ('': none).
+    """One column per query for every setting and route ('': none).
 
     These are its losses by the places of their ``names``, None for a part that it does not have, what is
     left, and ``blame``, the place of the part that cost most (None if nothing is lost).

@@ -94,7 +94,7 @@ def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict
 
 
 def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:
-    """The questions, one value of each column a question; ``groups`` are the columns that part them."""
+    """The questions, one value of each column a question; ``groups`` are the columns that group them."""
     listed = {row["query_id"]: row for row in tables["queries"]}
     split = {row["query_id"]: row["split"] for row in tables["per_query"]}
 

@@ -51,7 +51,7 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
 
 
 def replies_detail(tables: Tables, axes: Axes, characters: int | None) -> dict[str, Any]:
-    """What was answered: ``by[setting][query]`` is None or the answer, the reason for none, what was read.
+    """The answers: ``by[setting][query]`` is None or the answer, the reason for none, the passages read.
 
     What was read are pairs of rank and whether it is cited, in the order of the prompt. ``scores`` are value
     and reason by measure, ``claims`` the statements of the answer with their verdicts, as the first measure

@@ -1,4 +1,4 @@
-"""What settings answered, how good the answers are, where they are lost, and what predicts them."""
+"""The answers of settings, how good they are, where they are lost, and which measures predict them."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ _LISTED = "; ".join(f"`{part}`: {what}" for part, what in ANSWER_PARTS.items())
 )
 @dataclass(frozen=True, slots=True)
 class AnswerLossRow:
-    """What one answer loses at one part of the way, and what is left after it.
+    """The loss of one answer at one part of the way, and the value left after it.
 
     The unit is ``measure``, the one of ``answer_measures`` that compares with the golden answer:
     ``answer_correctness`` where it is measured, else ``token_f1``, else ``exact_match``. From a perfect 1

@@ -44,7 +44,7 @@ Before = Annotated[
 
 
 def before_cell(chunk: Chunk) -> str:
-    """What a chunk shows before it, as a cell of ``before``."""
+    """The ranges that a chunk shows before it, as a cell of ``before``."""
     return " ".join(f"{start}-{end}" for start, end in chunk.before)
 
 

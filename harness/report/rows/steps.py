@@ -15,7 +15,7 @@ from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting, St
 )
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """What a filter of a setting found in a query, and what of the labelled text it left out.
+    """The values that a filter found in a query, and the labelled text that it left out.
 
     A filter is *wrong* for a query where a document with relevant text is not among those left: restricted,
     the search cannot find it; boosted, other documents are put before it. Text that a judge grades was
@@ -100,7 +100,7 @@ PARTS = {
 
 _LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
 _KEPT = ("setting", "query_id", "split", "measure")
-# One row a query, as older versions wrote it: step and part of every column.
+# One row per query, as older versions wrote it: step and part of every column.
 _WIDE = {
     "parser": ("parse", PARSER),
     "chunking": ("chunk", CHUNKING),
@@ -129,7 +129,7 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
 )
 @dataclass(frozen=True, slots=True)
 class LossRow:
-    """What one query of a setting loses at one part of a step, and what is left after it.
+    """The loss of one query of a setting at one part of a step, and the score left after it.
 
     The unit is ``measure``: the first ``ndcg_text@B`` among the measures, else ``ndcg_text@10000``. From a
     perfect 1 each part takes its loss; the last ``left`` is the score. So the losses of a query sum to 1

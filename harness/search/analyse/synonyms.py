@@ -15,7 +15,7 @@ _COMMA = re.compile(r"(?<!\\),")
 
 @dataclass(frozen=True, slots=True)
 class Synonyms:
-    """What a sequence of terms is replaced by: for each, the alternatives that are all asked for.
+    """Replacements of sequences of terms: for each, the alternatives that are all searched for.
 
     Two kinds of lines, `#` begins a comment and a backslash keeps `,` and `=>` from their meaning:
 

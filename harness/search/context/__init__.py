@@ -1,4 +1,4 @@
-"""Contexts: text that is indexed around a chunk but not read. One file a kind."""
+"""Contexts: text that is indexed around a chunk but not read. One file per kind."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from harness.search.context.headings import HeadingsConfig, HeadingsContext
 from harness.search.context.llm import LlmContext, LlmContextConfig
 from harness.search.context.neighbours import NeighboursConfig, NeighboursContext
 from harness.search.context.step import (
-    Around,
     ContextConfig,
+    ContextText,
     Contextualizer,
     nested,
 )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.search.sources import Sources
 from harness.types import Chunk
 
@@ -28,7 +28,7 @@ class DocumentConfig(ContextConfig):
 class DocumentContext(Contextualizer[DocumentConfig]):
     """Every chunk of a document gets the same line."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
         """The line of its document, for each chunk."""
         lines = {doc_id: line(self._of(doc_id, sources)) for doc_id in {chunk.doc_id for chunk in chunks}}
         return [lines[chunk.doc_id] for chunk in chunks]

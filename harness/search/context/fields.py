@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from harness.errors import ConfigError
-from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.search.query_steps import TableConfig
 from harness.search.sources import Sources
 from harness.types import Chunk
@@ -44,7 +44,7 @@ class FieldsConfig(TableConfig, ContextConfig):
 class FieldsContext(Contextualizer[FieldsConfig]):
     """Fills the template from the row of the document."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
         """The line of its document, for each chunk; raises ConfigError for documents without one."""
         c = self.config
         documents = dict.fromkeys(chunk.doc_id for chunk in chunks)
@@ -55,7 +55,7 @@ class FieldsContext(Contextualizer[FieldsConfig]):
             empty = [column for column in c.columns if not row.get(column)]
             if empty:
                 missing.append(f"{doc_id} ({', '.join(empty)})" if row else doc_id)
-                lines[doc_id] = Around()
+                lines[doc_id] = ContextText()
             else:
                 lines[doc_id] = line(_filled(c.template, row))
         if missing and c.on_missing == "fail":

@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.context.step import (
-    Around,
     ContextConfig,
+    ContextText,
     Contextualizer,
     line,
 )
@@ -35,7 +35,7 @@ class HeadingsConfig(ContextConfig):
 class HeadingsContext(Contextualizer[HeadingsConfig]):
     """The headings in force where the chunk begins; one that the chunk itself begins with is not repeated."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
         """The line of each chunk; nothing if no heading is above it."""
         outlines = {
             doc_id: _in_force(sources.headings(doc_id, self.config.style))

@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import Field
 
 from harness.llm import text_of
-from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import Prompt, read_prompt
-from harness.search.context.step import Around, ContextConfig, Contextualizer, line
+from harness.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.search.sources import Sources
 from harness.types import Chunk
 
@@ -22,7 +22,7 @@ _FAILING = FailurePolicy(
 )
 
 
-class LlmContextConfig(AskingConfig, ContextConfig):
+class LlmContextConfig(LlmStepConfig, ContextConfig):
     """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
@@ -54,7 +54,7 @@ class LlmContextConfig(AskingConfig, ContextConfig):
 class LlmContext(Contextualizer[LlmContextConfig]):
     """Contextual retrieval (Anthropic, 2024), with a bounded part of the document in place of all of it."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
         """The line of each chunk; raises LlmError if one has none and that is a failure."""
         c = self.config
         about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]

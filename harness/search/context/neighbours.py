@@ -1,4 +1,4 @@
-"""Around every chunk the text that is next to it."""
+"""Around every chunk, the text that is next to it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.context.step import Around, ContextConfig, Contextualizer
+from harness.search.context.step import ContextConfig, ContextText, Contextualizer
 from harness.search.sources import Sources, WindowUnit, window_of
 from harness.types import Chunk
 
@@ -28,8 +28,8 @@ class NeighboursConfig(ContextConfig):
 class NeighboursContext(Contextualizer[NeighboursConfig]):
     """Slices of the document that end or begin where the chunk begins or ends."""
 
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """What is next to each chunk in its document."""
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+        """The text next to each chunk in its document."""
         around = []
         for chunk in chunks:
             text = sources.document(chunk.doc_id).text
@@ -37,7 +37,7 @@ class NeighboursContext(Contextualizer[NeighboursConfig]):
                 chunk, self.config.amount, self.config.unit, text, partial(sources.sentences, chunk.doc_id)
             )
             around.append(
-                Around(
+                ContextText(
                     "" if self.config.side == "after" else text[start : chunk.start],
                     "" if self.config.side == "before" else text[chunk.end : end],
                 )

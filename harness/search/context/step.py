@@ -14,7 +14,7 @@ from harness.types import Chunk
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ContextText:
     """The text indexed before and after a chunk, with its separators."""
 
     before: str = ""
@@ -43,15 +43,15 @@ class Contextualizer(Step[Configured]):
     """Chunks → what is indexed around each. It does not depend on the queries, and changes no chunk."""
 
     @abstractmethod
-    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Around]:
-        """What is around each chunk, in their order; an empty ``Around`` where there is nothing to say."""
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+        """The text around each chunk, in their order; an empty ``ContextText`` where there is none."""
 
 
-def line(text: str) -> Around:
+def line(text: str) -> ContextText:
     """A line of its own before the chunk; nothing for an empty text."""
-    return Around(f"{text}\n") if text else Around()
+    return ContextText(f"{text}\n") if text else ContextText()
 
 
-def nested(outer: Sequence[Around], inner: Sequence[Around]) -> list[Around]:
+def nested(outer: Sequence[ContextText], inner: Sequence[ContextText]) -> list[ContextText]:
     """One context around another, chunk by chunk."""
-    return [Around(o.before + i.before, i.after + o.after) for o, i in zip(outer, inner, strict=True)]
+    return [ContextText(o.before + i.before, i.after + o.after) for o, i in zip(outer, inner, strict=True)]

@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: terms of the chunks first found are added to the query. One file a kind."""
+"""Pseudo-relevance feedback: terms of the chunks first found are added to the query. One file per kind."""
 
 from typing import Any
 

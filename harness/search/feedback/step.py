@@ -13,7 +13,7 @@ from pydantic import Field
 from harness.kinds import StageConfig, Step
 
 Weights = dict[int, float]
-"""What each term counts, by its number."""
+"""The weight of each term, by its number."""
 
 # Raised when the same chunks give different terms.
 _VERSION = 1
@@ -41,7 +41,7 @@ class FeedbackConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class FoundFirst:
-    """A chunk of the first search: its terms, as often as it has them, and its score, which is above 0."""
+    """A chunk of the first search: its terms with repetitions, and its score, which is above 0."""
 
     terms: Sequence[int]
     score: float
@@ -63,7 +63,7 @@ class Feedback(Step[Configured]):
 
     @abstractmethod
     def model(self, found: Sequence[FoundFirst]) -> Weights:
-        """What each term of the chunks [≥ 1] weighs, on any scale."""
+        """The weight of each term of the chunks [≥ 1], on any scale."""
 
     @abstractmethod
     def size(self, weights: Mapping[int, float]) -> float:

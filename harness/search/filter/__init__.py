@@ -1,4 +1,4 @@
-"""Filters: which documents a question names, by the fields of a table. One file a kind."""
+"""Filters: which documents a question names, by the fields of a table. One file per kind."""
 
 from typing import Any
 

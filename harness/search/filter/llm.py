@@ -12,15 +12,15 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.llm import Malformed, TextForm, json_in, text_of
-from harness.llm.asking import AskingConfig, FailurePolicy, Request
 from harness.llm.prompt import SLOT, Prompt, read_prompt
+from harness.llm.step import FailurePolicy, LlmStepConfig, Request
 from harness.search.filter.names import Names
-from harness.search.filter.step import Facts, Filter, Named
+from harness.search.filter.step import Filter, Named, TableValues
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed
+from harness.search.query_steps import FilterConfig, FilterResult
 from harness.search.step import Identity
 from harness.search.tools import Tools
-from harness.types import Asked, Query
+from harness.types import LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = FailurePolicy(
@@ -31,7 +31,7 @@ _FAILING = FailurePolicy(
 )
 
 
-class LlmFilterConfig(AskingConfig, FilterConfig):
+class LlmFilterConfig(LlmStepConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
@@ -64,13 +64,13 @@ class FieldsForm(TextForm):
 
     columns: tuple[str, ...] = ()
 
-    def read(self, asked: Asked, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
         """Malformed where it is no such object, or names another column."""
         found = _parsed(text, self.columns)
         return found if isinstance(found, Malformed) else None
 
-    def shortest(self, asked: Asked) -> str:
-        """One value a column."""
+    def shortest(self, call: LlmCall) -> str:
+        """One value per column."""
         return json.dumps({column: ["value"] for column in self.columns})
 
 
@@ -87,12 +87,12 @@ class LlmFilter(Filter[LlmFilterConfig]):
         super().__init__(config)
         self._failed: dict[str, str] = {}
 
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """As for every filter; a question without a usable answer has ``failed`` set."""
-        narrowed = super().run(queries, documents, tools)
-        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in narrowed]
+        results = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
 
-    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
@@ -113,7 +113,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
             _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
         return [{column: its for column, its in one.items() if its} for one in found]
 
-    def _form(self, facts: Facts) -> FieldsForm:
+    def _form(self, facts: TableValues) -> FieldsForm:
         c = self.config
         lines = []
         for column in c.columns:
@@ -148,7 +148,9 @@ def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malform
     return {column: [str(one) for one in its] for column, its in values.items()}
 
 
-def _as_written(column: str, values: Sequence[str], facts: Facts, config: FilterConfig) -> tuple[str, ...]:
+def _as_written(
+    column: str, values: Sequence[str], facts: TableValues, config: FilterConfig
+) -> tuple[str, ...]:
     """Values as the table writes them; a value that it lacks as the model wrote it."""
     if column in config.years:
         return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))

@@ -1,4 +1,4 @@
-"""Which names of a list a question mentions, in any spacing, hyphenation or case."""
+"""Find the names of a list in a question, in any spacing, hyphenation or case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORT = re.compile(r"[A-Z]{1,3}")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What stands for what: ``meant`` maps a name, its letters run together, to the values it stands for.
+    """Names and their values: ``meant`` maps a name, its letters run together, to the values it stands for.
 
     ``capitals`` are the names that count in capitals alone; ``longest`` is the most words that any name may
     be written in.

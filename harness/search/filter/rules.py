@@ -10,7 +10,7 @@ from pydantic import Field
 
 from harness.errors import ConfigError
 from harness.search.filter.names import Names
-from harness.search.filter.step import Facts, Filter, Named
+from harness.search.filter.step import Filter, Named, TableValues
 from harness.search.filter.years import years_in
 from harness.search.query_steps import FilterConfig
 from harness.search.step import Identity
@@ -23,7 +23,7 @@ _VERSION = 1
 
 
 class RulesConfig(FilterConfig):
-    """What is in the question: a value of the table, one of its aliases, or a year."""
+    """The values in the question itself: a value of the table, one of its aliases, or a year."""
 
     kind: Literal["rules"] = "rules"
     aliases: Path | None = Field(
@@ -39,7 +39,7 @@ class RulesConfig(FilterConfig):
 
 
 class RulesFilter(Filter[RulesConfig]):
-    """Loads no model. Names are compared as ``Names`` has it, years as ``years_in``.
+    """Loads no model. Names are compared as in ``Names``, years as in ``years_in``.
 
     A year counts only where some document has it, in reach of ``years_back``: a question about a year that
     no document is of names none.
@@ -49,11 +49,11 @@ class RulesFilter(Filter[RulesConfig]):
         """The settings and the version of the rules."""
         return [*super().identity(), _VERSION]
 
-    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """What each question names, column by column."""
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+        """The values that each question names, column by column."""
         return list(map(self.reader(facts, tools), queries))
 
-    def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
+    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named]:
         """The same for one question at a time, names and aliases looked up beforehand."""
         c = self.config
         names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
@@ -67,12 +67,12 @@ class RulesFilter(Filter[RulesConfig]):
 
         return read
 
-    def _years_covered(self, column: str, facts: Facts) -> set[str]:
+    def _years_covered(self, column: str, facts: TableValues) -> set[str]:
         reach = range(self.config.years_back + 1)
         return {str(int(value) - years) for value in facts.of(column) for years in reach}
 
-    def _pairs(self, facts: Facts, tools: Tools) -> dict[str, list[tuple[str, str]]]:
-        """By column the names and what each stands for."""
+    def _pairs(self, facts: TableValues, tools: Tools) -> dict[str, list[tuple[str, str]]]:
+        """The names by column, and the value that each stands for."""
         pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
         aliases = list(self._aliases(tools))
         if aliases and pairs and not any(column in pairs for column, _, _ in aliases):

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from harness.errors import ConfigError
 from harness.search.filter.years import years_in
-from harness.search.query_steps import FilterConfig, Narrowed, QueryStep
+from harness.search.query_steps import FilterConfig, FilterResult, QueryStep
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -20,7 +20,7 @@ Configured = TypeVar("Configured", bound=FilterConfig)
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class TableValues:
     """The values of a table for the documents that are searched, by column and document.
 
     A document without a row, or with an empty cell, has no value there.
@@ -40,27 +40,27 @@ class Filter(QueryStep[Configured]):
     """Questions → the values that each names. It reads the question as the user asked it."""
 
     @abstractmethod
-    def named(self, queries: Sequence[Query], facts: Facts, tools: Tools) -> list[Named]:
-        """What each question names; an empty mapping where that is nothing."""
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+        """The values that each question names; an empty mapping for none."""
 
-    def reader(self, facts: Facts, tools: Tools) -> Callable[[Query], Named]:
+    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named]:
         """A function that reads one question at a time, prepared as far as possible."""
         return lambda query: self.named([query], facts, tools)[0]
 
-    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], Narrowed]:
+    def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], FilterResult]:
         """The same as ``run`` for one question at a time, the table read, to measure what that takes."""
         facts = read_facts(self.config, documents, tools)
         read = self.reader(facts, tools)
-        return lambda query: narrow(query.query_id, read(query), facts, self.config)
+        return lambda query: select(query.query_id, read(query), facts, self.config)
 
-    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[Narrowed]:
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
         """For each query the documents it is about; raises ConfigError for gaps in the table."""
         facts = read_facts(self.config, documents, tools)
         named = self.named(queries, facts, tools)
-        return [narrow(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
+        return [select(q.query_id, own, facts, self.config) for q, own in zip(queries, named, strict=True)]
 
 
-def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> Facts:
+def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> TableValues:
     """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
     table = tools.facts(config.file, config.key, config.columns, documents)
@@ -86,10 +86,10 @@ def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> 
             f"{config.file}: a row or value is missing for {len(gaps)} of {len(documents)} documents: "
             f"{missing}. Add them, or set on_missing: keep in this filter to search them for every query."
         )
-    return Facts(documents, values)
+    return TableValues(documents, values)
 
 
-def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> Narrowed:
+def select(query_id: str, named: Named, facts: TableValues, config: FilterConfig) -> FilterResult:
     """The documents that have one of the values named in every column where any is named.
 
     Where there are none, columns are dropped from the last on until there are some, unless the configuration
@@ -101,7 +101,7 @@ def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> N
     while left and not kept and config.on_empty == "drop":
         left = left[:-1]
         kept = _allowed(left, named, facts, config)
-    return Narrowed(
+    return FilterResult(
         query_id,
         mode=config.mode,
         named={column: named[column] for column in used},
@@ -111,7 +111,7 @@ def narrow(query_id: str, named: Named, facts: Facts, config: FilterConfig) -> N
     )
 
 
-def _allowed(columns: Sequence[str], named: Named, facts: Facts, config: FilterConfig) -> list[str]:
+def _allowed(columns: Sequence[str], named: Named, facts: TableValues, config: FilterConfig) -> list[str]:
     allowed = list(facts.documents)
     for column in columns:
         by_document, wanted = facts.values[column], set(named[column])

@@ -51,7 +51,7 @@ def _number(digits: str) -> int:
 
 
 def _joined(text: str, start: int, end: int, begin: int) -> bool:
-    """Whether what is between two years, and before the first, makes them the ends of a range."""
+    """Whether the words between two years, and before the first, make them the ends of a range."""
     between = text[end:begin]
     if _TO.fullmatch(between):
         return True

@@ -1,4 +1,4 @@
-"""Fusions: several rankings → one. One file a kind; each is a retriever whose routes are retrievers."""
+"""Fusions: several rankings → one. One file per kind; each is a retriever whose routes are retrievers."""
 
 from typing import Any
 

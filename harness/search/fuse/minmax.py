@@ -1,4 +1,4 @@
-"""Min-max fusion (Fox and Shaw's CombSUM over scores scaled as Lee, SIGIR 1997, has it)."""
+"""Min-max fusion (Fox and Shaw's CombSUM over scores scaled as by Lee, SIGIR 1997)."""
 
 from __future__ import annotations
 

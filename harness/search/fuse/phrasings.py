@@ -1,4 +1,4 @@
-"""Several phrasings of one query, each searched by itself → one ranking a query."""
+"""Several phrasings of one query, each searched by itself → one ranking per query."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.search.fuse.routes import ranked_by
-from harness.search.query_steps import Narrowed
-from harness.search.step import Found, Passages, RetrieverConfig
+from harness.search.query_steps import FilterResult
+from harness.search.step import Passages, RetrievalResult, RetrieverConfig
 from harness.types import Query, Ranking
 
 Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
 
 
 def fuse_phrasings(
-    output: Found,
+    output: RetrievalResult,
     retriever: RetrieverConfig,
     passages: Passages,
     queries: Sequence[Query],
     sizes: Sequence[int],
     fuse: Fuse,
-) -> Found:
-    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking a query.
+) -> RetrievalResult:
+    """The output of a retriever that was asked ``sizes[i]`` texts for query i, as one ranking per query.
 
     The routes of a fusion are treated alike, so that each can be scored. A query that asks nothing has an
     empty ranking. Where no query asks more than one text, nothing is fused and the scores stay. Rankings are
@@ -29,7 +29,7 @@ def fuse_phrasings(
     """
     length = passages.length_of
 
-    def of(one: Found, config: RetrieverConfig) -> Found:
+    def of(one: RetrievalResult, config: RetrieverConfig) -> RetrievalResult:
         routes = tuple(of(route, part) for route, part in zip(one.routes, config.parts, strict=False))
         return replace(
             one,
@@ -41,8 +41,8 @@ def fuse_phrasings(
     return of(output, retriever)
 
 
-def _one_each(filtered: Sequence[Narrowed], queries: Sequence[Query]) -> Iterator[Narrowed]:
-    """What a filter made of each query: it reads the question, so all phrasings of one are filtered alike."""
+def _one_each(filtered: Sequence[FilterResult], queries: Sequence[Query]) -> Iterator[FilterResult]:
+    """One filter result a query: filters read the question, so all phrasings of one are filtered alike."""
     by_query = {one.query_id: one for one in filtered}
     return (by_query[query.query_id] for query in queries if query.query_id in by_query)
 

@@ -11,7 +11,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section
 from harness.search.depth import cut
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
+from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -53,8 +53,8 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
         """The fused score of every chunk that any route ranked for one query; higher is better.
 
-        One ranking and one weight a route. A chunk that a route did not find gets from it what the rule says
-        of absent chunks.
+        One ranking and one weight per route. A chunk that a route did not find gets the value of the rule for
+        absent chunks.
         """
 
     def identity(self, tools: Tools) -> Identity:
@@ -62,7 +62,7 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
         own = self.config.model_dump(mode="json", exclude={"routes", "rewrite", "filter"})
         return [own, [tools.identity(route) for route in self.config.routes]]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
         names = route_names(self.config.routes)
         outputs = tuple(
@@ -75,7 +75,7 @@ class Fusion(Retriever[Fusing], Generic[Fusing]):
         for at, query in enumerate(queries):
             scores = self.combine([one.rankings[at] for one in outputs], weights)
             rankings.append(ranked_by(scores, query.query_id, self.config, length))
-        return Found(rankings, routes=outputs)
+        return RetrievalResult(rankings, routes=outputs)
 
 
 def ranked_by(

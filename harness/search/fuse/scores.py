@@ -23,7 +23,7 @@ class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
         """The scores [n ≥ 1] of one route on the common scale, in their order."""
 
     def absent(self, rescaled: Sequence[float]) -> float:
-        """What a chunk gets from a route that did not find it; ``rescaled`` [n ≥ 0] are those it found."""
+        """The score of a chunk that a route did not find; ``rescaled`` [n ≥ 0] are those it found."""
         return 0.0
 
     def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:

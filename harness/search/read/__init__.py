@@ -1,4 +1,4 @@
-"""Readers: small chunks to search, larger text to read. One file a kind."""
+"""Readers: small chunks to search, larger text to read. One file per kind."""
 
 from typing import Any
 

@@ -65,5 +65,5 @@ class Merger(Reader[Merging]):
         """
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
-        """What is read where all of the chunks are found."""
+        """The spans read where all of the chunks are found."""
         return self.together(chunks, sources)(range(len(chunks)))

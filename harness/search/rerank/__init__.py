@@ -1,4 +1,4 @@
-"""Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file a kind."""
+"""Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file per kind."""
 
 from harness.kinds import Kind, Kinds
 from harness.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer

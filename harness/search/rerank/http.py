@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
+from harness.custom.code import broken_contract
+from harness.custom.sending import Message, send
+from harness.custom.service import ServiceConfig, fill, names_in
 from harness.finite_number import SINGLE, finite
-from harness.own.code import broken
-from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, fill, names_in
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
+from harness.served.reranking import by_query
 
 
 class HttpRerankerConfig(ServiceConfig, RerankerConfig):
@@ -43,7 +43,7 @@ class HttpRerankerConfig(ServiceConfig, RerankerConfig):
 class HttpScorer(PairScorer):
     """A request holds one query and up to ``batch_size`` passages.
 
-    ``response`` finds one score a passage in their order, or for each passage a pair or a mapping of
+    ``response`` finds one score per passage in their order, or for each passage a pair or a mapping of
     ``index`` and ``score``; higher is better.
     """
 
@@ -69,7 +69,7 @@ class HttpScorer(PairScorer):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Ask the service for all pairs; raises HarnessError for an answer that breaks the contract."""
         c = self.config
-        groups = _groups(pairs, c.batch_size)
+        groups = by_query(pairs, c.batch_size)
         bodies = [
             fill(c.request, {"query": pairs[group[0]][0], "passages": [pairs[i][1] for i in group]})
             for group in groups
@@ -81,32 +81,22 @@ class HttpScorer(PairScorer):
         return scores
 
 
-def _groups(pairs: Sequence[Pair], size: int) -> list[list[int]]:
-    """The places of pairs of one query, up to ``size`` a group."""
-    order = sorted(range(len(pairs)), key=lambda i: pairs[i][0])
-    groups = []
-    for _, same in groupby(order, key=lambda i: pairs[i][0]):
-        places = list(same)
-        groups += [places[start : start + size] for start in range(0, len(places), size)]
-    return groups
-
-
 def _scores(answer: Any, count: int, who: str) -> list[float]:
     """One finite score a passage, in the order of the passages."""
     if not isinstance(answer, list) or len(answer) != count:
         returned = f"{len(answer)} scores" if isinstance(answer, list) else type(answer).__name__
-        raise broken(who, f"returned {returned} for {count} passages")
+        raise broken_contract(who, f"returned {returned} for {count} passages")
     scores: dict[int, float] = {}
     for place, item in enumerate(answer):
         index, given = _parts(item, place)
         score = finite(given, SINGLE)
         if score is None:
-            raise broken(who, f"returned the score {str(given)[:60]!r}")
+            raise broken_contract(who, f"returned the score {str(given)[:60]!r}")
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-            raise broken(who, f"returned the index {str(index)[:60]!r} for {count} passages")
+            raise broken_contract(who, f"returned the index {str(index)[:60]!r} for {count} passages")
         scores[index] = score
     if len(scores) < count:
-        raise broken(who, "scored one passage twice and another not at all")
+        raise broken_contract(who, "scored one passage twice and another not at all")
     return [scores[place] for place in range(count)]
 
 

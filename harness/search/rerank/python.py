@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, find_call, wrong
+from harness.custom.code import Arguments, Call, Version, call_function, contract_error, find_call
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 
@@ -32,7 +32,7 @@ class PythonRerankerConfig(RerankerConfig):
 
 
 class PythonScorer(PairScorer):
-    """Calls ``function(pairs, **arguments)``, which returns one score a pair; higher is better."""
+    """Calls ``function(pairs, **arguments)``, which returns one score per pair; higher is better."""
 
     own_code = True
 
@@ -58,15 +58,15 @@ class PythonScorer(PairScorer):
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Call it and check what it returns."""
         c = self.config
-        given = ask(c.call, list(pairs), **c.arguments)
+        given = call_function(c.call, list(pairs), **c.arguments)
         try:
             scores = np.asarray(given, dtype=np.float32)
         except (TypeError, ValueError):
-            raise wrong(c.call, "returned scores that are not numbers") from None
+            raise contract_error(c.call, "returned scores that are not numbers") from None
         if scores.shape != (len(pairs),):
-            raise wrong(c.call, f"must return one score for each of {len(pairs)} pairs")
+            raise contract_error(c.call, f"must return one score for each of {len(pairs)} pairs")
         if not np.isfinite(scores).all():
-            raise wrong(c.call, "returned a score that is not finite")
+            raise contract_error(c.call, "returned a score that is not finite")
         return scores
 
     def try_out(self) -> None:

@@ -1,4 +1,4 @@
-"""Retrievers: (passages, queries) → rankings. One file a kind; fusions of several are in `fuse`."""
+"""Retrievers: (passages, queries) → rankings. One file per kind; fusions of several are in `fuse`."""
 
 from typing import Any
 

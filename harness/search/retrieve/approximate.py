@@ -14,7 +14,7 @@ from harness.search.dense import Dense, DenseRetriever, Floats, Search
 from harness.search.depth import Depth
 from harness.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.search.retrieve.scan import Nearest, scan
-from harness.search.step import Found, Identity, Passages
+from harness.search.step import Identity, Passages, RetrievalResult
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -73,7 +73,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
 
     @abstractmethod
     def hits(self, index: Any, asked: Floats, wanted: int) -> Iterable[Hits]:
-        """What the index finds for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
+        """The hits of the index for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
 
     def search(
         self, index: Any, asked: Floats, wanted: int, distinct: Distinct, nearest: Sequence[Nearest]
@@ -103,7 +103,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         fingerprint = tools.fingerprint(c.embed)
         key = tools.key(passages.key, fingerprint, c.passage_prefix, *self.built_by())
 
-        def search(queries: Sequence[Query], asked: Floats) -> Found:
+        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             nearest = list(scan(asked, vectors, c.distance, depth)) if checked else []
             depths = [true.k for true in nearest] or [depth.usual] * len(queries)
             wanted = min(max(depths) + (MARGIN if checked else 0), len(distinct.first))
@@ -112,7 +112,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
                 ranked(query.query_id, *found, k, passages.ids)
                 for query, found, k in zip(queries, hits, depths, strict=True)
             ]
-            return Found(rankings, self.share(rankings, passages.ids, nearest) if checked else None)
+            return RetrievalResult(rankings, self.share(rankings, passages.ids, nearest) if checked else None)
 
         with self.index(key, stored[distinct.first], tools) as index:
             yield search

@@ -18,7 +18,7 @@ from harness.search.feedback import Feedback, FeedbackConfig
 from harness.search.feedback.step import FoundFirst, Weights
 from harness.search.retrieve.lexical import TermIds, Terms, TermsConfig
 from harness.search.retrieve.ranked import DECIMALS, Doubles, Ints, in_order
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
+from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -60,21 +60,21 @@ class Bm25Retriever(Retriever[Bm25Config]):
         more = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
         return [own, version("bm25s"), Terms(self.config).identity, *more]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         with tools.timed("retrieve"):
             index = Index.of(self.config, passages, tools)
             feedback = self.config.feedback
             if feedback is None:
-                return Found([index.search(query, index.asked(query)) for query in queries])
+                return RetrievalResult([index.search(query, index.asked(query)) for query in queries])
             method = FEEDBACKS.make(feedback)
             asked = [index.fed_back(query, method) for query in queries]
             rankings = [index.search(query, weights) for query, weights in zip(queries, asked, strict=True)]
-            said = [
+            expanded = [
                 replace(query, text=index.words(weights))
                 for query, weights in zip(queries, asked, strict=True)
             ]
-            return Found(rankings, asked=tuple(said))
+            return RetrievalResult(rankings, asked=tuple(expanded))
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:

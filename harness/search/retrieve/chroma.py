@@ -115,7 +115,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                 hits[at] = own
 
     def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
-        """What Chroma returns, as similarities: 1 − cosine or inner-product distance, −squared L2."""
+        """The hits of Chroma, as similarities: 1 − cosine or inner-product distance, −squared L2."""
         offset = 0.0 if self.config.distance == "l2" else 1.0
         step = max(1, _RESULTS_AT_ONCE // wanted)
         for begin in range(0, len(asked), step):

@@ -21,7 +21,7 @@ from harness.search.retrieve.sparse import (
     inverse_document_frequency,
     query_vectors,
 )
-from harness.search.step import Found, Identity, Passages
+from harness.search.step import Identity, Passages, RetrievalResult
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -76,14 +76,14 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         stored = concatenate(sparse, self._scaled(vectors))
         depth, rows = Depth.of(self.config, passages), np.arange(len(passages.ids))
 
-        def search(queries: Sequence[Query], asked: Floats) -> Found:
+        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
             question = concatenate(own * self.config.weight, self._scaled(asked))
             rankings = [
                 ranked(query.query_id, rows, scores, depth, passages.ids)
                 for query, scores in zip(queries, dot_products(question, stored), strict=True)
             ]
-            return Found(rankings, 1.0)
+            return RetrievalResult(rankings, 1.0)
 
         yield search
 

@@ -12,7 +12,7 @@ from harness.search.dense import DenseConfig, DenseRetriever, Floats, Search
 from harness.search.depth import Depth
 from harness.search.retrieve.ranked import ranked
 from harness.search.retrieve.scan import exact_share, scan, similarities
-from harness.search.step import Found, Identity, Passages
+from harness.search.step import Identity, Passages, RetrievalResult
 from harness.search.tools import Tools
 from harness.types import Query
 
@@ -45,7 +45,7 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         distance, depth = self.config.distance, Depth.of(self.config, passages)
         norms: Floats = np.linalg.norm(vectors, axis=1)
 
-        def search(queries: Sequence[Query], asked: Floats) -> Found:
+        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             nearest = list(scan(asked, vectors, distance, depth, norms))
             scores = [
                 similarities(one, vectors[true.rows], distance)
@@ -55,6 +55,6 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
                 ranked(query.query_id, true.rows, own, true.k, passages.ids)
                 for query, true, own in zip(queries, nearest, scores, strict=True)
             ]
-            return Found(rankings, exact_share(rankings, nearest))
+            return RetrievalResult(rankings, exact_share(rankings, nearest))
 
         yield search

@@ -71,7 +71,7 @@ class FaissRetriever(ApproximateRetriever[FaissConfig]):
         return found_share(rankings, chunk_ids, nearest)
 
     def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
-        """What the index finds, searched on one thread."""
+        """The hits of the index, searched on one thread."""
         with _one_thread():
             similar, found = index.search(self.scaled(asked), wanted)
         scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from harness.custom.sending import Message, send
+from harness.custom.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.kinds import StageConfig
-from harness.own.sending import Message, send
-from harness.own.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
 from harness.search.retrieve.returned import asked_depth, rankings_of
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig
-from harness.search.tools import ServiceNotAskedError, Tools
+from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
+from harness.search.tools import PendingServiceError, Tools
 from harness.types import Query, Ranking
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
@@ -80,10 +80,10 @@ class HttpRetriever(Retriever[HttpConfig]):
         index = None if c.index is None else [c.index.url, c.index.method, c.index.request]
         return ["http", c.service_facts(), index, c.top_k, c.top_chars]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Send the chunks where they are to be sent, then the queries whose answer is not kept."""
         if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         c = self.config
         k = asked_depth(c, passages)
         keys = [tools.key("http", self.identity(tools), passages.key, k, query.text) for query in queries]
@@ -92,12 +92,12 @@ class HttpRetriever(Retriever[HttpConfig]):
         missing = [key for key, answer in answers.items() if answer is None]
         if missing:
             if not tools.may_ask:
-                raise ServiceNotAskedError(c.url)
+                raise PendingServiceError(c.url)
             with tools.timed("retrieve"):
                 self._index(passages)
                 answers |= self._ask(missing, texts, passages, k, tools)
         ranked = [answers[key] for key in keys]
-        return Found(rankings_of(f"http: {c.url}", ranked, queries, passages, c))
+        return RetrievalResult(rankings_of(f"http: {c.url}", ranked, queries, passages, c))
 
     def _index(self, passages: Passages) -> None:
         index = self.config.index

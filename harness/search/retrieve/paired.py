@@ -14,7 +14,7 @@ from harness.models.encoder import EncoderConfig, Value
 from harness.search.dense import Floats
 from harness.search.depth import Depth
 from harness.search.retrieve.ranked import Doubles, Ints, ranked
-from harness.search.step import Found, Identity, Passages, Retriever, RetrieverConfig, SearchOne
+from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig, SearchOne
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
 
@@ -43,7 +43,7 @@ Paired = TypeVar("Paired", bound=PairedConfig)
 class PairedRetriever(Retriever[Paired], Generic[Paired]):
     """Scores all chunks for every query, by what one encoder makes of chunks and another of queries.
 
-    A higher ``version``: the same vectors are ranked otherwise than before. ``exact_share``: as in ``Found``.
+    A higher ``version``: the same vectors are ranked otherwise. ``exact_share``: as in ``RetrievalResult``.
     """
 
     version: ClassVar[int] = 1
@@ -51,7 +51,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
 
     @abstractmethod
     def stored(self, values: Iterable[bytes]) -> Any:
-        """What is searched, of the encoded passages; bulky ones are read again at each iteration."""
+        """The data to search, made of the encoded passages; bulky ones are read again at each iteration."""
 
     @abstractmethod
     def question(self, value: bytes) -> Floats:
@@ -76,17 +76,17 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
             (self.config.embed_queries, [query.text for query in queries]),
         ]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         c = self.config
         if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         depth = Depth.of(c, passages)
         with tools.timed("embed"):
             stored = self.stored(tools.values(passages.texts, c.embed))
             asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
         with tools.timed("retrieve"):
-            return Found(self._ranked(queries, asked, stored, passages, depth), self.exact_share)
+            return RetrievalResult(self._ranked(queries, asked, stored, passages, depth), self.exact_share)
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:

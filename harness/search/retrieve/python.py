@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, broken, calling
+from harness.custom.code import Arguments, Call, Version, broken_contract, call_function, calling
 from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.search.step import (
-    Found,
     Identity,
     NotMeasuredError,
     Passages,
+    RetrievalResult,
     Retriever,
     RetrieverConfig,
     SearchOne,
@@ -56,13 +56,15 @@ class PythonRetriever(Retriever[PythonConfig]):
         facts: Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> Found:
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Call it and check what it returns."""
         if not passages.ids or not queries:
-            return Found([Ranking(query.query_id, (), ()) for query in queries])
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):
             answers = self._ask([query.text for query in queries], list(passages.texts), passages)
-        return Found(rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config))
+        return RetrievalResult(
+            rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config)
+        )
 
     @contextmanager
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
@@ -83,14 +85,14 @@ class PythonRetriever(Retriever[PythonConfig]):
     def _ask(self, queries: list[str], texts: list[str], passages: Passages) -> Any:
         c = self.config
         if c.returns == "rankings":
-            return ask(c.call, queries, texts, asked_depth(c, passages), **c.arguments)
+            return call_function(c.call, queries, texts, asked_depth(c, passages), **c.arguments)
         return list(map(self._searcher(passages), queries))
 
     def _searcher(self, passages: Passages) -> Callable[[str], list[Any]]:
         """The places of passages for a question, by the retriever that the function makes."""
         c = self.config
         texts = list(passages.texts)
-        retriever = ask(c.call, texts, asked_depth(c, passages), **c.arguments)
+        retriever = call_function(c.call, texts, asked_depth(c, passages), **c.arguments)
         who = f"call: {c.call}"
         search = searcher_of(retriever, texts, who)
 
@@ -110,7 +112,7 @@ def searcher_of(retriever: Any, passages: Sequence[str], who: str) -> Callable[[
     """
     search = _search_of(retriever)
     if search is None:
-        raise broken(
+        raise broken_contract(
             who,
             f"returned {type(retriever).__name__}, which has neither `invoke` (LangChain) nor `retrieve` "
             "(LlamaIndex)",
@@ -141,7 +143,7 @@ def _places(hits: Sequence[Any], by_text: dict[str, list[int]], query: str, who:
             alike = by_text.get(_text_of(node), [])
             place = next((one for one in alike if one not in taken), None)
         if place is None:
-            raise broken(
+            raise broken_contract(
                 who,
                 f"returned {_text_of(node)[:60]!r} for {query!r}, which is not the text of a passage (or is "
                 f"of one already ranked). Keep the texts unchanged, or put their position into "

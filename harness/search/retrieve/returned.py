@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.custom.code import broken_contract
 from harness.finite_number import finite
-from harness.own.code import broken
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
 from harness.types import Query, Ranking
@@ -24,7 +24,7 @@ def asked_depth(config: RetrieverConfig, passages: Passages) -> int:
 def rankings_of(
     who: str, answers: Any, queries: Sequence[Query], passages: Passages, config: RetrieverConfig
 ) -> list[Ranking]:
-    """One ranking a query; raises HarnessError, which names ``who`` and the query, for any other answer.
+    """One ranking per query; raises HarnessError, which names ``who`` and the query, for any other answer.
 
     A hit is a place (a whole number from 0) or the id of a passage, alone or with its score: as a pair, or as
     a mapping with ``id`` and ``score``. Without scores the order counts.
@@ -32,12 +32,12 @@ def rankings_of(
     lists = list(answers) if isinstance(answers, Sequence | np.ndarray) else None
     if lists is None or isinstance(answers, str) or len(lists) != len(queries):
         count = "no list" if lists is None or isinstance(answers, str) else f"{len(lists)} lists"
-        raise broken(who, f"returned {count} for {len(queries)} queries")
+        raise broken_contract(who, f"returned {count} for {len(queries)} queries")
     return list(map(ranker_of(who, passages, config), queries, lists))
 
 
 def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable[[Query, Any], Ranking]:
-    """What ``rankings_of`` does for one query and its answer."""
+    """Check as ``rankings_of`` does, one query and its answer at a time."""
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
     depth = Depth.of(config, passages)
 
@@ -52,7 +52,7 @@ def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable
 def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> tuple[list[int], list[float]]:
     """The places and the scores of an answer; raises HarnessError if it breaks the contract."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | Mapping):
-        raise broken(
+        raise broken_contract(
             who, f"returned {_short(answer)} for query {query.query_id}, which is not a list of hits"
         )
     found: list[int] = []
@@ -62,12 +62,12 @@ def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> 
         found.append(_place(who, query, named, places))
         score = finite(given)
         if score is None:
-            raise broken(who, f"returned the score {_short(given)} for query {query.query_id}")
+            raise broken_contract(who, f"returned the score {_short(given)} for query {query.query_id}")
         scores.append(score)
     if len(set(found)) < len(found):
-        raise broken(who, f"ranked a passage twice for query {query.query_id}")
+        raise broken_contract(who, f"ranked a passage twice for query {query.query_id}")
     if any(later > earlier for earlier, later in pairwise(scores)):
-        raise broken(
+        raise broken_contract(
             who,
             f"returned scores that rise for query {query.query_id}; the best comes first; for "
             "distances, return the negative",
@@ -76,7 +76,7 @@ def _checked(who: str, query: Query, answer: Any, places: Mapping[str, int]) -> 
 
 
 def _parts(hit: Any, otherwise: float) -> tuple[Any, Any]:
-    """What a hit names, and its score."""
+    """The chunk that a hit names, and its score."""
     if isinstance(hit, Mapping):
         return hit.get("id"), hit.get("score", otherwise)
     if isinstance(hit, tuple | list) and len(hit) == 2:
@@ -88,12 +88,12 @@ def _place(who: str, query: Query, named: Any, places: Mapping[str, int]) -> int
     count = len(places)
     if isinstance(named, str):
         if named not in places:
-            raise broken(
+            raise broken_contract(
                 who, f"returned {_short(named)} for query {query.query_id}, which is not the id of a passage"
             )
         return places[named]
     if isinstance(named, bool) or not isinstance(named, int | np.integer) or not 0 <= named < count:
-        raise broken(
+        raise broken_contract(
             who, f"returned {_short(named)} for query {query.query_id}: positions go from 0 to {count - 1}"
         )
     return int(named)

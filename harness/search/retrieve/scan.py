@@ -91,7 +91,7 @@ def found_share(
 
 
 def similarities(query: Floats, chunks: Floats, distance: str) -> Doubles:
-    """The similarity of a query [d] to each chunk [n, d] in double precision, as ``scan`` has it."""
+    """The similarity of a query [d] to each chunk [n, d] in double precision, as in ``scan``."""
     one, many = query.astype(np.float64), chunks.astype(np.float64)
     scores: Doubles = (many * one).sum(axis=1)
     if distance == "l2":

@@ -1,4 +1,4 @@
-"""Rewriters: the user's question → the queries of a retriever. One file a kind."""
+"""Rewriters: the user's question → the queries of a retriever. One file per kind."""
 
 from typing import Any
 

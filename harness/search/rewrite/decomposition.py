@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritePrompt
 from harness.search.rewrite.many import ManyConfig, ManyRewriter
+from harness.search.rewrite.prompted import RewritePrompt
 
 
 class DecompositionConfig(ManyConfig):

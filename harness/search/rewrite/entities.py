@@ -34,14 +34,14 @@ class NamingRewriter(SeveralRewriter[Naming], Generic[Naming]):
 
     @abstractmethod
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What each query names; None: it is asked as it is, whatever the configuration says of none."""
+        """The names in each query; None: it is searched as it is, whatever the configuration says of none."""
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The names of each query as one text."""
         found = self.names(queries, tools)
         nothing = sum(names == [] for names in found)
         if nothing:
-            becomes = "are asked as they are" if self.config.without == "as_asked" else "ask nothing"
+            becomes = "are searched as they are" if self.config.without == "as_asked" else "ask nothing"
             tools.reporter.note(
                 f"{nothing} of {len(queries)} queries name nothing by `{self.config.kind}` and {becomes}."
             )
@@ -66,5 +66,5 @@ class EntitiesRewriter(NamingRewriter[EntitiesConfig]):
         return ["entities", NAMES_VERSION, self.config.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What the rules find."""
+        """The names that the rules find."""
         return [names_in(query.text) for query in queries]

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.own.code import broken
-from harness.own.sending import Message, send
-from harness.own.service import ServiceConfig, fill, names_in, one_of
+from harness.custom.code import broken_contract
+from harness.custom.sending import Message, send
+from harness.custom.service import ServiceConfig, fill, names_in, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
-from harness.search.tools import ServiceNotAskedError, Tools
+from harness.search.tools import PendingServiceError, Tools
 from harness.types import Query
 
 
@@ -48,7 +48,7 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         rewritten = {text: tools.kept("answer", keys[text]) for text in texts}
         missing = [text for text in texts if rewritten[text] is None]
         if missing and not tools.may_ask:
-            raise ServiceNotAskedError(c.url)
+            raise PendingServiceError(c.url)
         size = c.batch_size if c.asks_several else 1
         groups = [missing[start : start + size] for start in range(0, len(missing), size)]
 
@@ -67,8 +67,8 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         texts = answer if self.config.asks_several else [answer]
         if not isinstance(texts, list) or len(texts) != count:
             returned = f"{len(texts)} texts" if isinstance(texts, list) else type(texts).__name__
-            raise broken(who, f"returned {returned} for {count} questions")
+            raise broken_contract(who, f"returned {returned} for {count} questions")
         for text in texts:
             if not isinstance(text, str):
-                raise broken(who, f"returned {str(text)[:60]!r}, which is not text")
+                raise broken_contract(who, f"returned {str(text)[:60]!r}, which is not text")
         return texts

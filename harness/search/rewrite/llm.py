@@ -9,13 +9,13 @@ from typing import Literal
 from pydantic import Field
 
 from harness.search.query_steps import Rewriter
-from harness.search.rewrite.asking import RewritePrompt, RewritingConfig, ask_about
+from harness.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 
 
-class LlmRewriterConfig(RewritingConfig):
+class LlmRewriterConfig(PromptedConfig):
     """A language model rewrites every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.search.rewrite.asking import RewritePrompt, RewritingConfig, ask_about, identity_of, lines_of
 from harness.search.rewrite.entities import NamingConfig, NamingRewriter
+from harness.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about, identity_of, lines_of
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
@@ -16,7 +16,7 @@ from harness.types import Query
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
-class LlmEntitiesConfig(RewritingConfig, NamingConfig):
+class LlmEntitiesConfig(PromptedConfig, NamingConfig):
     """Asks for what a question names, as a language model finds it; meant for one of several routes."""
 
     kind: Literal["llm_entities"] = "llm_entities"
@@ -37,7 +37,7 @@ class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
         return [c.kind, identity_of(c, c.prompt.form), c.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
-        """What the model names; raises LlmError as `llm` does."""
+        """The names that the model finds; raises LlmError as `llm` does."""
         return ask_about(self.config, self.config.prompt.form, queries, tools, _read)
 
 

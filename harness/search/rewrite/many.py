@@ -20,7 +20,7 @@ from harness.search.fuse import (
     ZScoreConfig,
 )
 from harness.search.query_steps import SeveralRewriter
-from harness.search.rewrite.asking import RewritingConfig, ask_about, identity_of, lines_of
+from harness.search.rewrite.prompted import PromptedConfig, ask_about, identity_of, lines_of
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query, Ranking
@@ -34,7 +34,7 @@ _FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
 }
 
 
-class ManyConfig(RewritingConfig):
+class ManyConfig(PromptedConfig):
     """Base of the configurations of rewriters that ask a language model for several questions."""
 
     takes_number: ClassVar[bool] = True

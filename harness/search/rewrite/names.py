@@ -1,4 +1,4 @@
-"""What a question names, by rules: capitals, figures and quotations; in Chinese titles, figures and endings.
+"""Names in a question, by rules: capitals, figures and quotations; in Chinese titles, figures and endings.
 
 No model and no dictionary, so it is repeatable, and blind to names in lower case.
 """

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.own.code import Arguments, Call, Version, ask, wrong
+from harness.custom.code import Arguments, Call, Version, call_function, contract_error
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import Tools
@@ -50,10 +50,10 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
 
     def _asked(self, queries: Sequence[Query]) -> list[str]:
         c = self.config
-        asked = ask(c.call, [query.text for query in queries], **c.arguments)
+        asked = call_function(c.call, [query.text for query in queries], **c.arguments)
         if not isinstance(asked, list | tuple) or len(asked) != len(queries):
-            raise wrong(c.call, f"must return one text for each of {len(queries)} questions")
+            raise contract_error(c.call, f"must return one text for each of {len(queries)} questions")
         for text in asked:
             if not isinstance(text, str):
-                raise wrong(c.call, f"returned {text!r}, which is not text")
+                raise contract_error(c.call, f"returned {text!r}, which is not text")
         return list(asked)

@@ -16,7 +16,7 @@ _PLACE = "{query}"
 
 
 class TemplateConfig(RewriterConfig):
-    """A sentence around every question."""
+    """A fixed sentence around every question."""
 
     kind: Literal["template"] = "template"
     template: str = Field(description="The text that is asked; `{query}` stands for the question.")

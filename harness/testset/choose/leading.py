@@ -22,7 +22,7 @@ _IS_WIDE = re.compile(rf"[{WIDE}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedWords:
     """The words that a question copies from a passage.
 
     ``words`` is the longest run of words that both hold, a wide character counting half; ``share`` the part
@@ -39,7 +39,7 @@ class Copied:
         return self.words >= RUN or (self.share >= SHARE and self.content >= FEWEST)
 
 
-def copied(question: str, passage: str) -> Copied | None:
+def copied(question: str, passage: str) -> CopiedWords | None:
     """The words that a question copies; None if it has no passage."""
     if not passage.strip():
         return None
@@ -50,7 +50,7 @@ def copied(question: str, passage: str) -> Copied | None:
     analyser = Analyser("auto", "long")
     content, of_passage = set(analyser.terms(question)), set(analyser.terms(passage))
     share = len(content & of_passage) / len(content) if content else 0.0
-    return Copied(len(run) - wide + wide // 2, share, len(content))
+    return CopiedWords(len(run) - wide + wide // 2, share, len(content))
 
 
 def _tokens(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Test sets of other tools, in and out: one format a file, and the table of them."""
+"""Test sets of other tools, in and out: one format per file, and the table of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.testset.finished import FinishedTestset
 from harness.testset.formats.argilla import read_argilla, write_argilla
 from harness.testset.formats.label_studio import read_label_studio, write_label_studio
 from harness.testset.formats.quepid import read_quepid, write_quepid
 from harness.testset.formats.ragas import read_ragas, write_ragas
 from harness.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
 from harness.testset.formats.trec import read_trec, write_trec
-from harness.testset.formats.values import Read, Written
-from harness.testset.made import FinishedTestset
+from harness.testset.formats.values import ExportResult, ImportResult
 from harness.types import Document
 
 
@@ -22,8 +22,8 @@ class Format:
     """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
 
     reads: str
-    write: Callable[[FinishedTestset, Mapping[str, Document], Path], Written]
-    read: Callable[[Path, Mapping[str, Document]], Read]
+    write: Callable[[FinishedTestset, Mapping[str, Document], Path], ExportResult]
+    read: Callable[[Path, Mapping[str, Document]], ImportResult]
 
 
 FORMATS: dict[str, Format] = {
@@ -37,4 +37,4 @@ FORMATS: dict[str, Format] = {
     "ragas": Format("the JSONL file", write_ragas, read_ragas),
 }
 
-__all__ = ["FORMATS", "Format", "Read", "Written"]
+__all__ = ["FORMATS", "ExportResult", "Format", "ImportResult"]

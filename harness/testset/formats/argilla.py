@@ -1,4 +1,4 @@
-"""Argilla: a record a passage with a question of grade and one of spans.
+"""Argilla: a record per passage with a question of grade and one of spans.
 
 Spans of Argilla count characters of the field, the end excluded, as its server checks them.
 """
@@ -13,17 +13,17 @@ from typing import Any
 from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
-    Read,
-    Written,
+    ExportResult,
+    ImportResult,
     ask,
     exported,
     grade_from,
     offset,
     part_of,
-    passage_meant,
+    resolve_passage,
 )
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE, SETTINGS = "records.json", "settings.py"
@@ -53,14 +53,14 @@ with open("records.json", encoding="utf-8") as file:
 '''
 
 
-def write_argilla(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_argilla(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """records.json, as ``rg.Record.from_dict`` reads it, and a script that logs them.
 
     Grades are as suggestions: responses belong to users of a server.
     """
-    questions = {one.query_id: one for one in made.questions}
+    questions = {one.query_id: one for one in testset.questions}
     records = []
-    for number, one in enumerate(made.labels):
+    for number, one in enumerate(testset.labels):
         question = questions[one.query_id]
         suggestions: dict[str, Any] = {GRADE: {"value": str(one.grade), "agent": one.by, "score": None}}
         if one.grade:
@@ -86,10 +86,10 @@ def write_argilla(made: FinishedTestset, documents: Mapping[str, Document], fold
         )
     write_text(folder / FILE, json.dumps(records, ensure_ascii=False, indent=1) + "\n")
     write_text(folder / SETTINGS, _SETTINGS)
-    return Written((FILE, SETTINGS), ("Answers have no place in the records and are left out.",))
+    return ExportResult((FILE, SETTINGS), ("Answers have no place in the records and are left out.",))
 
 
-def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """Records as ``dataset.records.to_json`` writes them: submitted responses, else suggestions.
 
     A record without either is unjudged. Of several responses the last one counts.
@@ -116,7 +116,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
                 continue
             suggested += not (record.get("responses") or {}).get(GRADE)
             place = (meta["document"], meta["start"], meta["end"])
-            passage = passage_meant(documents, *place, fields.get("passage"), where)
+            passage = resolve_passage(documents, *place, fields.get("passage"), where)
             value, fact = grade_from(grade, where), str(meta.get("fact") or "")
             whole = (0, passage[2] - passage[1])
             for a, b in spans if value and spans else [whole]:
@@ -126,7 +126,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> Read:
         notes.append(f"{unjudged} records have neither response nor suggestion and are unjudged.")
     if suggested:
         notes.append(f"{suggested} grades are suggestions that nobody has confirmed.")
-    return Read(tuple(questions.values()), tuple(labels), tuple(notes))
+    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
 def _graded(record: Mapping[str, Any], where: str) -> tuple[Any, list[tuple[int, int]], str]:
@@ -139,9 +139,9 @@ def _graded(record: Mapping[str, Any], where: str) -> tuple[Any, list[tuple[int,
         marked = [one for one in responses.get(EVIDENCE) or [] if one.get("user_id") == user]
         by = f"Argilla user {user}" if user else "Argilla"
         return given[-1]["value"], _ranges(marked[-1]["value"] if marked else [], where), by
-    said = suggestions.get(GRADE) or {}
+    suggestion = suggestions.get(GRADE) or {}
     marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
-    return said.get("value"), _ranges(marked, where), str(said.get("agent") or "Argilla")
+    return suggestion.get("value"), _ranges(marked, where), str(suggestion.get("agent") or "Argilla")
 
 
 def _ranges(spans: Any, where: str) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Label Studio: a task a passage, graded with choices, its evidence marked as a span of the text.
+"""Label Studio: a task per passage, graded with choices, its evidence marked as a span of the text.
 
 Offsets of Label Studio count characters of the passage, the end excluded
 (``label_studio_sdk.converter.utils.create_tokens_and_tags``; a test holds ours to it).
@@ -14,18 +14,18 @@ from typing import Any
 from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
-    Read,
-    Written,
+    ExportResult,
+    ImportResult,
     ask,
     exported,
     grade_from,
     offset,
-    offsets_meant,
     part_of,
-    passage_meant,
+    resolve_offsets,
+    resolve_passage,
 )
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
 from harness.types import Document
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
@@ -36,7 +36,7 @@ _CONFIG = """<View>
   <Text name="text" value="$text"/>
   <Choices name="grade" toName="text" choice="single-radio" required="true">
     <Choice value="4" hint="answers by itself"/>
-    <Choice value="3" hint="answers in the main"/>
+    <Choice value="3" hint="answers most of it"/>
     <Choice value="2" hint="gives a part, or needed context"/>
     <Choice value="1" hint="is on the topic only"/>
     <Choice value="0" hint="looks right and is not, or has nothing to do with it"/>
@@ -45,11 +45,13 @@ _CONFIG = """<View>
 """
 
 
-def write_label_studio(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_label_studio(
+    testset: FinishedTestset, documents: Mapping[str, Document], folder: Path
+) -> ExportResult:
     """tasks.json to import, and the labeling configuration that it needs."""
-    questions = {one.query_id: one for one in made.questions}
+    questions = {one.query_id: one for one in testset.questions}
     tasks = []
-    for one in made.labels:
+    for one in testset.labels:
         question = questions[one.query_id]
         grade = {"from_name": "grade", "to_name": "text", "type": "choices"}
         result: list[dict[str, Any]] = [{**grade, "value": {"choices": [str(one.grade)]}}]
@@ -76,12 +78,12 @@ def write_label_studio(made: FinishedTestset, documents: Mapping[str, Document],
         )
     write_text(folder / FILE, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
     write_text(folder / CONFIG, _CONFIG)
-    silent = len(questions) - len({one.query_id for one in made.labels})
+    silent = len(questions) - len({one.query_id for one in testset.labels})
     notes = (f"{silent} questions without a graded passage have no task and are left out.",) if silent else ()
-    return Written((FILE, CONFIG), notes)
+    return ExportResult((FILE, CONFIG), notes)
 
 
-def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_label_studio(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """An export of Label Studio (JSON): the grade of each task, and its spans where evidence was marked.
 
     Where people marked a part of a passage, the label is that part. A task without an annotation, or with
@@ -114,7 +116,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Read:
         notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
-    return Read(tuple(questions.values()), tuple(labels), tuple(notes))
+    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
 def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
@@ -132,7 +134,7 @@ def _labels(
     where: str,
 ) -> list[Label]:
     named = (data["document"], data["start"], data["end"])
-    passage = document, start, end = passage_meant(documents, *named, data.get("text"), where)
+    passage = document, start, end = resolve_passage(documents, *named, data.get("text"), where)
     text = document.text[start:end]
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
@@ -143,7 +145,7 @@ def _labels(
         value = one.get("value", {})
         if one.get("type") == "labels" and grade:
             place = (offset(value["start"], where), offset(value["end"], where))
-            spans.append(offsets_meant(text, *place, str(value.get("text", "")), where))
+            spans.append(resolve_offsets(text, *place, str(value.get("text", "")), where))
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [
         label_of(query_id, part_of(passage, a, b, where), grade, by, evidence)

@@ -9,38 +9,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.corpus.table import FaultsOfRows, meant, read_table
+from harness.corpus.table import FaultsOfRows, plain_cell, read_table
 from harness.errors import LabelError
 from harness.store import write_text
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.tables import csv_of
-from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
 from harness.types import Document
 
 FILE = "judgments.csv"
 COLUMNS = ("query", "docid", "rating")
 
 
-def write_quepid(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
-    """One rating a graded passage; its docid holds document and offsets."""
-    text = {one.query_id: one.text for one in made.questions}
+def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
+    """One rating per graded passage; its docid holds document and offsets."""
+    text = {one.query_id: one.text for one in testset.questions}
     rows: list[dict[str, str | int]] = [
         {
             "query": text[one.query_id],
             "docid": passage_id(one.doc_id, one.start, one.end),
             "rating": one.grade,
         }
-        for one in made.labels
+        for one in testset.labels
     ]
     write_text(folder / FILE, csv_of(COLUMNS, rows))
-    silent = len(made.questions) - len({one.query_id for one in made.labels})
+    silent = len(testset.questions) - len({one.query_id for one in testset.labels})
     notes = ["Quepid holds texts and ratings: ids, kinds, answers and evidence names are left out."]
     if silent:
         notes.append(f"{silent} questions without a graded passage are left out.")
-    return Written((FILE,), tuple(notes))
+    return ExportResult((FILE,), tuple(notes))
 
 
-def read_quepid(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """The ratings of a CSV export; ids are given in the order of the file. No rating: unjudged."""
     table = read_table(source, COLUMNS, LabelError)
     ids: dict[str, str] = {}
@@ -51,7 +51,7 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> Read:
             where = f"{source}, line {row.line}"
             if not row.get("query"):
                 raise LabelError(f"{where}: query is empty. Write the question.")
-            query_id = ids.setdefault(meant(row.get("query")), f"q{len(ids) + 1:03}")
+            query_id = ids.setdefault(plain_cell(row.get("query")), f"q{len(ids) + 1:03}")
             rating = row.get("rating").removesuffix(".0")
             if not rating:
                 unjudged += 1
@@ -63,4 +63,4 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> Read:
     notes = ["Every question counts as answerable: Quepid does not say."]
     if unjudged:
         notes.append(f"{unjudged} rows without a rating are unjudged.")
-    return Read(questions, tuple(labels), tuple(notes))
+    return ImportResult(questions, tuple(labels), tuple(notes))

@@ -16,8 +16,8 @@ from harness.corpus import AnchorConfig, LabelRow, anchor
 from harness.corpus.reading import read_objects
 from harness.errors import CorpusError, LabelError
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, passage_id, span_of
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.formats.values import ExportResult, ImportResult, passage_id, span_of
 from harness.text.golden import golden_answers
 from harness.types import Document
 
@@ -26,11 +26,11 @@ LEAST = 2
 _OLD = {"question": "user_input", "ground_truth": "reference", "contexts": "reference_contexts"}
 
 
-def write_ragas(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
-    """A sample a question, as ``EvaluationDataset.from_jsonl`` reads it."""
+def write_ragas(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
+    """A sample per question, as ``EvaluationDataset.from_jsonl`` reads it."""
     lines = []
-    for one in made.questions:
-        own = [label for label in made.labels if label.query_id == one.query_id and label.grade >= LEAST]
+    for one in testset.questions:
+        own = [label for label in testset.labels if label.query_id == one.query_id and label.grade >= LEAST]
         own.sort(key=lambda label: (-label.grade, label.doc_id, label.start))
         sample: dict[str, Any] = {
             "user_input": one.text,
@@ -46,10 +46,10 @@ def write_ragas(made: FinishedTestset, documents: Mapping[str, Document], folder
         "left out, and with them what is known to be irrelevant.",
         "Ids, kinds and evidence names are left out, and all golden answers of a question but the first.",
     )
-    return Written((FILE,), notes)
+    return ExportResult((FILE,), notes)
 
 
-def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_ragas(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """The samples of a file; contexts are looked for in the documents, by their ids or their text."""
     questions: list[TestQuestion] = []
     labels: list[Label] = []
@@ -59,7 +59,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
         sample = {_OLD.get(name, name): value for name, value in sample.items()}
         text, answer = sample.get("user_input"), sample.get("reference") or ""
         if isinstance(answer, list | dict):
-            raise CorpusError(f"{where}: reference is no text. Write one answer.")
+            raise CorpusError(f"{where}: reference is not a text. Write one answer.")
         if not isinstance(text, str) or not text.strip():
             raise CorpusError(
                 f"{where}: there is no user_input (nor question). Write it: only single turns are read."
@@ -68,7 +68,7 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
         contexts, ids = (sample.get(name) or [] for name in ("reference_contexts", "reference_context_ids"))
         if not (isinstance(contexts, list) and isinstance(ids, list) and all(map(_is_text, contexts))):
             raise CorpusError(
-                f"{where}: reference_contexts or reference_context_ids is no list of texts. Write one."
+                f"{where}: reference_contexts or reference_context_ids is not a list of texts. Write one."
             )
         spans = _spans(contexts, ids, documents, where)
         lost += len(contexts) - len(spans)
@@ -78,8 +78,8 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> Read:
     notes = ["ragas knows no grades: one context of a question has grade 4, several have 3 each."]
     notes.append("A question without a context counts as unanswerable.")
     if lost:
-        notes.append(f"{lost} contexts stand in none of the documents and are left out.")
-    return Read(tuple(questions), tuple(labels), tuple(notes))
+        notes.append(f"{lost} contexts are in none of the documents and are left out.")
+    return ImportResult(tuple(questions), tuple(labels), tuple(notes))
 
 
 def _is_text(value: object) -> bool:

@@ -10,10 +10,10 @@ from pathlib import Path
 from harness.corpus import AnchorConfig, SplitConfig, anchor, read_labels, read_queries
 from harness.corpus.table import TABLES
 from harness.errors import ConfigError, CorpusError
-from harness.labelling.rows import harmless, quote_of
+from harness.labelling.rows import quote_of, spreadsheet_safe
 from harness.store import write_bytes, write_text
-from harness.testset.formats.values import Read, Written
-from harness.testset.made import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.formats.values import ExportResult, ImportResult
 from harness.text.characters import on_one_line
 from harness.text.records import delimited_text
 from harness.types import Document
@@ -59,7 +59,7 @@ def label_cells(labels: Sequence[Label]) -> list[Cells]:
 
 def csv_of(columns: Sequence[str], rows: Sequence[Cells]) -> str:
     """Rows as CSV that no spreadsheet runs a formula of."""
-    return delimited_text([columns, *([harmless(row[name]) for name in columns] for row in rows)])
+    return delimited_text([columns, *([spreadsheet_safe(row[name]) for name in columns] for row in rows)])
 
 
 def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dict[str, str]:
@@ -70,31 +70,31 @@ def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dic
     }
 
 
-def write_csv(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_csv(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """queries.csv and labels.csv."""
-    files = tables_of(made.questions, made.labels)
+    files = tables_of(testset.questions, testset.labels)
     for name, text in files.items():
         write_text(folder / name, text)
-    return Written(tuple(files))
+    return ExportResult(tuple(files))
 
 
-def write_jsonl(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_jsonl(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """queries.jsonl and labels.jsonl."""
-    for name, rows in (("queries", query_cells(made.questions)), ("labels", label_cells(made.labels))):
+    for name, rows in (("queries", query_cells(testset.questions)), ("labels", label_cells(testset.labels))):
         filled = ({column: cell for column, cell in row.items() if cell != ""} for row in rows)
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
         write_text(folder / f"{name}.jsonl", "".join(lines))
-    return Written(("queries.jsonl", "labels.jsonl"))
+    return ExportResult(("queries.jsonl", "labels.jsonl"))
 
 
-def write_xlsx(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_xlsx(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """queries.xlsx and labels.xlsx."""
-    write_bytes(folder / "queries.xlsx", _workbook(QUERIES, query_cells(made.questions)))
-    write_bytes(folder / "labels.xlsx", _workbook(LABELS, label_cells(made.labels)))
-    return Written(("queries.xlsx", "labels.xlsx"))
+    write_bytes(folder / "queries.xlsx", _workbook(QUERIES, query_cells(testset.questions)))
+    write_bytes(folder / "labels.xlsx", _workbook(LABELS, label_cells(testset.labels)))
+    return ExportResult(("queries.xlsx", "labels.xlsx"))
 
 
-def read_tables(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_tables(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """Queries and labels of a folder, in whichever of our formats they are."""
     queries = read_queries(_table(source, "queries"), SplitConfig())
     rows = read_labels(_table(source, "labels"))
@@ -117,7 +117,7 @@ def read_tables(source: Path, documents: Mapping[str, Document]) -> Read:
         )
         for one in judgments
     ]
-    return Read(tuple(questions), tuple(labels))
+    return ImportResult(tuple(questions), tuple(labels))
 
 
 def _table(source: Path, name: str) -> Path:
@@ -132,12 +132,12 @@ def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
     try:
         from openpyxl import Workbook
     except ImportError as error:
-        raise ConfigError("writing .xlsx takes openpyxl: pip install 'harness[xlsx]'.") from error
+        raise ConfigError("writing .xlsx needs openpyxl: pip install 'harness[xlsx]'.") from error
     book = Workbook()
     sheet = book.active
     sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([harmless(row[name]) for name in columns])
+        sheet.append([spreadsheet_safe(row[name]) for name in columns])
     sheet.freeze_panes = "A2"
     out = io.BytesIO()
     book.save(out)

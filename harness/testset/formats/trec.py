@@ -9,29 +9,31 @@ from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError
 from harness.report.trec import trec_qrels
 from harness.store import write_text
-from harness.testset.formats.values import Read, Written, grade_from, passage_id, span_of
-from harness.testset.made import FinishedTestset, TestQuestion, label_of
+from harness.testset.finished import FinishedTestset, TestQuestion, label_of
+from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
 from harness.types import Document
 
 TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
 
 
-def write_trec(made: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> Written:
+def write_trec(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
     """Qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
-    passages = [(one.query_id, passage_id(one.doc_id, one.start, one.end), one.grade) for one in made.labels]
+    passages = [
+        (one.query_id, passage_id(one.doc_id, one.start, one.end), one.grade) for one in testset.labels
+    ]
     best: dict[tuple[str, str], int] = {}
-    for one in made.labels:
+    for one in testset.labels:
         key = (one.query_id, one.doc_id)
         best[key] = max(best.get(key, 0), one.grade)
     write_text(folder / QRELS, trec_qrels(passages))
     write_text(folder / OF_DOCUMENTS, trec_qrels((*key, grade) for key, grade in best.items()))
-    topics = (f"{one.query_id}\t{' '.join(one.text.split())}\n" for one in made.questions)
+    topics = (f"{one.query_id}\t{' '.join(one.text.split())}\n" for one in testset.questions)
     write_text(folder / TOPICS, "".join(topics))
     notes = ("Answers, kinds, evidence names and who graded have no place in qrels.",)
-    return Written((TOPICS, QRELS, OF_DOCUMENTS), notes)
+    return ExportResult((TOPICS, QRELS, OF_DOCUMENTS), notes)
 
 
-def read_trec(source: Path, documents: Mapping[str, Document]) -> Read:
+def read_trec(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """topics.tsv and qrels.txt of a folder; a document without offsets is judged as a whole."""
     questions = []
     for number, line in enumerate(read_utf8(source / TOPICS).removeprefix("\ufeff").split("\n"), 1):
@@ -60,4 +62,4 @@ def read_trec(source: Path, documents: Mapping[str, Document]) -> Read:
     if not labels:
         raise CorpusError(f"{source / QRELS}: there is no judgment in it. Add some.")
     notes = ("Every question counts as answerable: qrels do not say.",)
-    return Read(tuple(questions), tuple(labels), notes)
+    return ImportResult(tuple(questions), tuple(labels), notes)

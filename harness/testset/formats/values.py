@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harness.corpus import ids_meant
+from harness.corpus import possible_ids
 from harness.corpus.table import whole_number
 from harness.errors import LabelError
-from harness.testset.made import Label, TestQuestion
+from harness.testset.finished import Label, TestQuestion
 from harness.types import Document
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportResult:
     """The files of an export, and in ``notes`` what the format cannot hold."""
 
     files: tuple[str, ...]
@@ -25,7 +25,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ImportResult:
     """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
@@ -43,8 +43,8 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     found = _PASSAGE.fullmatch(name)
     if found and found["document"] in documents:
         document = documents[found["document"]]
-        return checked(document, int(found["start"]), int(found["end"]), where)
-    whole = next((documents[one] for one in ids_meant(name) if one in documents), None)
+        return valid_range(document, int(found["start"]), int(found["end"]), where)
+    whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
             f"{where}: {name!r} is neither a document nor a passage such as report:120-480. Name the "
@@ -53,11 +53,11 @@ def span_of(name: str, documents: Mapping[str, Document], where: str) -> tuple[D
     return whole, 0, len(whole.text)
 
 
-def checked(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
+def valid_range(document: Document, start: int, end: int, where: str) -> tuple[Document, int, int]:
     """A range of a document; raises LabelError if it is none."""
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
-            f"{where}: {start}-{end} is no range of {document.doc_id}, which has {len(document.text)} "
+            f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
             "characters. Name the documents that were labelled."
         )
     return document, start, end
@@ -69,7 +69,7 @@ def part_of(
     """A range that counts from the beginning of a passage; raises LabelError if it is not within it."""
     document, first, last = passage
     if not 0 <= start < end <= last - first:
-        raise LabelError(f"{where}: {start}-{end} is no range of the passage. Correct it.")
+        raise LabelError(f"{where}: {start}-{end} is not a range of the passage. Correct it.")
     return document, first + start, first + end
 
 
@@ -91,7 +91,7 @@ def exported(where: str, tool: str) -> Iterator[None]:
         raise LabelError(f"{where}: it is not as {tool} exports it{lacks}. Export it again.") from error
 
 
-def passage_meant(
+def resolve_passage(
     documents: Mapping[str, Document], name: object, start: object, end: object, text: object, where: str
 ) -> tuple[Document, int, int]:
     """The passage that another tool means; raises LabelError if its document or text differs.
@@ -101,36 +101,36 @@ def passage_meant(
     document = documents.get(str(name))
     if document is None:
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
-    span = checked(document, offset(start, where), offset(end, where), where)
+    span = valid_range(document, offset(start, where), offset(end, where), where)
     if text is not None and text != document.text[slice(*span[1:])]:
         raise LabelError(
-            f"{where}: the text at {start}-{end} of {document.doc_id} is another one. Name the documents "
-            "that were labelled."
+            f"{where}: the text at {start}-{end} of {document.doc_id} differs. Name the documents that were "
+            "labelled."
         )
     return span
 
 
-def offsets_meant(text: str, start: int, end: int, said: str, where: str) -> tuple[int, int]:
-    """The half-open range of ``text`` that another tool means; ``said`` is what it says is there.
+def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) -> tuple[int, int]:
+    """The half-open range of ``text`` that another tool means; ``expected`` is what it says is there.
 
     Tools count the end as the last character or as the one behind it, and in characters or in UTF-16 units.
     Whichever gives the text that they show is meant; without that text, half-open ranges of characters are.
     Raises LabelError if none gives it.
     """
-    if not said:
+    if not expected:
         return start, end
     for first, last in ((start, end), (start, end + 1)):
-        if text[first:last] == said:
+        if text[first:last] == expected:
             return first, last
     units = text.encode("utf-16-le", "surrogatepass")
     for last in (end, end + 1):
         before = units[: 2 * start].decode("utf-16-le", "replace")
         inside = units[2 * start : 2 * last].decode("utf-16-le", "replace")
-        if inside == said:
+        if inside == expected:
             return len(before), len(before) + len(inside)
     raise LabelError(
-        f"{where}: at {start}-{end} stands {text[start:end][:60]!r}, not {said[:60]!r}. The text differs "
-        "from the one that was labelled. Name that one."
+        f"{where}: the text at {start}-{end} is {text[start:end][:60]!r}, not {expected[:60]!r}. The text "
+        "differs from the one that was labelled. Name that one."
     )
 
 

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def text(self) -> str:
-        """What is there."""
+        """The text of the range."""
         return self.document.text[self.start : self.end]
 
     @property

@@ -1,5 +1,5 @@
-// The reader's choices stand in the address: a link brings them back, and so does Back. What is as it was at the
-// start is left out; settings and questions go by their names, so that a link says what it shows.
+// The reader's choices are in the address: a link brings them back, and so does Back. Choices unchanged since
+// the start are left out; settings and questions go by their names, so that a link says what it shows.
 
 const SHARED = ['measure', 'stage', 'split', 'find', 'type', 'order', 'named', 'factors', 'group', 'price', 'folded'];
 const SETTINGS = ['a', 'b', 'chosen'];
@@ -52,7 +52,7 @@ function readState(text) {
 
 function restore() {
   const text = currentHash();
-  // the name of a section, as old links have it
+  // the name of a section, as in old links
   if (text && !text.includes('=')) {
     byId(text)?.scrollIntoView();
     return;

@@ -5,8 +5,8 @@ const ANSWER_LOSSES = {
   'left out': 'change', contradicts: 'change-1', adds: 'change-2', 'something else': 'else', 'without evidence': 'else',
 };
 
-// What is left, of it what was right without the evidence; then what the answers lose; then the evidence that was
-// not read, from 1 down, as far as answers did not do without it.
+// The value left, with the part that was right without the evidence; then the losses in the answers; then the
+// evidence that was not read, from 1 down, as far as answers needed it.
 function answerBar(mean, parts, classOf) {
   const rect = (kind, from, to) => (to > from ? g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 }) : null);
   const first = parts.findIndex((one) => one.name === 'left out');
@@ -36,7 +36,7 @@ function answerLossPart({ measure, parts, ways }) {
   const lost = there.filter((k) => all.some(([, mean]) => mean.losses[k] > 5e-4));
   const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
   const place = percentOf(0, 1);
-  const told = (mean, text) => there.map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
+  const summary = (mean, text) => there.map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
   const box = h('div');
   const draw = (setting) => swap(box, worstTable(all.find(([way]) => way.setting === setting)[0], { parts, classOf, keep: 'worst-answers', title: 'value' }));
   draw(all[0][0].setting);
@@ -49,8 +49,8 @@ function answerLossPart({ measure, parts, ways }) {
       name: DATA.settings[way.setting],
       value: fixed(mean.left),
       drawing: tip(strip([gridlines(ticks, place), answerBar(mean, parts, classOf)], {
-        label: told(mean, (loss) => fixed(loss)).join(', '),
-      }), told(mean, (loss) => signed(-loss)).join('\n')),
+        label: summary(mean, (loss) => fixed(loss)).join(', '),
+      }), summary(mean, (loss) => signed(-loss)).join('\n')),
     })), { ticks, place, caption: 'Losses of answers by part' }),
     h('div.tools', null, h('h3', null, 'Answers that lost most'), select('setting', all.map(([way]) => [way.setting, DATA.settings[way.setting]]), all[0][0].setting, (value) => draw(Number(value)))),
     box,

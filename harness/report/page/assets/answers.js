@@ -1,4 +1,4 @@
-// How good answers are by setting, and whether measures of rankings say so.
+// The quality of answers by setting, and whether measures of rankings predict it.
 
 const OVER = [['within queries', 'kendall'], ['settings', 'kendall'], ['queries', 'kendall'], ['settings', 'spearman'], ['queries', 'spearman']];
 

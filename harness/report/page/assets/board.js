@@ -50,7 +50,7 @@ function boardColumns(leader, ticks, place) {
   return narrow.matches ? answerFirst(columns) : columns;
 }
 
-// A small screen shows three columns without scrolling: the answer shall be among them.
+// A small screen shows three columns without scrolling: the verdict must be among them.
 const narrow = matchMedia('(max-width: 640px)');
 narrow.addEventListener('change', () => draw((one) => one.id === 'board'));
 
@@ -60,7 +60,7 @@ function answerFirst(columns) {
   return [...first, ...columns.filter((one) => !first.includes(one))];
 }
 
-// What settings differ in: a column each, and a choice to filter by.
+// The factors in which settings differ: a column each, and a choice to filter by.
 function factorColumns() {
   return DATA.factors.map(({ name, about, values }) => {
     const num = values.every((value) => value === null || typeof value === 'number');
@@ -71,7 +71,7 @@ function factorColumns() {
 function factorTools() {
   const chosen = new URLSearchParams(state.factors);
   const order = (x, y) => (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y), 'en', { numeric: true }));
-  // the measured length follows from the size: it stands in its column
+  // the measured length follows from the size: it has its own column
   const some = DATA.factors.filter((one) => one.name !== 'median tokens' || !DATA.factors.some((other) => other.name === 'size'));
   return some.map(({ name, values }) => {
     const options = [...new Set(values.map((value) => value ?? ''))].sort(order);

@@ -8,7 +8,7 @@ function curvePlot(lines, unit) {
   return plot(`${state.measure} over chunk size in ${unit}`, 330, (width, height) => {
     const margin = { left: 48, right: 18, top: 26, bottom: 48 };
     const log = linear(Math.log(sizes[0]) - 0.12, Math.log(sizes[sizes.length - 1]) + 0.12, margin.left, width - margin.right);
-    // sizes that stand too close for their numbers keep their dots and lose their ticks
+    // sizes too close to each other for their numbers keep their dots and lose their ticks
     const ticked = [];
     for (const size of sizes) {
       if (!ticked.length || log(Math.log(size)) - log(Math.log(ticked[ticked.length - 1])) >= 44) ticked.push(size);
@@ -19,7 +19,7 @@ function curvePlot(lines, unit) {
       frame(width, height, margin, x, y),
       lines.map((one) => {
         const drawn = one.points.map(([size, setting]) => [size, setting, row(setting)]).filter(([, , r]) => known(r?.mean));
-        // many lines: intervals as bars beside each other instead of bands over each other
+        // many lines: intervals as bars next to each other instead of bands over each other
         const aside = lines.length > 2 ? (one.kind - (lines.length - 1) / 2) * 5 : 0;
         const bounded = drawn.filter(([, , r]) => known(r.low));
         const band = [...bounded.map(([size, , r]) => [x.at(size), y.at(r.high)]), ...bounded.map(([size, , r]) => [x.at(size), y.at(r.low)]).reverse()];

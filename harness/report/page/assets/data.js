@@ -1,4 +1,4 @@
-// The results, unpacked, and the questions one asks of them.
+// The results, unpacked, and queries over them.
 
 // As SCALE in numbers.py: scores come as whole millionths.
 const SCALE = 1000000;
@@ -95,7 +95,7 @@ function pair(a, b) {
     : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
 }
 
-// The setting that the others are held against.
+// The setting that the others are compared with.
 function leaderOf() {
   const order = ranked();
   return (atFinal() ? statistics().verdict?.leader : null) ?? order[0];
@@ -130,7 +130,7 @@ function factorsMatch(setting, wanted = state.factors) {
   });
 }
 
-// What a measure counts, in a line.
+// The description of a measure, in a line.
 function aboutMeasure(name) {
   return DATA.statistics[name]?.about || '';
 }

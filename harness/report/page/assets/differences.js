@@ -1,8 +1,8 @@
 // Every setting against every other one: which differences are real, and how large they are.
 
-const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length' };
+const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length', incomparable: 'not a finding, because the two cut documents differently' };
 
-function toldPair(a, b) {
+function pairInWords(a, b) {
   if (a === b) return 'The same setting.';
   const found = pair(a, b);
   if (!found) return 'These two were not compared.';
@@ -31,7 +31,7 @@ section({
     const at = (r, c) => pair(order[r], order[c]);
     const real = rows.filter((row) => row[6] === 'real').length;
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: its interval, of one test of all pairs at once, excludes 0, and its sign is the same with longer and shorter labels where these were tried. Each row is compared with each column; the stronger the colour, the larger. Without colour: may be chance, or turns with the labels.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'not real']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',
@@ -54,7 +54,7 @@ section({
           if (!found) return '';
           return width >= 40 ? signed(found.difference, 2) : found.real ? '' : '·';
         },
-        text: (r, c) => toldPair(order[r], order[c]),
+        text: (r, c) => pairInWords(order[r], order[c]),
         open: (r, c) => r !== c && choose({ a: order[r], b: order[c] }),
       }),
     ];

@@ -1,44 +1,4 @@
-// Elements. Text enters the page as text nodes only, so nothing that a document says can become markup.
-
-const SVG = 'http://www.w3.org/2000/svg';
-
-function fill(node, attributes, children) {
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
-    else if (key === 'css') for (const [name, v] of Object.entries(value)) node.style.setProperty(name, v);
-    else node.setAttribute(key, value === true ? '' : String(value));
-  }
-  for (const child of children.flat(4)) {
-    if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
-  }
-  return node;
-}
-
-// h('p.note', {title: '…'}, 'text', child)
-function h(what, attributes, ...children) {
-  const [tag, ...classes] = what.split('.');
-  const node = document.createElement(tag);
-  if (classes.length) node.className = classes.join(' ');
-  return fill(node, attributes, children);
-}
-
-function g(what, attributes, ...children) {
-  const [tag, ...classes] = what.split('.');
-  const node = document.createElementNS(SVG, tag);
-  if (classes.length) node.setAttribute('class', classes.join(' '));
-  return fill(node, attributes, children);
-}
-
-function byId(id) {
-  return document.getElementById(id);
-}
-
-// Text that came from outside: its own direction and line breaks stay inside.
-function foreign(text, what = 'bdi') {
-  return h(`${what}.foreign`, null, text);
-}
+// Building blocks of the sections, and the tooltip.
 
 function hidden(text) {
   return h('span.hidden', null, text);
@@ -62,11 +22,6 @@ function search(label, value, oninput, attributes = {}) {
   return node;
 }
 
-function swap(node, ...children) {
-  node.replaceChildren(...children.flat(4).filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
-}
-
 // A tooltip for the pointer; what it says is also in the text of the page or in a label.
 function tip(node, text) {
   node.addEventListener('pointerenter', (event) => showTip(event, text));
@@ -77,9 +32,9 @@ function tip(node, text) {
 
 function showTip(event, text) {
   const box = byId('tip');
-  const said = typeof text === 'function' ? text(event) : text;
-  if (!said) return hideTip();
-  if (box.textContent !== said) box.textContent = said;
+  const content = typeof text === 'function' ? text(event) : text;
+  if (!content) return hideTip();
+  if (box.textContent !== content) box.textContent = content;
   box.hidden = false;
   const left = Math.min(event.clientX + 14, window.innerWidth - box.offsetWidth - 8);
   const below = event.clientY + 18 + box.offsetHeight < window.innerHeight;

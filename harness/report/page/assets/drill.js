@@ -2,13 +2,13 @@
 
 const drilled = { query: 0, setting: 0, other: -1, list: [], from: null, unfolded: false, around: false, find: '' };
 
-// The setting to show beside another: the one that was asked for, else the leader, else the second.
-function besides(setting) {
+// The setting to compare with another: the one that was asked for, else the leader, else the second.
+function otherSetting(setting) {
   const order = ranked();
   return [state.a, state.b, leaderOf(), ...order].find((i) => i !== undefined && i !== setting && order.includes(i)) ?? -1;
 }
 
-function openQuery(query, setting, list = null, other = besides(setting)) {
+function openQuery(query, setting, list = null, other = otherSetting(setting)) {
   drilled.from = document.activeElement;
   Object.assign(drilled, { query, setting, other, list: list?.length ? list : DATA.queries.id.map((_, i) => i) });
   drawDrill();
@@ -30,14 +30,14 @@ function rankingOf(setting, query) {
   return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
 }
 
-// What the steps of a setting asked in place of a question. A route that asked what its fusion asked is not said again.
+// The texts that the steps of a setting searched for. A route that searched for the same as its fusion is not repeated.
 function askedBy(setting, query) {
   const { texts, steps } = DATA.detail.asked;
   const own = steps.filter((one) => one.setting === setting);
-  const said = (name) => own.find((one) => one.step === name)?.by[query].join();
+  const textsOf = (name) => own.find((one) => one.step === name)?.by[query].join();
   return own.filter((one) => {
     const above = one.step.slice(0, Math.max(0, one.step.lastIndexOf('.')));
-    return !above || said(above) !== said(one.step);
+    return !above || textsOf(above) !== textsOf(one.step);
   }).map((one) => [one.step, one.by[query].map((place) => texts[place])]);
 }
 
@@ -50,8 +50,8 @@ function askedNote(setting, query) {
 
 function rankedColumn(setting, query, other = -1) {
   const ranking = rankingOf(setting, query);
-  const beside = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
-  const places = beside?.[0].length ? matched(ranking, beside) : null;
+  const compared = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
+  const places = compared?.[0].length ? matched(ranking, compared) : null;
   return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
     h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
     askedNote(setting, query),
@@ -67,9 +67,9 @@ function evidenceList(query, setting, other = -1) {
   const spans = all.filter((span) => isInText(span, setting));
   if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this question.');
   const ranking = rankingOf(setting, query);
-  const beside = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
+  const compared = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
   const item = (span) => h('li', null, gradeChip(span[3]), ' ', foundNote(span, ranking),
-    beside ? [h('span.soft.small', null, ' · beside it '), foundNote(span, beside)] : null, ' ',
+    compared ? [h('span.soft.small', null, ' · in the other '), foundNote(span, compared)] : null, ' ',
     where(span[0], span[4], span[1], span[2]),
     span[3] > 0 && pagePicture(span),
     span[5] ? h('p.small.foreign', null, span[5]) : null);
@@ -90,7 +90,7 @@ function allSettings(query) {
       strip(known(value) ? [g('rect.left', { x: 0, width: place(value), y: 0, height: 4 })] : [], { height: 4 })))));
 }
 
-// Where there is one column the judged text stands above the ranking, folded away until one asks for it.
+// Where there is one column the judged text is above the ranking, folded away until one asks for it.
 const small = matchMedia('(max-width: 900px)');
 
 function judgedFold(query, setting, other) {
@@ -133,13 +133,13 @@ function drawDrill(focus) {
       h('div', null,
         h('div.tools', null,
           select('setting', names, setting, pick('setting'), { 'data-keep': 'setting' }),
-          names.length > 1 && select('beside it', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
+          names.length > 1 && select('compare with', [[-1, 'none'], ...names.filter(([i]) => i !== setting)], drilled.other, pick('other'), { 'data-keep': 'other' }),
           DATA.stages.length > 1 && select('stage', stageOptions(), state.stage, (stage) => { choose({ stage }); drawDrill('stage'); }, { 'data-keep': 'stage' }),
           search('Search in passages', drilled.find, (find) => { drilled.find = find; findInPassages(dialog, find); }, { 'data-keep': 'find-passage' }),
           DATA.detail.around ? aroundSwitch(dialog) : null,
           h('span.soft.small.found-count', { role: 'status' })),
         small.matches ? judgedFold(query, setting, other) : null,
-        other >= 0 ? besidePanel(query, setting, other) : null,
+        other >= 0 ? rankingsPanel(query, setting, other) : null,
         h('div.rankings', null, rankedColumn(setting, query, other), other >= 0 ? rankedColumn(other, query, setting) : null))));
   dialog.classList.toggle('with-around', drilled.around);
   findInPassages(dialog, drilled.find);

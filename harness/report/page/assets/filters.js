@@ -1,4 +1,4 @@
-// What filters left of the documents, and for how many queries that was wrong.
+// The documents that filters left, and for how many queries that was wrong.
 
 const FILTERS = {
   queries: ['queries', 'queries', whole],

@@ -1,4 +1,4 @@
-// What one setting gained and lost against the leader, question by question.
+// Gains and losses of one setting against the leader, question by question.
 
 const FIRST_GAINS = 10;
 
@@ -34,9 +34,9 @@ section({
     const gained = rows.filter((one) => one.difference > 0);
     const lost = rows.filter((one) => one.difference < 0).reverse();
     const list = rows.map((one) => one.query);
-    const told = atFinal() && state.split === 'all' ? toldPair(state.a, state.b) : [foreign(DATA.settings[state.a], 'b'), ' against ', foreign(DATA.settings[state.b], 'b'), `: better on ${whole(gained.length)}, worse on ${count(lost.length, 'query', 'queries')}.`];
+    const summary = atFinal() && state.split === 'all' ? pairInWords(state.a, state.b) : [foreign(DATA.settings[state.a], 'b'), ' against ', foreign(DATA.settings[state.b], 'b'), `: better on ${whole(gained.length)}, worse on ${count(lost.length, 'query', 'queries')}.`];
     return [
-      h('p.lede', null, told),
+      h('p.lede', null, summary),
       h('div.panels', null, gainList('Gained', gained, list), gainList('Lost', lost, list)),
     ];
   },

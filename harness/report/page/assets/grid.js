@@ -24,7 +24,7 @@ function grid(options) {
     const room = scroller.clientWidth;
     if (!room || !columns) return;
     const printing = 'printing' in document.documentElement.dataset;
-    // what is left of a sheet of A4 beside the names
+    // what is left of a sheet of A4 next to the names
     const width = printing ? Math.min(PAPER / columns, options.widest || 40) : Math.min(Math.max(room / columns, options.narrowest || 4), options.widest || 40);
     const sharp = Math.min(window.devicePixelRatio || 1, 2);
     at.width = width;
@@ -40,6 +40,7 @@ function grid(options) {
     pen.font = '12px "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
     pen.textAlign = 'center';
     pen.textBaseline = 'middle';
+    const soft = color('ink-2');
     for (let r = 0; r < rows.length; r += 1) {
       for (let c = 0; c < columns; c += 1) {
         const fillStyle = options.fill(r, c);
@@ -51,7 +52,7 @@ function grid(options) {
           pen.fillRect(left, r * height, Math.round((c + 1) * width) - left - gap, height - 1);
         }
         if (mark) {
-          pen.fillStyle = fillStyle ? inkOn(fillStyle) : color('ink-2');
+          pen.fillStyle = fillStyle ? inkOn(fillStyle) : soft;
           pen.fillText(mark, (c + 0.5) * width - gap / 2, (r + 0.5) * height);
         }
       }

@@ -1,4 +1,4 @@
-// What the chunks are like, and the documents they come from.
+// The health of the chunks, and the documents they come from.
 
 // Counts as "3 40 12", or with their bins as "16:3 32:40"; anything else draws nothing.
 function histogramOf(cell) {

@@ -64,7 +64,7 @@ section({
     const all = ways.map((way) => [way, meanLosses(way)]).filter(([, mean]) => mean);
     const whole = all.filter(([way]) => !way.route).sort((x, y) => y[1].left - x[1].left);
     if (!whole.length) return null;
-    // the routes of a fusion stand below their setting
+    // the routes of a fusion are below their setting
     const rows = whole.flatMap((row) => [row, ...all.filter(([way]) => way.route && way.setting === row[0].setting)]);
     const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
     const place = percentOf(0, 1);
@@ -73,7 +73,7 @@ section({
     const lost = there.filter((k) => rows.some(([, mean]) => mean.losses[k] > 5e-4));
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
-    const told = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
+    const summary = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
     return [
       h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
       legend([['left', 'what is left'], ...(gained.length ? [['gain', `of it won by ${gained.join(', ')}`]] : []),
@@ -82,8 +82,8 @@ section({
         name: way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting],
         value: fixed(mean.left),
         drawing: tip(strip([gridlines(ticks, place), lossBar(mean)], {
-          label: told(mean, (loss) => fixed(loss)).join(', '),
-        }), told(mean, (loss) => signed(-loss)).join('\n')),
+          label: summary(mean, (loss) => fixed(loss)).join(', '),
+        }), summary(mean, (loss) => signed(-loss)).join('\n')),
       })), { ticks, place, caption: 'Losses by part' }),
       h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', whole.map(([way]) => [way.setting, DATA.settings[way.setting]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
       worstTable(whole.find(([way]) => way.setting === picked)[0]),

@@ -147,9 +147,9 @@ function where(document, page, start, end) {
   return h('span.soft.small', null, foreign(DATA.detail.documents[document]), known(page) ? `, page ${page}` : '', h('span.num', null, `, ${whole(start)}–${whole(end)}`));
 }
 
-// `beside` is the rank of the same text in the other ranking, -1 where it has none, null where there is no other;
+// `otherRank` is the rank of the same text in the other ranking, -1 where it has none, null where there is no other;
 // `read` says that it was read to answer.
-function passage(rank, ranking, query, beside = null, read = null) {
+function passage(rank, ranking, query, otherRank = null, read = null) {
   const [chunks, scores, grades, earned] = ranking;
   const chunk = chunkAt(chunks[rank]);
   const grade = grades[rank];
@@ -158,7 +158,7 @@ function passage(rank, ranking, query, beside = null, read = null) {
     h('div.passage-head', null,
       h('span.rank.num', null, rank + 1), gradeChip(grade), read,
       again && badge('out', earned[rank] ? `earns ${earned[rank]}` : 'earns nothing again', 'its evidence was read further up'),
-      beside !== null && (beside < 0 ? badge('only', 'only here', 'the ranking beside it does not show this text') : h('span.soft.small.num', null, `beside it at ${beside + 1}`)),
+      otherRank !== null && (otherRank < 0 ? badge('only', 'only here', 'the other ranking does not show this text') : h('span.soft.small.num', null, `other ranking: ${otherRank + 1}`)),
       h('span.soft.small.num', null, scores[rank] === null ? 'not scored' : `score ${amount(scores[rank])}`),
       where(chunk.document, chunk.page, chunk.start, chunk.end)),
     neighbour(chunk, 'before'), passageText(chunk, query), neighbour(chunk, 'after'));

@@ -1,5 +1,5 @@
-// What people's labels say, and what more of them would do to the interval. Where they correct a model's
-// grades this is the headline, and stands before the leader board, which is by the model alone.
+// The verdict by people's labels, and the effect of more of them on the interval. Where they correct a model's
+// grades this is the headline, and comes before the leader board, which is by the model alone.
 
 section({
   id: 'people',

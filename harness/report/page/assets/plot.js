@@ -39,7 +39,7 @@ function path(points) {
   return points.map(([x, y], i) => `${i ? 'L' : 'M'}${x.toFixed(1)},${y.toFixed(1)}`).join('');
 }
 
-// One of six shapes, so that lines are told apart without colour.
+// One of six shapes, so that lines can be told apart without colour.
 function shape(kind, x, y, r, attributes = {}) {
   const at = { transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`, ...attributes };
   const polygon = (points) => g('polygon', { points: points.map(([a, b]) => `${(a * r).toFixed(2)},${(b * r).toFixed(2)}`).join(' '), ...at });
@@ -53,7 +53,7 @@ function shape(kind, x, y, r, attributes = {}) {
   }
 }
 
-// Labels beside points, moved apart so that none covers another; those without room are left out.
+// Labels next to points, moved apart so that none covers another; those without room are left out.
 function labels(points, [least, most], { size = 12, taken = [] } = {}) {
   const boxes = [...taken];
   const out = [];

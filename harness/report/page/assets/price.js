@@ -1,4 +1,4 @@
-// What quality costs: tokens to read, work and time, and the settings that nothing beats at their price.
+// The cost of quality: tokens to read, work and time, and the settings that nothing beats at their price.
 
 const PRICES = {
   tokens_at_k: ['tokens a reader must read', amount],
@@ -25,7 +25,7 @@ function onFront(points) {
   return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
 }
 
-// What a price says. The seconds of a setting are its cost only where this run computed all of its work: what came
+// Prices in words. The seconds of a setting are its cost only where this run computed all of its work: what came
 // from the cache, or was computed for another setting, took it none.
 function priceOf(row, key) {
   return key === 'seconds' && !isComputed(row) ? null : row.price[key];

@@ -1,4 +1,4 @@
-// Charts with one row a setting: the name as wrapping text on the left, a drawing in percent beside it.
+// Charts with one row per setting: the name as wrapping text on the left, a drawing in percent next to it.
 
 function percentOf(from, to) {
   const at = linear(from, to, 0, 100);
@@ -27,7 +27,7 @@ function strip(children, { height = 22, label = '' } = {}) {
   return g('svg.strip', { width: '100%', height, role: label ? 'img' : null, 'aria-label': label || null, 'aria-hidden': label ? null : true }, children);
 }
 
-// rows: [{setting, drawing, value, note}]; the value stands in its own column as text
+// rows: [{setting, drawing, value, note}]; the value is in its own column as text
 function rowChart(rows, { ticks, place, head = null, caption }) {
   const figure = h('figure.rows', { 'aria-label': caption },
     head,

@@ -84,7 +84,7 @@ function words(text, x, y, more = {}) {
   return g('text', { x, y, 'font-family': getComputedStyle(document.body).fontFamily, 'font-size': 12, fill: color('ink'), 'dominant-baseline': 'middle', ...more }, text);
 }
 
-// A chart of rows: names and values as text, each strip where it stands.
+// A chart of rows: names and values as text, each strip in its place.
 function rowsText(figure) {
   const [names, values, drawn] = [230, 130, 520];
   const rows = [...figure.querySelectorAll('.row-list > .row')];
@@ -118,10 +118,10 @@ function gridText({ rows, columns, fill, mark, heads }) {
     Array.from({ length: columns }, (_, c) => {
       const [x, y] = [names + c * cell, top + r * 22];
       const paint = fill(r, c);
-      const said = mark?.(r, c, cell);
+      const label = mark?.(r, c, cell);
       return [
         paint ? g('rect', { x, y, width: cell - (cell > 6 ? 1 : 0), height: 21, fill: paint }) : null,
-        said ? words(said, x + cell / 2, y + 11, { 'text-anchor': 'middle', fill: paint ? inkOn(paint) : color('ink-2') }) : null,
+        label ? words(label, x + cell / 2, y + 11, { 'text-anchor': 'middle', fill: paint ? inkOn(paint) : color('ink-2') }) : null,
       ];
     }),
   ]);

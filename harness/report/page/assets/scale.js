@@ -38,9 +38,8 @@ function tickText(ticks) {
   return (value) => fixed(value, digits);
 }
 
-function parseColor(text) {
-  const digits = text.replace('#', '');
-  return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+function parseColor(rgb) {
+  return rgb.match(/\d+/g).map(Number);
 }
 
 // A ramp through the colours of the theme named --ramp-0 … --ramp-n.
@@ -54,10 +53,10 @@ function ramp(name, steps) {
   };
 }
 
-// Dark or light text, whichever reads better on an rgb() colour (relative luminance as WCAG 2 has it).
+// Dark or light text, whichever reads better on an rgb() colour (relative luminance as in WCAG 2).
 function inkOn(rgb) {
-  const [r, v, b] = rgb.match(/\d+/g).map((part) => {
-    const share = Number(part) / 255;
+  const [r, v, b] = parseColor(rgb).map((part) => {
+    const share = part / 255;
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * v + 0.0722 * b > 0.18 ? '#14181c' : '#ffffff';

@@ -1,4 +1,4 @@
-// Before and after the reranker: a slope a setting, and the test of all of them at once.
+// Before and after the reranker: a slope per setting, and the test of all of them at once.
 
 function rerankedRows() {
   return (statistics().reranked || []).map(([i, , difference, low, high, p, finding, wins, ties, losses, before, after, n]) => {

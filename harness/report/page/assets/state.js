@@ -1,4 +1,4 @@
-// What the reader has chosen. A section says which choices it depends on and is drawn again when they change.
+// The choices of the reader. A section says which choices it depends on and is drawn again when they change.
 
 const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
 const sections = [];
@@ -80,6 +80,9 @@ function startTheme() {
   });
 }
 
+// A colour of the theme in force, as rgb(): the variable itself holds those of both themes.
 function color(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const probe = byId('probe');
+  probe.style.color = `var(--${name})`;
+  return getComputedStyle(probe).color;
 }

@@ -1,0 +1,115 @@
+"""The data that a folder of results was scored from: rankings, chunks, queries and graded spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from harness.errors import HarnessError
+from harness.report.rows import ChunkOffsetRow, QueryRow
+from harness.report.rows.ranked import before_cell, before_of
+from harness.report.stored import Row, damaged, read_as, read_rows
+from harness.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
+
+SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringInputs:
+    """``rankings`` maps (setting, stage) to its rankings, ``chunks`` a setting to all of its chunks."""
+
+    queries: tuple[Query, ...]
+    rankings: Mapping[tuple[str, str], list[Ranking]]
+    chunks: Mapping[str, list[Chunk]]
+
+
+def read_scoring_inputs(folder: Path) -> ScoringInputs:
+    """Read it; raises HarnessError if a file is missing or damaged."""
+    missing = [name for name in SCORED_FROM if not (folder / name).exists()]
+    if missing:
+        raise HarnessError(
+            f"{folder} was scored on other judgments, and cannot be rescored without "
+            f"{', '.join(missing)}. Copy the whole folder of results, or run the benchmark again."
+        )
+    return ScoringInputs(_queries(folder), _rankings(folder), read_chunk_offsets(folder))
+
+
+def read_graded_spans(folder: Path) -> list[Judgment]:
+    """The spans that the settings were scored on, in the order of judgments.csv."""
+    try:
+        return [_judgment(row) for row in read_rows(folder, "judgments") if row["scored_on"] == "yes"]
+    except KeyError:
+        raise damaged(folder / "judgments.csv", "it has no column scored_on") from None
+
+
+def _judgment(row: Row) -> Judgment:
+    start, _, end = row.get("answer", "").partition("-")
+    return Judgment(
+        query_id=row["query_id"],
+        doc_id=row["document"],
+        start=int(row["start"]),
+        end=int(row["end"]),
+        grade=int(row["grade"]) if row["grade"] else None,
+        evidence=row.get("evidence", ""),
+        judge=row.get("judge", ""),
+        answer=(int(start), int(end)) if end else None,
+    )
+
+
+def _queries(folder: Path) -> tuple[Query, ...]:
+    return tuple(
+        Query(row.query_id, row.text, cast("Split", row.split), row.answerable)
+        for row in read_as(folder, QueryRow)
+    )
+
+
+def _rankings(folder: Path) -> dict[tuple[str, str], list[Ranking]]:
+    ranked: dict[tuple[str, str, str], list[tuple[int, str, float]]] = {}
+    for row in read_rows(folder, "rankings"):
+        key = (row["setting"], row["stage"], row["query_id"])
+        score = float(row["score"]) if row["score"] else NOT_SCORED
+        ranked.setdefault(key, []).append((int(row["rank"]), row["chunk_id"], score))
+    rankings: dict[tuple[str, str], list[Ranking]] = {}
+    try:
+        for (setting, stage, query), items in ranked.items():
+            _, chunk_ids, scores = zip(*sorted(items), strict=True)
+            rankings.setdefault((setting, stage), []).append(Ranking(query, chunk_ids, scores))
+    except ValueError as error:
+        raise damaged(folder / "rankings.csv", str(error)) from None
+    return rankings
+
+
+def offset_rows(cut: Mapping[str, tuple[str, Sequence[Chunk]]]) -> Iterator[ChunkOffsetRow]:
+    """The chunks of every setting, or the setting before it that has the same ones."""
+    first: dict[str, str] = {}
+    for setting, (key, chunks) in cut.items():
+        if first.setdefault(key, setting) != setting:
+            yield ChunkOffsetRow(setting, first[key], "", None, None)
+            continue
+        for chunk in chunks:
+            yield ChunkOffsetRow(setting, "", chunk.doc_id, chunk.start, chunk.end, before_cell(chunk))
+
+
+def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
+    """The chunks of every setting, without their text.
+
+    Raises FileNotFoundError if the result has no such file, HarnessError where it is damaged.
+    """
+    chunks: dict[str, list[Chunk]] = {}
+    try:
+        for row in read_rows(folder, "chunk_offsets"):
+            setting, document = row["setting"], row["document"]
+            if row["same_as"]:
+                chunks[setting] = chunks[row["same_as"]]
+                continue
+            start, end = int(row["start"]), int(row["end"])
+            before = before_of(row.get("before", ""))
+            name = "+".join(f"{first}-{last}" for first, last in (*before, (start, end)))
+            chunks.setdefault(setting, []).append(
+                Chunk(f"{document}:{name}", document, start, end, "", before)
+            )
+    except (KeyError, ValueError) as error:
+        raise damaged(folder / "chunk_offsets.csv", str(error)) from None
+    return chunks

@@ -1,0 +1,229 @@
+"""Steps behind HTTP in a search: asked once, kept under the version stated, checked before they count."""
+
+import pytest
+
+from harness.bench.flow import dry_run, run_bench
+from harness.bench.plan import make_plan
+from harness.config import load_config
+from harness.errors import ConfigError, HarnessError
+from harness.progress import Silent
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
+from harness.search.retrieve.http import HttpConfig
+from harness.search.retrieve.python import PythonConfig
+from harness.search.rewrite.http import HttpRewriterConfig
+from tests.custom.services import Search
+from tests.judge.fake_server import Answer
+from tests.search.test_steps import QUERIES, passages
+
+
+@pytest.fixture
+def tools(tmp_path):
+    return RunTools(Context.at(tmp_path / "cache", Silent()))
+
+
+def with_index(server, **more):
+    return HttpConfig(
+        url=f"{server.root}/search",
+        request={"name": "{{ collection }}", "q": "{{ query }}", "k": "{{ k }}"},
+        response="hits",
+        index={
+            "url": f"{server.root}/index",
+            "request": {"name": "{{ collection }}", "docs": "{{ passages }}"},
+            "batch_size": 2,
+        },
+        **{"version": "1", "top_k": 3, **more},
+    )
+
+
+def in_one(server, **more):
+    return HttpConfig(
+        url=f"{server.root}/many",
+        request={"ids": "{{ ids }}", "texts": "{{ texts }}", "qs": "{{ queries }}", "k": "{{ k }}"},
+        **{"version": "1", "top_k": 3, **more},
+    )
+
+
+@pytest.mark.parametrize("make", [with_index, in_one])
+def test_a_service_ranks_as_the_same_function_does_and_is_asked_once(tools, make):
+    own = PythonConfig(call="tests.search.own:shared_words", version="1", top_k=3)
+    expected = tools.search("retrieve", own, passages(), QUERIES).rankings
+    with Search() as server:
+        config = make(server)
+        assert tools.search("retrieve", config, passages(), QUERIES).rankings == expected
+        paths = server.paths()
+        # five chunks in twos; equal questions are asked once
+        assert paths == (["/index"] * 3 + ["/search"] * 2 if config.index else ["/many"])
+        assert tools.search("retrieve", config, passages(), QUERIES).rankings == expected
+        assert server.paths() == paths
+        tools.search("retrieve", make(server, version="2"), passages(), QUERIES)
+        assert len(server.paths()) == 2 * len(paths)
+
+
+def test_answers_outlast_a_failure(tools):
+    down = True
+
+    def fault(request, number):
+        bad = down and request["path"] == "/search" and "pump" in request["body"]["q"]
+        return Answer(400, {"message": "down"}) if bad else None
+
+    with Search(fault) as server:
+        config = with_index(server, max_concurrency=1)
+        with pytest.raises(HarnessError, match="answered 400: down"):
+            tools.search("retrieve", config, passages(), QUERIES)
+        down = False
+        tools.search("retrieve", config, passages(), QUERIES)
+        asked = [r["body"]["q"] for r in server.requests if r["path"] == "/search"]
+    assert len(asked) == 3
+    assert len(set(asked)) == 2
+
+
+@pytest.mark.parametrize(
+    ("hits", "says"),
+    [
+        ([{"id": "nobody"}], "'nobody' for .*not the id of a passage"),
+        ([0, 0], "ranked a passage twice"),
+        ([[0, 0.1], [1, 0.9]], "scores that rise.*for distances, return the negative"),
+        ([99], "positions go from 0 to 4"),
+        ([[0, None]], "the score None"),
+        ([[0, 10**400]], "the score 1000"),
+        ("text", "not a list of hits"),
+        ({"a": 1}, "not a list of hits"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_named_and_not_kept(tools, hits, says):
+    with Search(lambda request, number: Answer(body={"hits": hits}) if number > 2 else None) as server:
+        config = with_index(server)
+        for _ in range(2):
+            with pytest.raises(HarnessError, match=says):
+                tools.search("retrieve", config, passages(), QUERIES[:1])
+        assert server.paths().count("/search") == 2
+
+
+def test_a_service_scores_pairs_by_query(monkeypatch):
+    with Search() as server:
+        config = HttpRerankerConfig(
+            url=f"{server.root}/scores",
+            version="1",
+            request={"q": "{{ query }}", "docs": "{{ passages }}"},
+            response="results",
+            batch_size=2,
+        )
+        scorer = HttpScorer(config)
+        pairs = [("a", "x"), ("b", "xx"), ("a", "xxx"), ("a", "xxxx"), ("b", "x" * 5)]
+        assert scorer.score(pairs).tolist() == [1, 2, 3, 4, 5]
+        assert sorted(i for batch in scorer.batches(pairs) for i in batch) == [0, 1, 2, 3, 4]
+        assert [(r["body"]["q"], len(r["body"]["docs"])) for r in server.requests].count(("a", 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("results", "says"),
+    [
+        ([1.0], "returned 1 scores for 2 passages"),
+        ([1.0, "high"], "the score 'high'"),
+        ([1.0, 1e39], r"the score '1e\+39'"),
+        ([1.0, 10**400], "the score '1000"),
+        ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "scored one passage twice"),
+        ([{"index": 0, "score": 1}, {"index": 7, "score": 2}], "the index '7' for 2 passages"),
+        ({"a": 1}, "returned dict for 2 passages"),
+    ],
+)
+def test_scores_that_break_the_contract_are_named(results, says):
+    with Search(lambda request, number: Answer(body={"results": results})) as server:
+        config = HttpRerankerConfig(
+            url=f"{server.root}/scores",
+            version="1",
+            request={"q": "{{ query }}", "docs": "{{ passages }}"},
+            response="results",
+        )
+        with pytest.raises(HarnessError, match=says):
+            HttpScorer(config).score([("a", "x"), ("a", "y")])
+
+
+def test_a_service_rewrites_each_question_once(tools):
+    with Search() as server:
+        config = HttpRewriterConfig(
+            url=f"{server.root}/rewrite", version="1", request={"q": "{{ query }}"}, response="text"
+        )
+        texts = [query.text for query in tools.rewritten(config, QUERIES)]
+        assert texts == [f"{query.text} please" for query in QUERIES]
+        tools.context.rewritten.clear()
+        assert [query.text for query in tools.rewritten(config, QUERIES)] == texts
+        assert server.count == 2
+        broken = config.model_copy(update={"response": "@", "version": "2"})
+        with pytest.raises(HarnessError, match="which is not text"):
+            tools.rewritten(broken, QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("request_", "says"),
+    [
+        ("{q: '{{ query }}'}", "the service never sees the chunks"),
+        ("{q: '{{ query }}', qs: '{{ queries }}', d: '{{ texts }}'}", "must have one of"),
+        ("{q: '{{ question }}', d: '{{ texts }}'}", "names {{ question }}; known are"),
+    ],
+)
+def test_a_request_that_cannot_work_is_refused_when_it_is_read(write_config, request_, says):
+    with pytest.raises(ConfigError, match=says):
+        load_config(
+            write_config(
+                retrieve=f"{{kind: http, url: 'http://localhost/x', version: a, request: {request_}}}"
+            )
+        )
+
+
+def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, monkeypatch):
+    monkeypatch.setenv("SEARCH_TOKEN", "open-sesame-0123456789")
+    with Search() as server:
+        path = write_config(
+            chunk="{kind: recursive, chunk_size: 90}",
+            rerank=f"""
+  kind: http
+  url: {server.root}/scores
+  version: a
+  request: {{q: "{{{{ query }}}}", docs: "{{{{ passages }}}}"}}
+  response: results""",
+            retrieve=f"""
+  kind: minmax
+  top_k: 5
+  routes:
+    - {{kind: bm25, top_k: 5}}
+    - kind: http
+      url: {server.root}/search
+      version: a
+      top_k: 5
+      headers_env: {{Authorization: SEARCH_TOKEN}}
+      request: {{name: "{{{{ collection }}}}", q: "{{{{ query }}}}", k: "{{{{ k }}}}"}}
+      response: hits
+      rewrite:
+        kind: http
+        url: {server.root}/rewrite
+        version: a
+        request: {{q: "{{{{ query }}}}"}}
+        response: text
+      index:
+        url: {server.root}/index
+        request: {{name: "{{{{ collection }}}}", docs: "{{{{ passages }}}}"}}""",
+            more="measures: [ndcg_exp@3]",
+            cache="own-cache",
+        )
+        config = load_config(path)
+        plan = make_plan(config, Silent())
+        dry = dry_run(config, Silent())
+        assert server.requests == []
+        urls = {f"{server.root}/{name}" for name in ("search", "rewrite", "scores")}
+        assert {one.url for one in plan.services} == {one.url for one in dry.services} == urls
+        results, _ = run_bench(config, Silent())
+        count = server.count
+        assert set(server.paths()) == {"/index", "/rewrite", "/search", "/scores"}
+        assert "open-sesame" not in str(results.record)
+        assert all(r["headers"].get("authorization") for r in server.requests if r["path"] == "/search")
+        run_bench(config, Silent())
+        assert make_plan(config, Silent()).services == dry_run(config, Silent()).services == ()
+        assert server.count == count
+    monkeypatch.delenv("SEARCH_TOKEN")
+    cold = config.model_copy(update={"cache": path.parent / "another"})
+    problems = [one.problem for one in make_plan(cold, Silent()).services if one.problem]
+    assert len(problems) == 1
+    assert "SEARCH_TOKEN is not set" in problems[0]

@@ -1,0 +1,182 @@
+"""Requests to a user's service over real HTTP: limits, faults that may pass, and those that do not."""
+
+import threading
+import time
+
+import pytest
+from pydantic import ValidationError
+
+from harness.custom.sending import Message, ServiceError, send
+from harness.custom.service import ServiceConfig, fill, names_in
+from harness.errors import ConfigError
+from tests.judge.fake_server import Answer, FakeServer
+
+
+def service(url, **more):
+    return ServiceConfig(url=url, version="1", request={"q": "{{ query }}"}, **more)
+
+
+def asked(config, queries=("one",)):
+    bodies = [fill(config.request, {"query": query}) for query in queries]
+    return send(config, [Message(body, config.url, config.method, config.response) for body in bodies])
+
+
+def echo(request, number):
+    return Answer(body={"said": request["body"]["q"], "number": number})
+
+
+def test_answers_are_in_the_order_of_the_requests_and_are_read_by_jmespath():
+    with FakeServer(echo) as server:
+        queries = [f"q{i}" for i in range(40)]
+        assert asked(service(server.url, response="said", max_concurrency=4), queries) == queries
+        assert server.most_in_flight <= 4
+        assert asked(service(server.url, response="{a: said}"), ["x"]) == [{"a": "x"}]
+        assert asked(service(server.url), []) == []
+
+
+def test_a_get_request_sends_its_fields_as_the_query():
+    with FakeServer(lambda request, number: Answer(body=request["path"])) as server:
+        (path,) = asked(service(server.url, method="GET"), ["a b&c"])
+    assert path in {"/v1?q=a+b%26c", "/v1?q=a%20b%26c"}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Answer(503, {"error": "warming up"}),
+        Answer(429, {}, headers={"retry-after": "0.05"}),
+        Answer(body={"said": "cut off"}, cut=60),
+        Answer(body={"said": "late"}, delay=3),
+    ],
+    ids=["503", "429", "cut", "late"],
+)
+def test_a_fault_that_may_pass_is_tried_again(first):
+    with FakeServer(lambda request, number: echo(request, number) if number else first) as server:
+        assert asked(service(server.url, response="said", timeout=1, deadline=60)) == ["one"]
+        assert server.count == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (Answer(401, {"error": "who are you"}), "answered 401: who are you. Check headers_env"),
+        (Answer(404, b"<h1>Not here</h1>"), "answered 404: Not here. Check the url"),
+        (Answer(302, {}, headers={"location": "http://elsewhere"}), "answered 302"),
+        (Answer(body=b"<html>hello"), "did not answer with JSON: '<html>hello'"),
+        (Answer(body={"other": 1}), r"response \(said\) matches nothing: .*other"),
+    ],
+)
+def test_a_fault_that_will_not_pass_ends_it_immediately(answer, says):
+    with FakeServer(lambda request, number: answer) as server:
+        with pytest.raises(ServiceError, match=says):
+            asked(service(server.url, response="said"))
+        assert server.count == 1
+
+
+def test_a_fault_that_lasts_ends_with_its_last_words():
+    with FakeServer(lambda request, number: Answer(500, {"message": "out of memory"})) as server:
+        with pytest.raises(ServiceError, match=r"answered 500: out of memory, even after \d+ tries"):
+            asked(service(server.url, timeout=5, deadline=5))
+        assert server.count > 1
+
+
+def test_a_service_that_is_not_there_is_named():
+    with FakeServer(echo) as server:
+        gone = server.url
+    with pytest.raises(ServiceError, match=f"http: {gone} cannot be reached .ConnectError"):
+        asked(service(gone, timeout=0.5, deadline=0.5))
+
+
+def test_a_pause_longer_than_allowed_ends_it():
+    busy = Answer(429, {"message": "quota"}, headers={"retry-after": "4000"})
+    says = r"asks to wait 4000 s .Retry-After.*longest_pause allows 600"
+    with FakeServer(lambda request, number: busy) as server, pytest.raises(ServiceError, match=says):
+        asked(service(server.url))
+
+
+def test_pauses_between_which_there_are_answers_are_not_added_up():
+    def script(request, number):
+        busy = Answer(429, {}, headers={"retry-after": "0.1"})
+        return echo(request, number) if number % 2 else busy
+
+    with FakeServer(script) as server:
+        config = service(server.url, response="said", max_concurrency=1, longest_pause=0.15)
+        assert asked(config, ["a", "b", "c"]) == ["a", "b", "c"]
+
+
+def test_what_was_answered_before_a_failure_has_been_handed_on():
+    last = threading.Event()
+
+    def script(request, number):
+        if request["body"]["q"] == "bad":
+            return Answer(400, {"message": "bad"}, after=last)
+        return echo(request, number)
+
+    kept = {}
+
+    def keep(place, answer):
+        kept[place] = answer
+        if len(kept) == 2:
+            last.set()
+
+    with FakeServer(script) as server:
+        config = service(server.url, response="said")
+        bodies = [fill(config.request, {"query": query}) for query in ("a", "bad", "c")]
+        with pytest.raises(ServiceError, match="answered 400: bad"):
+            send(config, [Message(body, config.url, "POST", "said") for body in bodies], keep)
+    assert kept == {0: "a", 2: "c"}
+
+
+def test_a_secret_header_is_sent_and_never_shown(monkeypatch):
+    monkeypatch.setenv("OUR_TOKEN", "sesame-open-0123456789")
+    seen = []
+
+    def script(request, number):
+        seen.append(request["headers"].get("x-key"))
+        return Answer(403, {"message": f"no right for {seen[-1]}"})
+
+    with FakeServer(script) as server:
+        config = service(server.url, headers_env={"X-Key": "OUR_TOKEN"})
+        with pytest.raises(ServiceError) as error:
+            asked(config)
+    assert seen == ["sesame-open-0123456789"]
+    assert "sesame" not in str(error.value)
+    assert "sesame" not in config.model_dump_json()
+    monkeypatch.delenv("OUR_TOKEN")
+    assert "OUR_TOKEN is not set" in config.problem()
+    with pytest.raises(ConfigError, match="OUR_TOKEN is not set"):
+        asked(config)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"url": "ftp://host/x"}, "begins with http"),
+        ({"url": "http://user:pass@host/x"}, r"headers_env"),
+        ({"headers": {"Authorization": "Bearer x"}}, "looks like a secret"),
+        ({"headers_env": {"X-Key": "not a name"}}, "never to the value"),
+        ({"response": "hits[*"}, "not a JMESPath expression"),
+        ({"deadline": 1.0}, "shorter than one timeout"),
+    ],
+)
+def test_a_service_that_cannot_work_is_refused_when_it_is_read(wrong, says):
+    fields = {"url": "http://localhost/x", "version": "1", "request": {"q": "{{ query }}"}, **wrong}
+    with pytest.raises((ValidationError, ConfigError), match=says):
+        ServiceConfig(**fields)
+
+
+def test_a_template_keeps_the_type_of_a_value_that_is_alone():
+    template = {"a": "{{ k }}", "b": ["say {{query}} {{ k }}", {"c": "{{texts}}"}], "d": 5}
+    values = {"k": 3, "query": 'hä "x"', "texts": ["one"]}
+    assert fill(template, values) == {"a": 3, "b": ['say hä "x" 3', {"c": ["one"]}], "d": 5}
+    assert names_in(template) == {"k", "query", "texts"}
+
+
+def test_the_rate_limit_holds_from_one_batch_of_requests_to_the_next():
+    with FakeServer(echo) as server:
+        config = service(server.url, response="said", requests_per_minute=120)
+        begun = time.monotonic()
+        for query in "abcd":
+            asked(config, [query])
+        # two at once, the others half a second apart
+        assert time.monotonic() - begun >= 0.9

@@ -1,0 +1,131 @@
+"""Answers of other pipelines become a folder that can be labelled and scored."""
+
+import csv
+import json
+
+import pytest
+
+from harness.cli import main
+from harness.errors import CorpusError
+from harness.external.collection import import_ragas, import_traces
+
+from . import samples
+from .samples import ANSWER, FIRST, QUESTION, SECOND
+
+
+def lines(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def rows_of(path):
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_traces_become_a_corpus(tmp_path):
+    again = json.loads(json.dumps(samples.LANGFUSE).replace("lf-trace-1", "lf-trace-2"))
+    summary = import_traces(lines(tmp_path / "t.jsonl", samples.LANGFUSE, again), tmp_path / "june")
+    assert (summary.documents, summary.queries) == (1, 2)
+    assert "Questions asked before in the same words: 1; they are in one cluster each." in summary.notes
+    june = tmp_path / "june"
+    assert [(row["query_id"], row["text"], row["cluster"]) for row in rows_of(june / "queries.csv")] == [
+        ("lf-trace-1", QUESTION, "lf-trace-1"),
+        ("lf-trace-2", QUESTION, "lf-trace-1"),
+    ]
+    assert (june / "documents" / "docs_ferry.pdf.txt").read_text() == f"{FIRST}\n\n{SECOND}\n"
+    assert rows_of(june / "hits.jsonl")[1] == {
+        "query_id": "lf-trace-1",
+        "rank": 2,
+        "document": "docs_ferry.pdf.txt",
+        "text": SECOND,
+    }
+    assert rows_of(june / "answers.jsonl")[0]["response"] == ANSWER
+
+
+def test_the_folder_can_be_scored(tmp_path, monkeypatch, capsys):
+    import_traces(lines(tmp_path / "t.jsonl", samples.LANGFUSE), tmp_path / "june")
+    labels = "query_id,document,quote,grade\nlf-trace-1,docs_ferry.pdf,crosses in 35 minutes,4\n"
+    (tmp_path / "june" / "labels.csv").write_text(labels)
+    monkeypatch.chdir(tmp_path)
+    words = (
+        "score --hits june/hits.jsonl --queries june/queries.csv --labels june/labels.csv --quiet "
+        "--documents june/documents/* --measures ndcg_exp@10"
+    )
+    with pytest.raises(SystemExit) as done:
+        main(words.split())
+    assert done.value.code == 0, capsys.readouterr()
+    (row,) = [
+        row
+        for row in rows_of(tmp_path / "results" / "hits" / "per_query.csv")
+        if row["measure"] == "ndcg_exp@10"
+    ]
+    assert float(row["value"]) == 1
+
+
+def test_passages_without_a_document_are_documents(tmp_path):
+    rows = [
+        {"user_input": "Why?", "retrieved_contexts": ["a", "b"], "response": "So.", "reference": "Thus."},
+        {"user_input": "How?", "retrieved_contexts": ["b"], "answerable": False},
+    ]
+    summary = import_ragas(lines(tmp_path / "r.jsonl", *rows), tmp_path / "r")
+    assert (summary.documents, summary.queries) == (2, 2)
+    assert "Questions without an answer: 1." in summary.notes
+    queries = rows_of(tmp_path / "r" / "queries.csv")
+    assert [(row["answer"], row["answerable"]) for row in queries] == [("Thus.", "yes"), ("", "no")]
+    hits = rows_of(tmp_path / "r" / "hits.jsonl")
+    assert hits[1]["document"] == hits[2]["document"]
+    assert (tmp_path / "r" / "documents" / hits[0]["document"]).read_text() == "a\n"
+
+
+def test_two_documents_whose_names_become_one_stay_apart(tmp_path):
+    row = {"user_input": "Why?", "retrieved_contexts": ["a", "b"], "documents": ["x/y", "x:Y"]}
+    assert import_ragas(lines(tmp_path / "r.jsonl", row), tmp_path / "r").documents == 2
+
+
+def test_names_of_documents_cannot_lead_out_of_the_folder(tmp_path):
+    row = {"user_input": "Why?", "retrieved_contexts": ["a", "b"], "documents": ["../../etc/x", ".."]}
+    import_ragas(lines(tmp_path / "r.jsonl", row), tmp_path / "r")
+    names = sorted(path.name for path in (tmp_path / "r" / "documents").iterdir())
+    assert names[0] == "etc_x.txt"
+    assert names[1].startswith("passage-")
+
+
+def test_texts_of_passages_by_their_id(tmp_path, capsys):
+    record = json.loads(json.dumps(samples.GEN_AI).replace("content", "left_out"))
+    source = lines(tmp_path / "t.jsonl", record)
+    summary = import_traces(source, tmp_path / "bare")
+    assert any("only the id is known: 2" in note for note in summary.notes)
+    texts = tmp_path / "texts.csv"
+    texts.write_text(f"id,text,document\nferry-1,{FIRST},ferry.pdf\n")
+    with pytest.raises(SystemExit) as done:
+        main(["import", "traces", str(source), "--to", str(tmp_path / "full"), "--texts", str(texts)])
+    assert done.value.code == 0
+    output = capsys.readouterr().out
+    assert "only the id is known: 1" in output
+    assert f"Next:\n  harness score-answers {tmp_path / 'full' / 'answers.jsonl'}\n" in output
+    assert [row["text"] for row in rows_of(tmp_path / "full" / "hits.jsonl")] == [FIRST]
+    texts.write_text("id,text\na,x\na,y\n")
+    with pytest.raises(CorpusError, match="line 3: the id 'a' appears twice"):
+        import_traces(source, tmp_path / "again", texts=texts)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("import ragas x.jsonl --qrels q", "--qrels goes with the format beir alone"),
+        ("import beir x --texts q", "--texts goes with ragas and traces alone"),
+        ("import ragas x --traces-of langfuse", "--traces-of goes with the format traces alone"),
+        (
+            "import rags x",
+            "no format 'rags' to import. Known: beir, chunking_eval, financebench, ragas, traces",
+        ),
+    ],
+)
+def test_wrong_usage(words, message, capsys):
+    with pytest.raises(SystemExit) as done:
+        main(words.split())
+    assert done.value.code == 1
+    assert message in " ".join(capsys.readouterr().err.split())
