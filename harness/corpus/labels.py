@@ -161,7 +161,7 @@ def _judgment(line: str, source: str, where: str) -> Judgment:
     except ValidationError as error:
         raise LabelError(f"{where}: not a label ({problem_in(error)}). Correct it.") from error
     except (ValueError, RecursionError) as error:
-        raise LabelError(f"{where}: not valid JSON ({error}). Write one object a line.") from error
+        raise LabelError(f"{where}: not valid JSON ({error}). Write one object per line.") from error
     check_offsets(where, row.start, row.end, LabelError)
     return Judgment(
         row.query_id, row.doc_id, row.start, row.end, row.grade, row.evidence, source, row.judge, ""

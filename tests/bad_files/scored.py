@@ -377,31 +377,19 @@ ROWS = {
         ),
     ],
     "rgb": [
-        (
-            "no id",
-            ('"id": 1, ', ""),
-            "{file}, line 1: not an RGB instance (no 'id'). Each has id, query, answer, positive",
-        ),
+        ("no id", ('"id": 1, ', ""), "{file}, line 1: not an RGB instance (no 'id')"),
         ("duplicated id", RGB * 2, "{file}, line 2: id 1 is already on line 1. Keep one of them."),
         (
             "a text in place of passages",
             ('["Watt did."]', '"Watt did."'),
-            "{file}, line 1: not an RGB instance ('Watt did.' is not a list). Each has id, query,",
+            "{file}, line 1: not an RGB instance ('Watt did.' is not a list)",
         ),
         (
             "a number in place of a passage",
             ('["Noise."]', "[5]"),
-            "{file}, line 1: not an RGB instance (5 is not text). Each has id, query, answer,",
+            "{file}, line 1: not an RGB instance (5 is not text)",
         ),
-        (
-            "no passage",
-            ('["Watt did."]', "[]"),
-            "{file}, line 1: not an RGB instance (positive is empty). Each has id, query, answer,",
-        ),
-        (
-            "no answer",
-            ('["Watt"]', "[]"),
-            "{file}, line 1: not an RGB instance (answer is empty). Each has id, query, answer,",
-        ),
+        ("no passage", ('["Watt did."]', "[]"), "{file}, line 1: not an RGB instance (positive is empty)"),
+        ("no answer", ('["Watt"]', "[]"), "{file}, line 1: not an RGB instance (answer is empty)"),
     ],
 }
