@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, Generic, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from harness.errors import ConfigError
 from harness.printable import quoted
@@ -37,6 +37,13 @@ class StageConfig(BaseModel):
     def _can_be_kept(cls, value: Any) -> Any:
         _check(value)
         return value
+
+
+def problem_in(error: ValidationError) -> str:
+    """The first problem that pydantic found, with its place, on one line."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ")
 
 
 def _check(value: Any) -> None:

@@ -70,11 +70,11 @@ def import_(args: argparse.Namespace) -> int:
     from harness.terminal import print_line
 
     try:
-        with args.file.open(encoding="utf-8") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
+        with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise JudgeError(f"{args.file} cannot be read: {reason}.") from error
+        raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
     print_line(f"{found.added} answers added, {found.already_there} were already there.")
     return 0
 

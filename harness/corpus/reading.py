@@ -85,6 +85,18 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
     return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
 
 
+def read_objects(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
+    """The objects in a file of JSON or JSON Lines; raises CorpusError for none, and for any other value."""
+    found = read_json(path, listed_under)
+    if not found:
+        raise CorpusError(f"{path}: there is nothing in it. Export it again, or name another file.")
+    for number, one in enumerate(found, start=1):
+        if not isinstance(one, dict):
+            shown = json.dumps(one)[:40]
+            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one per line.")
+    return found
+
+
 def _with_nul(raw: bytes) -> str:
     """Error and remedy for a file with NUL bytes: Western text in UTF-16 has one in every second place."""
     even, odd = raw[:4096:2], raw[1:4096:2]

@@ -73,7 +73,9 @@ def load_prompt(name: str) -> Prompt:
     # models follow the system message: text of documents that is shown there alone reads as orders
     for slot in slots:
         if slot not in prompts.slots_of(prompt.user):
-            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
+            raise ConfigError(
+                f"The prompt file {name} has no {{{{ {slot} }}}} in its user part. Add it there."
+            )
     content = prompts.read_content(name, FOLDER, "a judge")
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 

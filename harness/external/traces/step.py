@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.corpus.reading import read_json
-from harness.errors import CorpusError
+from harness.corpus.reading import read_objects
 from harness.external.exchange import Passage
 
 Kind = Literal["retriever", "reranker", "llm", "other"]
@@ -80,14 +78,8 @@ def _first(value: dict[str, Any], keys: Sequence[str]) -> str:
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """All objects of a JSON or JSON Lines file; raises CorpusError that names the line at fault."""
-    records = read_json(path, _unpacked)
-    if not records:
-        raise CorpusError(f"{path}: there is no record. Export some traces.")
-    odd = next((one for one in records if not isinstance(one, dict)), None)
-    if odd is not None:
-        raise CorpusError(f"{path}: holds {json.dumps(odd)[:60]} where an object is expected.")
-    return records
+    """All objects of a JSON or JSON Lines file; raises CorpusError that names the line or entry at fault."""
+    return read_objects(path, _unpacked)
 
 
 def _unpacked(whole: Any) -> list[Any]:
