@@ -6,6 +6,7 @@ imported when they are used.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -194,9 +195,19 @@ def ndcg(
     """NDCG@k of one ranking: its grades in rank order, and the grades of *all* that was judged.
 
     The ideal is the best k of ``judged``, not of what was retrieved; unjudged text has grade 0 in ``ranked``.
-    ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN if nothing judged is relevant.
+    ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN if nothing judged is relevant. Raises
+    ValueError for a negative grade, a k below 1, and a grade of ``ranked`` that ``judged`` lacks.
     Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
     """
+    if k is not None and k < 1:
+        raise ValueError(f"k is {k}: give a rank from 1, or None for all")
+    if min([0, *ranked, *judged]) < 0:
+        raise ValueError("a grade is below 0: grades are integers from 0")
+    if lacking := Counter(filter(None, ranked)) - Counter(judged):
+        raise ValueError(
+            f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
+            "judged, retrieved or not"
+        )
     worth = gain_exp if gain == "exp" else gain_lin
     ideal = np.array(sorted(judged, reverse=True), dtype=np.int64)
     best, found = (

@@ -68,6 +68,20 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
     assert harness.ndcg([], [3]) == 0
 
 
+@pytest.mark.parametrize(
+    ("ranked", "judged", "k", "message"),
+    [
+        ([3, 3], [3, 2], 10, "grade 3 more often than judged"),
+        ([3, 0], [2], 10, "grade 3 more often than judged"),
+        ([0, -1], [2], 10, "below 0"),
+        ([2], [2], 0, "k is 0"),
+    ],
+)
+def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
+    with pytest.raises(ValueError, match=message):
+        harness.ndcg(ranked, judged, k)
+
+
 def test_importing_is_light():
     code = "import harness, sys; print(sorted({'numpy', 'torch', 'pydantic', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import perf_counter
 
 from harness.answering.pricing import AnswerPlan, plan_answers
 from harness.answering.replies import answer_all, refuse_bad_golden
@@ -23,13 +22,12 @@ from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.report import Results
 from harness.running.checks import warn_of_languages, warn_of_services
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
 from harness.running.pending_calls import PendingService, missing_answers, pending_services
-from harness.running.search import Chunked, Searched, search_settings
+from harness.running.search import Chunked, Searched, cut_for_all, search_settings
 from harness.search import PendingCalls, PendingCallsError
 
 
@@ -114,14 +112,10 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunk
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context.reporter)
-    points = []
     with context.reporter.task("chunk", len(config.settings)) as task:
-        for setting in config.settings:
-            begun = perf_counter()
-            chunking = chunk_corpus(corpora.by_setting[setting.name], setting, context)
-            points.append(Chunked(setting, chunking, perf_counter() - begun))
-            task.advance()
-    return corpora, points
+        return corpora, cut_for_all(
+            config.settings, lambda one: corpora.by_setting[one.name], context, task.advance
+        )
 
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:

@@ -16,7 +16,7 @@ from harness.judging.pool import estimate_pool, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.running.checks import warn_of_languages
-from harness.running.chunks import Chunking, chunk_corpus
+from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
@@ -29,7 +29,7 @@ from harness.running.pending_calls import (
     pending_services,
     texts_to_buy,
 )
-from harness.running.search import Chunked, is_searched, pairs_left, search, search_settings
+from harness.running.search import Chunked, cut_for_all, is_searched, pairs_left, search, search_settings
 from harness.search import RETRIEVERS, PendingCalls
 from harness.types import Query
 
@@ -114,10 +114,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     planned: set[tuple[str, bytes]] = set()
     scored: set[tuple[str, bytes]] = set()
     rows = []
-    points = [
-        Chunked(setting, chunk_corpus(corpora.by_setting[setting.name], setting, context))
-        for setting in config.settings
-    ]
+    points = cut_for_all(config.settings, lambda one: corpora.by_setting[one.name], context)
     for point in points:
         keys = _to_embed(point, context)
         rows.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import command, config_file, flag, number, option
@@ -74,7 +75,8 @@ def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     )
     yield f"  query:   {entry.query}"
     for passage in entry.passages:
-        text = passage if full or len(passage) <= _PASSAGE else f"{passage[:_PASSAGE]} […]"
+        # the columns of a table are far apart in the text of a page
+        text = passage if full else shorten(passage, _PASSAGE, placeholder=" […]")
         yield "  passage: " + text.replace("\n", "\n           ")
         words = find_injection(passage)
         if words:

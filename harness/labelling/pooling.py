@@ -16,10 +16,9 @@ from harness.labelling.unjudged import (
     grades_by_document,
     unjudged_passages,
 )
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Chunked, Searched, search_settings
+from harness.running.search import Searched, cut_for_all, search_settings
 from harness.search import PendingCallsError
 from harness.types import Document, Query
 
@@ -42,7 +41,7 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
-        points = [Chunked(setting, chunk_corpus(corpus, setting, context)) for setting in config.settings]
+        points = cut_for_all(config.settings, lambda _: corpus, context)
         searched = search_settings(points, corpus.queries.queries, context)
     except PendingCallsError as error:
         raise LabelError(

@@ -114,7 +114,7 @@ def _unknown(name: str, key: str, families: Mapping[str, Family]) -> str:
 def _elsewhere(name: str) -> str:
     """A sentence on a name of another tool, with any cutoff; empty for others."""
     family = re.split(r"[.@]|_\d", name.strip())[0].lower()
-    return f" Its name is {_ELSEWHERE[family]} here." if family in _ELSEWHERE else ""
+    return f" Here it is called {_ELSEWHERE[family]}." if family in _ELSEWHERE else ""
 
 
 def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> None:

@@ -79,17 +79,15 @@ class Chunking:
         return self.tokens if self.indexed is None or not with_context else self.indexed.tokens
 
 
-def chunk_corpus(corpus: Corpus, setting: Setting, context: Context) -> Chunking:
+def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn | None = None) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
+    warn = warn or (lambda problem: context.reporter.warn(f"{setting.name}: {problem}"))
     tokenizer = context.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
     health = health_of(lengths, tokenizer.window)
     sources = RunSources(context, corpus, tokenizer)
-
-    def warn(problem: str) -> None:
-        context.reporter.warn(f"{setting.name}: {problem}")
 
     indexed = with_context(chunks, key, setting.context, sources, warn)
     if indexed is not None:

@@ -14,13 +14,15 @@ from harness.config import Setting
 from harness.custom.service import ServiceConfig
 from harness.llm import ModelConfig
 from harness.report import AskedRow, is_route
-from harness.running.chunks import Chunking
+from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
 from harness.running.context import Context
+from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
 from harness.search import Effort, FilterResult, PendingCallsError, RetrievalResult
 from harness.search.rerank import Pair, rerank
+from harness.text.numbers import listed
 from harness.types import Query, Ranking
 
 RETRIEVE = "retrieve"
@@ -79,6 +81,28 @@ class Chunked:
     setting: Setting
     chunking: Chunking
     seconds: float = 0.0
+
+
+def cut_for_all(
+    settings: Iterable[Setting],
+    corpus_of: Callable[[Setting], Corpus],
+    context: Context,
+    done: Callable[[], None] = lambda: None,
+) -> list[Chunked]:
+    """The chunks of every setting; what is wrong with several is said once. ``done`` is called after each."""
+    points: list[Chunked] = []
+    problems: dict[str, list[str]] = {}
+    for setting in settings:
+        begun = perf_counter()
+        found: list[str] = []
+        chunking = chunk_corpus(corpus_of(setting), setting, context, found.append)
+        points.append(Chunked(setting, chunking, perf_counter() - begun))
+        for problem in found:
+            problems.setdefault(problem, []).append(setting.name)
+        done()
+    for problem, names in problems.items():
+        context.reporter.warn(f"{listed(names, 3)}: {problem}")
+    return points
 
 
 def as_read(one: Searched) -> Searched:

@@ -11,10 +11,9 @@ from pathlib import Path
 from harness.labelling.rows import spreadsheet_safe
 from harness.report import counted
 from harness.running.checks import warn_of_languages
-from harness.running.chunks import chunk_corpus
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.search import Chunked, Searched, search_settings
+from harness.running.search import Searched, cut_for_all, search_settings
 from harness.store import write_text
 from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
@@ -58,7 +57,7 @@ def gather(
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context.reporter)
-        points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in settings]
+        points = cut_for_all(settings, lambda _: corpus, context)
         ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
         passages = {one.doc_id: passage_spans(one.text, LENGTH) for one in documents.values()}
         for one in todo:

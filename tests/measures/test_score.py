@@ -199,7 +199,7 @@ def test_names(given, canonical):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ndcg@10", "is ndcg_lin@k .* or ndcg_exp@k here"),
+        ("ndcg@10", "is called ndcg_lin@k .* or ndcg_exp@k\\. "),
         ("recal@10", "Did you mean recall"),
         ("zzz", "there is no measure 'zzz'. Known measures: ndcg_exp, ndcg_lin"),
         ("precision", "needs a cutoff, as in precision@10"),

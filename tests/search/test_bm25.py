@@ -196,6 +196,16 @@ def test_terms_are_searched_to_the_end_of_a_chunk(write_config, corpus, retrieve
     assert any("the rest of each chunk is not searched" in text for text in reporter.warnings) == warned
 
 
+def test_chunks_that_several_settings_do_not_read_to_the_end_are_warned_of_once(write_config, corpus):
+    (corpus / "docs" / "long.txt").write_text(" ".join(f"word{i}" for i in range(400)), encoding="utf-8")
+    retrieve = '[{kind: bm25}, {kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: [5, 10]}]'
+    path = write_config(chunk="{kind: recursive, chunk_size: 5000}", retrieve=retrieve, rerank="null")
+    reporter = Silent()
+    run_bench(load_config(path), reporter)
+    (told,) = (text for text in reporter.warnings if "is not searched" in text)
+    assert told.startswith("exact top_k=5 and exact top_k=10: 1 of 4 chunks are longer")
+
+
 @pytest.mark.slow
 def test_two_processes_rank_alike():
     code = (
