@@ -53,7 +53,7 @@ class BrokenError(HarnessError):
     """A step returned something that breaks the contract."""
 
 
-class Remark(Exception):  # noqa: N818 - it is no error
+class Remark(Exception):  # noqa: N818 - not an error
     """A step returned something allowed but worth knowing."""
 
 

@@ -16,7 +16,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     """Read a file by a library in the with block: whatever the library raises is a CorpusError.
 
     A damaged file raises nearly anything in libraries that read packed XML. Raises CorpusError too for what
-    is no regular file, and where the library is missing, named by ``package`` and our ``extra``.
+    is not a regular file, and where the library is missing, named by ``package`` and our ``extra``.
     """
     refuse_special(path)
     try:

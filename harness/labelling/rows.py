@@ -38,7 +38,7 @@ def spreadsheet_safe(value: Any) -> Any:
 
 
 def holds_rows(path: Path) -> bool:
-    """Whether a labels file is there and has more than a header; a file that is no text counts."""
+    """Whether a labels file is there and has more than a header; a file that is not text counts."""
     if not path.exists():
         return False
     least = {".csv": 2, ".tsv": 2, ".jsonl": 1}.get(path.suffix.lower())

@@ -120,7 +120,7 @@ class CallRun(BaseRun[T]):
         self._limiter = RateLimiter(
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
         )
-        # A pause that the endpoint asks for is no outage.
+        # A pause that the endpoint asks for is not an outage.
         self._breaker = Breaker(
             self._config.breaker, self._config.longest_outage, clock=self._limiter.unpaused_time
         )

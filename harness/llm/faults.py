@@ -158,7 +158,7 @@ def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
 
 
 def _names(words: str, parameter: str) -> bool:
-    """Whether words speak of a parameter: its name in quotes, or one that is no word of English."""
+    """Whether words speak of a parameter: its name in quotes, or one that is not an English word."""
     bare = "|" + rf"\b{parameter}\b" if "_" in parameter else ""
     return re.search(rf"['\"`‘“]{parameter}['\"`’”]{bare}", words) is not None
 

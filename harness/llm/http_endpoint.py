@@ -72,7 +72,7 @@ class HttpConfig(StageConfig):
     @field_validator("headers")
     @classmethod
     def _plain_headers(cls, headers: dict[str, str]) -> dict[str, str]:
-        """Refuse headers that look secret, because records keep them, or that are no headers."""
+        """Refuse headers that look secret, because records keep them, or that are not headers."""
         for name, value in headers.items():
             if _SECRET_HEADER.search(name):
                 raise ConfigError(

@@ -34,7 +34,7 @@ class ServedError(LlmError):
 
 
 class UnusableError(Exception):
-    """A reply that is no answer to its request; the message says what is wrong with it."""
+    """A reply that does not answer its request; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)

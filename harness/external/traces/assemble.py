@@ -64,7 +64,7 @@ def _exchange(
 
 
 def _outermost(steps: Sequence[Step]) -> list[Step]:
-    """Steps whose parent is not in the trace, those that are no model or retriever first."""
+    """Steps whose parent is not in the trace, those other than models and retrievers first."""
     ids = {step.step_id for step in steps}
     top = [step for step in steps if step.parent not in ids]
     return sorted(top, key=lambda step: step.kind != "other")

@@ -170,7 +170,7 @@ class BatchClient:
 
 
 async def _first(listed: Any) -> Any:
-    """The first page of a listing, which can be awaited and is no coroutine."""
+    """The first page of a listing, which can be awaited and is not a coroutine."""
     return await listed
 
 

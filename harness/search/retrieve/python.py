@@ -71,7 +71,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         """Makes a new retriever, and asks it query by query.
 
         Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
-        same call, which is no part of a search.
+        same call, which is not part of a search.
         """
         if self.config.returns == "rankings":
             raise NotMeasuredError(
