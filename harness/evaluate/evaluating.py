@@ -12,7 +12,7 @@ from harness.config import BenchConfig, RelevanceConfig
 from harness.corpus import AnchorResult, LabelRow
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import loss_levels, loss_measure, loss_rows
-from harness.evaluate.scoring import Scored, score_setting
+from harness.evaluate.scoring import ScoredSetting, score_setting
 from harness.evaluate.verdict import run_headline
 from harness.judging.judges import pool_judge_config
 from harness.judging.pool import Judged, judge_pool
@@ -43,7 +43,7 @@ class Evaluated:
     judged: Judged
     queries: tuple[Query, ...]
     clusters: Mapping[str, str]
-    scored: list[Scored]
+    scored: list[ScoredSetting]
     losses: list[LossRow]
     sensitivity: list[LabelSensitivityRow]
 
