@@ -28,12 +28,7 @@ _TWIN = "near-duplicate"
 
 
 def choose(
-    state: State,
-    context: Context,
-    count: int,
-    auto: bool = False,
-    again: bool = False,
-    by: str = "words",
+    state: State, context: Context, count: int, auto: bool = False, again: bool = False, by: str = "words"
 ) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 

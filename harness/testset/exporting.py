@@ -53,7 +53,7 @@ def export(state: State, context: Context) -> Outcome:
     lines = [
         f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
         f"{sum(bool(one.answer) for one in testset.questions)} answers; datasheet.md says how they came "
-        "about.",
+        "about."
     ]
     lines += _summary(merged)
     if kept:
@@ -73,11 +73,7 @@ def _summary(merged: MergedLabels) -> list[str]:
     """The edits of people to labels.csv since the last export."""
     parts = [
         f"{count} {what}"
-        for count, what in (
-            (merged.added, "added"),
-            (merged.edited, "edited"),
-            (merged.removed, "taken out"),
-        )
+        for count, what in ((merged.added, "added"), (merged.edited, "edited"), (merged.removed, "taken out"))
         if count
     ]
     lines = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []

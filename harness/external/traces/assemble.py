@@ -49,12 +49,7 @@ def assemble(path: Path, steps: Sequence[Step]) -> tuple[list[Exchange], Skipped
 
 
 def _exchange(
-    path: Path,
-    trace: str,
-    steps: Sequence[Step],
-    question: str,
-    read: Sequence[Passage],
-    answer: str,
+    path: Path, trace: str, steps: Sequence[Step], question: str, read: Sequence[Passage], answer: str
 ) -> Exchange:
     faults = [step.error for step in steps if step.error]
     reason = "" if answer else (f"failed: {faults[0]}" if faults else "the trace has no answer")
