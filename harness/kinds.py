@@ -76,7 +76,7 @@ class Kind(Generic[Config, Made]):
 
     @property
     def name(self) -> str:
-        """The value of ``kind`` that asks for it."""
+        """The value of ``kind`` that selects it."""
         default: str = self.config.model_fields["kind"].default
         return default
 
@@ -105,7 +105,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
 
     @property
     def default(self) -> str:
-        """The kind that is meant where a section names none."""
+        """The kind of a section that names none."""
         return next(iter(self._kinds))
 
     @property
