@@ -42,7 +42,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A half-open character range of a document, and what of the document is shown before it.
+    """A half-open character range of a document, and ranges of the document shown before it.
 
     ``before`` are ranges that many chunks repeat, such as the heading row of a table above each of its rows:
     in the order of the text, apart from each other, and before ``start``. ``text`` is the slices of ``spans``

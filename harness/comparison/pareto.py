@@ -1,4 +1,4 @@
-"""Quality against cost: what is worth its price."""
+"""Quality against cost: which settings are worth their price."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check: one sentence that holds or does not, and what was seen where it does not."""
+"""A check: one sentence that holds or does not, with the observation if it does not."""
 
 from __future__ import annotations
 

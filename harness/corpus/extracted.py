@@ -56,7 +56,7 @@ class Blocks:
         self._last = kind
 
     def heading(self, text: str, level: int) -> None:
-        """Add a heading as Markdown writes it, so that what looks for headings finds it."""
+        """Add a heading in Markdown, so that readers of headings find it."""
         line = " ".join(text.split())
         if line:
             self.add(f"{'#' * max(1, min(level, 6))} {line}", "heading")

@@ -230,7 +230,7 @@ def _of_documents(judgments: Sequence[Judgment], corpus: Corpus) -> Sequence[Jud
 
 
 def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
-    """The cluster of every query: what the query file says, else the document of its evidence.
+    """The cluster of every query: that of the query file, else the document of its evidence.
 
     Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
     for a query without evidence.

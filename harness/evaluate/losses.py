@@ -135,7 +135,7 @@ def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequenc
 
 
 def _highest(scores: Floats, others: Iterable[Floats]) -> Floats:
-    """The highest score of each query, [Q]: what was achieved says what was possible."""
+    """The highest score of each query, [Q]: an achieved score was possible."""
     for other in others:
         scores = np.fmax(scores, other)
     return scores

@@ -57,7 +57,7 @@ def vectors_file(config: EncoderConfig, context: Context) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The scores of the pairs of one request, in their order, and what they took."""
+    """The scores of the pairs of one request, in their order, and their effort."""
 
     scores: list[float]
     effort: Effort

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.search.tools import Tools
 
 Identity = list[Any]
-"""JSON-able facts that decide the output of a step, besides what it is given."""
+"""JSON-able facts that decide the output of a step, besides its input."""
 SearchOne = Callable[[Query], Ranking]
 """Searches for one query."""
 

@@ -30,7 +30,7 @@ _KEPT = "Everything paid for is kept: run again to resume."
 
 
 class ServedError(LlmError):
-    """An endpoint gave no usable numbers; what it gave before is kept."""
+    """An endpoint gave no usable numbers; earlier ones are kept."""
 
 
 class UnusableError(Exception):

@@ -1,4 +1,4 @@
-"""The step ``choose``: what to look at is measured; people mark what to keep, or a choice is made."""
+"""The step ``choose``: measure the candidates; people mark those to keep, or a choice is made."""
 
 from __future__ import annotations
 

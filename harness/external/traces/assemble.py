@@ -1,4 +1,4 @@
-"""From steps to questions: one a trace, with what was retrieved for it and what was answered."""
+"""From steps to questions: one per trace, with its retrieved passages and its answer."""
 
 from __future__ import annotations
 

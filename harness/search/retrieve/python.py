@@ -57,7 +57,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
-        """Call it and check what it returns."""
+        """Call it and check the result."""
         if not passages.ids or not queries:
             return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):

@@ -65,7 +65,7 @@ class QuestionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The questions, what they took, and how many calls brought none, by reason."""
+    """The questions, their cost, and how many calls brought none, by reason."""
 
     questions: list[Question]
     spending: Spending
