@@ -82,7 +82,7 @@ class Kind(Generic[Config, Made]):
 
 
 class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
-    """The variants of one stage, by name; the first is the default. ``Made`` is what all of them make."""
+    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
 
     def __init__(self, stage: str, *kinds: Kind[Any, Made]) -> None:
         """``stage`` is how messages name the stage: the section of the configuration."""

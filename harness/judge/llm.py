@@ -130,7 +130,7 @@ class LlmJudge:
         return summary
 
     def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
-        """Send what is to be asked in batches, and let ``grade`` wait for it; nothing without ``batch``."""
+        """Send the missing calls in batches, for which ``grade`` will wait; nothing without ``batch``."""
         if self.config.batch:
             send_batches(self.model, self.jobs(pairs), reporter=reporter)
 

@@ -1,4 +1,4 @@
-"""Rows of a labels file: what `labels` reads and a spreadsheet may open, written and added."""
+"""Write and add rows of a labels file, which `labels` reads and a spreadsheet may open."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ PlainUrl = Annotated[str, AfterValidator(plain_url)]
 
 
 class HttpConfig(StageConfig):
-    """Base of the configurations of what is asked over HTTP.
+    """Base of the configurations of services behind HTTP.
 
     Waiting for the rate limit, or as long as the endpoint asks (Retry-After), counts towards neither
     ``timeout`` nor ``deadline``. Errors name keys below ``section``.

@@ -1,4 +1,4 @@
-"""A language model behind the ledger: its calls, their recorded answers, and what they would cost."""
+"""A language model behind the ledger: its calls, their recorded answers, and their cost."""
 
 from __future__ import annotations
 
