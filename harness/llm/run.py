@@ -48,7 +48,7 @@ def ask(
 def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) -> None:
     """Send calls that the ledger lacks in batches, without waiting; ``ask`` collects the answers.
 
-    For several models that are asked the same, whose batches can then be answered side by side.
+    For several models with equal calls, whose batches can then be answered side by side. Raises as ``ask``.
     """
     with reporter.task("sending", 0) as task:
         given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
