@@ -83,13 +83,13 @@ class Kind(Generic[Config, Made]):
 
     @property
     def name(self) -> str:
-        """The value of ``kind`` that asks for it."""
+        """The value of ``kind`` that selects it."""
         default: str = self.config.model_fields["kind"].default
         return default
 
 
 class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
-    """The variants of one stage, by name; the first is the default. ``Made`` is what all of them make."""
+    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
 
     def __init__(self, stage: str, *kinds: Kind[Any, Made]) -> None:
         """``stage`` is how messages name the stage: the section of the configuration."""
@@ -112,7 +112,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
 
     @property
     def default(self) -> str:
-        """The kind that is meant where a section names none."""
+        """The kind of a section that names none."""
         return next(iter(self._kinds))
 
     @property

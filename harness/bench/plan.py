@@ -36,7 +36,7 @@ from harness.types import Query
 
 @dataclass(frozen=True, slots=True)
 class SettingPlan:
-    """One setting: its chunks, and what must be computed because no cache or earlier setting has it.
+    """One setting: its chunks, and the values to compute because no cache or earlier setting has them.
 
     ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
     cache, else at most as many.
@@ -206,7 +206,7 @@ def _plan_judge(
     context: Context,
     unanswered: bool,
 ) -> JudgePlan:
-    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed.
+    """Count the pairs to judge: exactly where the rankings are cached, since nothing may be computed.
 
     ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
     """

@@ -90,7 +90,7 @@ def import_(args: argparse.Namespace) -> int:
     number("--repeats", 3, "how often each call is made"),
 )
 def check(args: argparse.Namespace) -> int:
-    """Run the known set through every model that judges and print what it shows."""
+    """Run the known set through every model that judges and print the result."""
     from harness.config import load_config
     from harness.judge.check import check_judge
     from harness.judging.judges import llm_configs

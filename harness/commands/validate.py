@@ -102,7 +102,7 @@ def _answers(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _settings(plan: Plan) -> Table:
-    """The work for each setting; what is in the cache is left out of what is to be computed."""
+    """The work for each setting; cached values are not counted."""
     from harness.report import Table
 
     return Table(

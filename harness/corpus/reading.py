@@ -33,7 +33,7 @@ def refuse_special(path: Path) -> None:
 def read_utf8(path: Path) -> str:
     """The text of a UTF-8 file with its line ends and byte order mark.
 
-    Raises CorpusError for what is no regular file, for other encodings and for NUL characters, which are
+    Raises CorpusError for what is not a regular file, for other encodings and for NUL characters, which are
     valid UTF-8 but are in UTF-16 or binary files only.
     """
     refuse_special(path)
@@ -61,7 +61,7 @@ def read_utf8(path: Path) -> str:
 def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
     """The values in a file of JSON or JSON Lines; lists at the top give their entries.
 
-    ``listed_under`` gives the values in what is no list, by default itself. Raises CorpusError that names the
+    ``listed_under`` gives the values in anything but a list, by default itself. Raises CorpusError with the
     line at fault.
     """
     text = read_utf8(path).removeprefix("\ufeff")

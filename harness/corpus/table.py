@@ -95,7 +95,7 @@ def without_apostrophe(table: Table) -> Table:
 
 
 def _suggested_column(column: str, columns: Collection[str]) -> str:
-    """The tail of a message: the column that was probably meant, by what people call it or by its letters."""
+    """The tail of a message: the column probably meant, by its usual names or by its letters."""
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
     return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
@@ -130,7 +130,7 @@ def check_offsets(where: str, start: int | None, end: int | None, error: type[Ha
 
 
 class FaultsOfRows:
-    """Collects what is wrong with the rows of a file, so that all of it is reported together."""
+    """Collects the faults in the rows of a file, so that all are reported together."""
 
     _MOST = 20
 
@@ -139,7 +139,7 @@ class FaultsOfRows:
 
     @contextmanager
     def of_a_row(self) -> Iterator[None]:
-        """Keep what the with block raises."""
+        """Keep an error that the with block raises."""
         try:
             yield
         except self._error as fault:

@@ -55,7 +55,7 @@ class Agreement:
 
 
 def match_judgments(human: Iterable[Judgment], judge: Iterable[Judgment]) -> list[GradedPair]:
-    """Pairs of judgments of the same query and span; what only one side has judged is passed over.
+    """Pairs of judgments of the same query and span; what only one side has judged is ignored.
 
     Raises LabelError when people have given one span two grades: settle that before measuring a judge.
     """

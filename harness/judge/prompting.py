@@ -108,7 +108,7 @@ def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int
 
 
 def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malformed:
-    """The grades of the passages shown, in the order shown, or what is wrong with the answer."""
+    """The grades of the passages shown, in the order shown, or the fault of the answer."""
     if prompt.answer == "labelled":
         return parse_labelled(text, count, prompt.max_grade)
     if prompt.answer == "plain":
@@ -208,7 +208,7 @@ class GradingForm:
         return [user, {"role": "assistant", "content": json.dumps({"grade": example.grade})}]
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
-        """The grades of the passages in their own order, or what is wrong with the answer."""
+        """The grades of the passages in their own order, or the fault of the answer."""
         read = read_grades(self.prompt, text, len(call.passages))
         if isinstance(read, Malformed):
             return read

@@ -1,4 +1,4 @@
-"""Rows of a labels file: what `labels` reads and a spreadsheet may open, written and added."""
+"""Write and add rows of a labels file, which `labels` reads and a spreadsheet may open."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def spreadsheet_safe(value: Any) -> Any:
 
 
 def holds_rows(path: Path) -> bool:
-    """Whether a labels file is there and has more than a header; a file that is no text counts."""
+    """Whether a labels file is there and has more than a header; a file that is not text counts."""
     if not path.is_file():
-        # what is no file is refused where it is read
+        # what is not a file is refused where it is read
         return path.exists()
     least = {".csv": 2, ".tsv": 2, ".jsonl": 1}.get(path.suffix.lower())
     if least is None:

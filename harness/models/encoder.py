@@ -97,7 +97,7 @@ class LocalEncoder(Encoder):
 
 
 class LocalEncoderConfig(ComputingConfig, EncoderConfig):
-    """Base of what names an encoder whose model runs here."""
+    """Base of the configurations of encoders whose model runs here."""
 
     model: str
 

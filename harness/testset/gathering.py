@@ -35,11 +35,7 @@ _Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
-    state: State,
-    context: Context,
-    count: int,
-    also: Path | None = None,
-    again: bool = False,
+    state: State, context: Context, count: int, also: Path | None = None, again: bool = False
 ) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 

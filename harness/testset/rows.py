@@ -191,7 +191,7 @@ def to_csv(kind: type[T], rows: Iterable[T]) -> str:
 
 
 def from_csv(kind: type[T], path: Path) -> list[T]:
-    """The rows of a table as people may have saved it; columns of their own are passed over.
+    """The rows of a table as people may have saved it; columns of their own are ignored.
 
     An empty list where the file is not there or has no row. Raises CorpusError that names all lines at fault.
     """

@@ -8,15 +8,7 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.testset.grades import final_grades
-from harness.testset.rows import (
-    AnswerRow,
-    Candidate,
-    DisagreementRow,
-    GradeRow,
-    PoolRow,
-    Question,
-    key_of,
-)
+from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, PoolRow, Question, key_of
 from harness.testset.state import State
 from harness.testset.steps import chosen_of, gathered
 
@@ -78,13 +70,7 @@ def _chosen(state: State) -> list[Candidate]:
         return []
 
 
-def _next(
-    state: State,
-    chosen: list[Candidate],
-    searched: int,
-    graded: int,
-    open_: int,
-) -> tuple[str, ...]:
+def _next(state: State, chosen: list[Candidate], searched: int, graded: int, open_: int) -> tuple[str, ...]:
     """The commands that may come next, the first one first."""
     asked = {one.query_id for one in chosen if one.answerable == "yes"}
     do = f"harness testset {quote(str(state.folder))}"

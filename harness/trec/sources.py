@@ -36,7 +36,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _TABULAR = {".parquet", *_DELIMITERS}
 _FREE_ROWS = 20_000_000
 _LARGEST_ROWS_PER_BYTE = 50
-"""A table of equal rows, which is no run, has a hundred and more."""
+"""A table of equal rows, which is not a run, has a hundred and more."""
 
 
 def read_run(path: Path) -> Run:
@@ -182,7 +182,7 @@ def _read_csv(path: Path, use_threads: bool) -> pa.Table:
         )
     convert = csv.ConvertOptions(
         column_types={name: pa.string() for name in ids if name},
-        # an empty cell is no value; NA and null may be ids
+        # an empty cell is not a value; NA and null may be ids
         null_values=[""],
         strings_can_be_null=True,
     )

@@ -49,7 +49,7 @@ QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), ("query", "do
 
 
 def read_trec_run(path: Path) -> Run:
-    """Read ``query Q0 document rank score tag`` lines; raises TrecError with the line for what cannot be one.
+    """Read ``query Q0 document rank score tag`` lines; raises TrecError with the line of a bad one.
 
     Ranks are kept where all of them are whole numbers, and dropped otherwise.
     """
@@ -67,7 +67,7 @@ def read_trec_run(path: Path) -> Run:
 
 
 def read_trec_qrels(path: Path) -> Qrels:
-    """Read ``query iteration document grade`` lines; raises TrecError with the line of what is none."""
+    """Read ``query iteration document grade`` lines; raises TrecError with the line of a bad one."""
     table = _read(path, QRELS)
     query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
     _refuse_repeats(path, QRELS, query, doc, "judged")

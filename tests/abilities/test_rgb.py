@@ -126,8 +126,8 @@ def test_marks_follow_rgb(answer, marked):
 
 
 def test_other_words_of_refusal_count_if_asked_for():
-    one, said = trial((("a",),)), "I cannot answer this from the passages."
-    assert (mark(one, said).rejects, mark(one, said, any_refusal=True).rejects) == (False, True)
+    one, reply = trial((("a",),)), "I cannot answer this from the passages."
+    assert (mark(one, reply).rejects, mark(one, reply, any_refusal=True).rejects) == (False, True)
 
 
 def test_an_answer_is_right_with_every_part():

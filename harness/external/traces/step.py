@@ -39,7 +39,7 @@ class Step:
 
 
 def passages_in(value: Any) -> tuple[Passage, ...]:
-    """The documents in what a retriever returned: a list of texts or objects, or an object that holds one."""
+    """The documents in the output of a retriever: a list of texts or objects, or an object that holds one."""
     if isinstance(value, dict):
         for key in ("documents", "docs", "output", "results", "matches", "nodes", "chunks", "context"):
             if isinstance(value.get(key), list):
