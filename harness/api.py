@@ -44,7 +44,7 @@ def run(
     reporter: Reporter | None = None,
     again: bool = False,
 ) -> Results:
-    """Run a benchmark as ``harness bench`` does, report.html included, and return what it left behind.
+    """Run a benchmark as ``harness bench`` does, report.html included, and return its results.
 
     Where nothing has changed since its results were written, these are returned immediately; ``again`` runs
     it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them

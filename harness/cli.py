@@ -55,7 +55,7 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
 
 
 def _exit_code_of(error: BaseException) -> int:
-    """Print in one line, without a traceback, what has ended the command; returns the exit code."""
+    """Print the error that ended the command in one line, without a traceback; returns the exit code."""
     # an interrupted library may raise anything, such as an ImportError: it was the signal
     if stopping.exit_code() is not None or isinstance(error, KeyboardInterrupt):
         stopping.say_stopped()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any, Generic, TypeVar, Union
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from harness.errors import ConfigError
 from harness.printable import quoted
@@ -37,6 +37,13 @@ class StageConfig(BaseModel):
     def _can_be_kept(cls, value: Any) -> Any:
         _check(value)
         return value
+
+
+def problem_in(error: ValidationError) -> str:
+    """The first problem that pydantic found, with its place, on one line."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ")
 
 
 def _check(value: Any) -> None:
@@ -76,13 +83,13 @@ class Kind(Generic[Config, Made]):
 
     @property
     def name(self) -> str:
-        """The value of ``kind`` that asks for it."""
+        """The value of ``kind`` that selects it."""
         default: str = self.config.model_fields["kind"].default
         return default
 
 
 class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
-    """The variants of one stage, by name; the first is the default. ``Made`` is what all of them make."""
+    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
 
     def __init__(self, stage: str, *kinds: Kind[Any, Made]) -> None:
         """``stage`` is how messages name the stage: the section of the configuration."""
@@ -105,7 +112,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
 
     @property
     def default(self) -> str:
-        """The kind that is meant where a section names none."""
+        """The kind of a section that names none."""
         return next(iter(self._kinds))
 
     @property

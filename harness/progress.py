@@ -145,7 +145,7 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h" + (f" {minutes % 60} min" if minutes % 60 else "")
 
 
-class Remembering:
+class RecordingReporter:
     """Hands everything on to another reporter and keeps the warnings."""
 
     def __init__(self, reporter: Reporter) -> None:

@@ -29,7 +29,7 @@ def open_closed_streams() -> bool:
 def give_output_up() -> None:
     """Redirect standard output to nowhere, so that Python does not complain at exit about unwritten data."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    # in a test it may be no file
+    # in a test it may not be a file
     with suppress(OSError):
         os.dup2(devnull, sys.stdout.fileno())
     os.close(devnull)
@@ -38,7 +38,7 @@ def give_output_up() -> None:
 def flush() -> None:
     """Flush: a failure can be reported now, but no longer when Python exits.
 
-    A closed pipe is no failure: the work of the command is done. Raises OSError for a full disk.
+    A closed pipe is not a failure: the work of the command is done. Raises OSError for a full disk.
     """
     try:
         sys.stdout.flush()
@@ -55,7 +55,7 @@ def flush_or_give_up() -> None:
 
 
 class Unbreakable:
-    """A stream for progress and messages: a closed pipe or a lost terminal is no reason to end a run."""
+    """A stream for progress and messages: a closed pipe or a lost terminal does not end a run."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file

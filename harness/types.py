@@ -11,7 +11,7 @@ from typing import Any, Literal
 Split = Literal["train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation")
 MAX_GRADE = 4
-# The score of a chunk that a reranker left where the retriever had put it: below all that were scored.
+# The score of a chunk that a reranker did not score: it keeps its place below all scored ones.
 NOT_SCORED = float("-inf")
 
 
@@ -42,7 +42,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A half-open character range of a document, and what of the document is shown before it.
+    """A half-open character range of a document, and ranges of the document shown before it.
 
     ``before`` are ranges that many chunks repeat, such as the heading row of a table above each of its rows:
     in the order of the text, apart from each other, and before ``start``. ``text`` is the slices of ``spans``
@@ -248,7 +248,7 @@ class RunRecord:
 class Slot:
     """The folder of an index on disk, for one reader.
 
-    Unless ``built``, whoever fills it calls ``finish`` once it is whole. ``release`` is called when the index
+    Unless ``built``, its builder calls ``finish`` once it is complete. ``release`` is called when the index
     is closed: it keeps what was finished.
     """
 

@@ -78,8 +78,8 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         config = batched(server.url)
         # the first look ends the run, and the batch goes on
         assert exit_code("bench", config) != 0
-        said = capsys.readouterr()
-        assert "continue at the endpoint" in " ".join((said.out + said.err).split())
+        output = capsys.readouterr()
+        assert "continue at the endpoint" in " ".join((output.out + output.err).split())
         (name,) = script.batches
         shown = printed(capsys, "judge", "batches")
         assert name in shown
@@ -89,10 +89,10 @@ def test_batches_are_listed_cancelled_and_taken_in(batched, tmp_path, capsys):
         assert "cancelling" in printed(capsys, "judge", "batches", "--cancel")
         script.looks = 1
         assert exit_code("bench", config) == 0
-        said = capsys.readouterr()
-        assert "was cancelled" in " ".join((said.out + said.err).split())
+        output = capsys.readouterr()
+        assert "was cancelled" in " ".join((output.out + output.err).split())
         assert "No batch is in progress" in printed(capsys, "judge", "batches")
-    assert KEY not in said.out + said.err
+    assert KEY not in output.out + output.err
 
 
 def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_again(batched, tmp_path, capsys):
@@ -102,9 +102,9 @@ def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_again(batched, tmp_p
         config = batched(server.url)
         assert exit_code("bench", config) != 0
         script.batches.clear()
-        said = refused(capsys, "bench", config)
-        assert "does not know batch batch_2" in said
-        assert "harness judge batches --forget" in said
+        output = refused(capsys, "bench", config)
+        assert "does not know batch batch_2" in output
+        assert "harness judge batches --forget" in output
         assert exit_code("judge", "batches") == 1
         assert "does not know" in " ".join(capsys.readouterr().out.split())
         assert exit_code("judge", "batches", "--forget", "batch_2") == 0
@@ -115,11 +115,12 @@ def test_a_batch_that_is_gone_can_be_forgotten_and_is_asked_again(batched, tmp_p
 
 def test_an_endpoint_without_batches_is_named_with_what_to_do(batched, capsys):
     with FakeServer(lambda request, number: error(404, "Not Found")) as server:
-        said = refused(capsys, "bench", batched(server.url, "true"))
+        output = refused(capsys, "bench", batched(server.url, "true"))
         assert (
-            f"{server.url} offers no batches (it says: not_found: Not Found." in said or "offers no" in said
+            f"{server.url} offers no batches (it says: not_found: Not Found." in output
+            or "offers no" in output
         )
-        assert "Remove `batch` from the configuration" in said
+        assert "Remove `batch` from the configuration" in output
 
 
 def test_the_check_of_a_judge_asks_call_by_call(batched, capsys):

@@ -207,8 +207,8 @@ def test_passages_that_speak_to_the_judge_are_named_before_and_after(place, tmp_
 
 def test_a_panel_is_planned_run_shown_and_checked(place, tmp_path, capsys):
     def script(request, number):
-        said = right(request)
-        return grade(1) if request["body"]["model"] == "stern-1" else said
+        output = right(request)
+        return grade(1) if request["body"]["model"] == "stern-1" else output
 
     with FakeServer(script) as server:
         path = place(server.url)

@@ -78,7 +78,7 @@ def _evidence(
 ) -> Evidence:
     query = Query(row["query_id"], row["text"], "train")
     case = Case(query, tuple(map(_chunk, passages)), None, "not asked", judgments=tuple(judgments))
-    # text with all words of the answer holds the answer; text that overlaps evidence is no near miss
+    # text with all words of the answer holds the answer; text that overlaps evidence is not a near miss
     held = holdings(case, 1, Projection())
     touched = holdings(case, 1, Projection("any_overlap"))
     facts: dict[str, list[str]] = {}

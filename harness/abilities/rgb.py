@@ -54,24 +54,30 @@ def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
     With ``true``, counterfactual ones are read with their true passages instead, for noise and rejection.
     Raises CorpusError that names the line at fault.
     """
-    found = []
+    found: dict[str, tuple[int, Instance]] = {}
     for number, line in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
         try:
             record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("it is not an object")
             if true:
                 record.pop("positive_wrong", None)
-            found.append(_instance(record, f"{path.stem}-{record['id']}"))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            one = _instance(record, f"{path.stem}-{record['id']}")
+        except (ValueError, KeyError, RecursionError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise CorpusError(
-                f"{where}: not an RGB instance ({what}). Each has id, query, answer, positive and negative."
+                f"{where}: not an RGB instance ({what}). Each has id, query, answer, positive and "
+                "negative. Take the file as RGB has it."
             ) from error
+        first, _ = found.setdefault(one.name, (number, one))
+        if first != number:
+            raise CorpusError(f"{where}: id {record['id']} is already on line {first}. Keep one of them.")
     if not found:
         raise CorpusError(f"{path} has no instances. Name a file of RGB such as en_fact.jsonl.")
-    return found
+    return [one for _, one in found.values()]
 
 
 def rgb_trials(instances: Sequence[Instance], options: RgbOptions) -> Iterator[Trial]:
@@ -134,7 +140,7 @@ def _instance(record: Mapping[str, Any], name: str) -> Instance:
         raise ValueError("positive is empty")
     nested = isinstance(positive[0], list)
     task: Task = "int" if nested else "fact" if "positive_wrong" in record else "plain"
-    lists = tuple(tuple(map(_text, part)) for part in (positive if nested else [positive]))
+    lists = tuple(map(_texts, positive if nested else [positive]))
     if not all(lists):
         raise ValueError("a list of positive passages is empty")
     return Instance(
@@ -143,8 +149,8 @@ def _instance(record: Mapping[str, Any], name: str) -> Instance:
         _text(record["query"]),
         _golden(record["answer"]),
         lists,
-        tuple(map(_text, record["negative"])),
-        tuple(map(_text, record.get("positive_wrong", ()))),
+        _texts(record["negative"]),
+        _texts(record.get("positive_wrong", [])),
         _text(record.get("fakeanswer", "")),
     )
 
@@ -156,6 +162,13 @@ def _golden(answer: Any) -> Golden:
     if not golden or any(not part or not all(map(str.strip, part)) for part in golden):
         raise ValueError("answer is empty")
     return golden
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        # a text would be read letter by letter
+        raise ValueError(f"{value!r:.40} is not a list")
+    return tuple(map(_text, value))
 
 
 def _text(value: Any) -> str:

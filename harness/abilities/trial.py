@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError
+from harness.kinds import problem_in
 from harness.text.characters import encodable
 
 Ability = Literal["noise", "rejection", "integration", "counterfactual"]
@@ -65,17 +66,20 @@ def read_trials(path: Path) -> list[Trial]:
     found: dict[str, Trial] = {}
     # strict: a text in place of a list would be read letter by letter
     form = TypeAdapter(Trial)
-    for number, line in enumerate(read_utf8(path).split("\n"), start=1):
+    for number, line in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         try:
             one = form.validate_json(line, strict=True)
         except ValidationError as error:
-            problem = error.errors()[0]
-            what = ": ".join((*map(str, problem["loc"]), problem["msg"].removeprefix("Value error, ")))
-            raise CorpusError(f"{path}, line {number}: is not a trial ({what}).") from error
+            raise CorpusError(
+                f"{path}, line {number}: is not a trial ({problem_in(error)}). Correct it, or make the "
+                "trials again."
+            ) from error
         if one.trial_id in found:
-            raise CorpusError(f"{path}, line {number}: trial_id {one.trial_id!r} appears twice.")
+            raise CorpusError(
+                f"{path}, line {number}: trial_id {one.trial_id!r} appears twice. Keep one of them."
+            )
         found[one.trial_id] = one
     if not found:
         raise CorpusError(f"{path}: has no trials. Make some with `harness abilities`.")

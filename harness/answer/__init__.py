@@ -1,4 +1,4 @@
-"""Answers to questions, and how good they are: what was read, what was answered, how it is measured."""
+"""Answers to questions, and their quality: the passages read, the answers, and their measures."""
 
 from harness.answer.case import AnswerScore, Case
 from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, MeasureFacts

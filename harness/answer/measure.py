@@ -106,7 +106,7 @@ class AnswerMeasure(ABC, Generic[Config]):
         """The scores of the cases, one for each; of several golden answers the first counts."""
 
     def missing(self, case: Case) -> str:
-        """Why a case lacks what the measure looks at; '' where it lacks nothing."""
+        """The reason why a case lacks an input of the measure; '' if it lacks none."""
         needs = self.needs
         if "answer" in needs and case.answer is None:
             return f"not answered: {case.reason}"
@@ -127,7 +127,7 @@ class AnswerMeasure(ABC, Generic[Config]):
         return AnswerScore(case.query.query_id, self.name, None, reason, details or {}, failed)
 
     def lacking(self, case: Case) -> AnswerScore | None:
-        """The score of a case that lacks what the measure looks at; None if it lacks nothing.
+        """The score of a case that lacks an input of the measure; None if it lacks none.
 
         A question that was not answered has an unknown value; one without a golden answer has none.
         """
@@ -140,7 +140,7 @@ class PlainMeasure(AnswerMeasure[Config]):
     """A measure of each case by itself that needs no model."""
 
     def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
-        """Every case that has what it takes, scored."""
+        """Score every case that has all inputs."""
         return [self.lacking(case) or self.one(case) for case in cases]
 
     @abstractmethod

@@ -17,7 +17,7 @@ Language = Literal["en", "zh"]
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[T]):
-    """One kind of call: what its prompt shows (``query`` and texts in ``slots``) and what is answered."""
+    """One kind of call: the content of its prompt (``query``, texts in ``slots``) and the answer's shape."""
 
     name: str
     slots: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""Rankings → answers, and what is measured of them. One job per file."""
+"""Rankings → answers and their measures. One job per file."""

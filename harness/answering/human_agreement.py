@@ -49,10 +49,13 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
             where = f"{path}, line {row.line}"
             query, measure = row.get("query_id"), row.get("measure")
             if query not in known:
-                raise CorpusError(f"{where}: there is no question {query!r}{suggestion(query, known)}.")
+                raise CorpusError(
+                    f"{where}: there is no question {query!r}{suggestion(query, known)}. Correct the id."
+                )
             if measure not in measures:
                 raise CorpusError(
-                    f"{where}: {measure!r} is not among the measures{suggestion(measure, measures)}."
+                    f"{where}: {measure!r} is not among the measures{suggestion(measure, measures)}. "
+                    "Correct the name, or measure it too."
                 )
             if query in found.get(measure, {}):
                 raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")

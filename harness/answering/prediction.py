@@ -95,7 +95,7 @@ def _compared(
 
 
 def _coefficients(pair: _Pair) -> Iterator[tuple[str, str, Floats, int, str]]:
-    """Over what, which coefficient, its value and those of the resamples, of how many queries, why none."""
+    """Scope, coefficient, its value and those of resamples, number of queries, reason for no value."""
     settings, count = pair.ranking.shape
     few = "" if count >= _FEWEST_QUERIES else f"fewer than {_FEWEST_QUERIES} queries"
     lonely = few or ("" if settings >= _FEWEST_SETTINGS else f"fewer than {_FEWEST_SETTINGS} settings")

@@ -65,7 +65,7 @@ def plan_answers(
 
 
 def placeholder_rankings(points: Sequence[Chunked], queries: Sequence[Query]) -> list[Searched]:
-    """Settings as if they had found chunks spread evenly over the corpus: about as long as what is read."""
+    """Settings as if they had found chunks spread evenly over the corpus: about the length to be read."""
     found = []
     for point in points:
         ids = [chunk.chunk_id for chunk in point.chunking.chunks]

@@ -136,7 +136,7 @@ def _problems(measure: str, found: list[KnownAnswer]) -> Iterator[str]:
 
 
 def _within(value: float, expected: Range) -> bool:
-    # differences from rounding are no fault
+    # differences from rounding are not faults
     return expected[0] - 1e-9 <= value <= expected[1] + 1e-9
 
 

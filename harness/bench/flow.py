@@ -77,7 +77,7 @@ def run_bench(
 
 
 def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
-    """The corpus, and the rankings of every setting; warns of what the scores will not show.
+    """The corpus, and the rankings of every setting; warns of limits of the scores.
 
     Where several parsers read the documents, each of their texts is a document of the corpus.
     """

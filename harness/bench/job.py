@@ -9,7 +9,7 @@ from harness.bench.final_output import FinalOutput
 from harness.bench.unchanged import find_unchanged, keep_origin, origin_of, written
 from harness.config import BenchConfig
 from harness.errors import HarnessError
-from harness.progress import Remembering, Reporter
+from harness.progress import RecordingReporter, Reporter
 from harness.report import Results
 
 
@@ -45,7 +45,7 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
 
     notes: list[str] = []
     files: dict[str, str] = {}
-    remembering = Remembering(reporter)
+    remembering = RecordingReporter(reporter)
 
     def finish(folder: Path) -> None:
         _, page = write_page(folder, reporter=remembering, name=config.name)

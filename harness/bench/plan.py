@@ -36,7 +36,7 @@ from harness.types import Query
 
 @dataclass(frozen=True, slots=True)
 class SettingPlan:
-    """One setting: its chunks, and what must be computed because no cache or earlier setting has it.
+    """One setting: its chunks, and the values to compute because no cache or earlier setting has them.
 
     ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
     cache, else at most as many.
@@ -122,7 +122,8 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
                 setting=point.setting.name,
                 chunks=len(point.chunking.chunks),
                 tokens_p50=point.chunking.health.get("tokens_p50", 0),
-                overlong=point.chunking.health["overlong"],
+                # a search by words reads every chunk to its end
+                overlong=point.chunking.health["overlong"] if point.setting.retrieve.encoders() else 0,
                 to_embed=len(keys - planned),
                 pairs=_to_score(point, queries, scored, context),
             )
@@ -205,7 +206,7 @@ def _plan_judge(
     context: Context,
     unanswered: bool,
 ) -> JudgePlan:
-    """Count what is to be judged: exactly where the rankings are cached, since nothing may be computed.
+    """Count the pairs to judge: exactly where the rankings are cached, since nothing may be computed.
 
     ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
     """

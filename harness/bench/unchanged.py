@@ -87,7 +87,7 @@ def keep_origin(
     warnings: tuple[str, ...],
     ending: FinalOutput,
 ) -> None:
-    """Keep what a finished run was made from, for the next one.
+    """Keep the inputs of a finished run, for the next one.
 
     ``made`` is from before the run, ``files`` the hashes of what it has written by their paths in the folder.
     Nothing is kept where an input has changed meanwhile, or where another run might do better: a document
@@ -141,7 +141,7 @@ def _name(config: BenchConfig) -> str:
 
 
 def _paid(layout: CacheLayout) -> Iterator[tuple[str, Any]]:
-    """The sizes of the files of what was paid for: they only grow, unless one is removed and made again."""
+    """The sizes of the files with paid results: they only grow, unless one is removed and made again."""
     for path in (layout.ledger, *sorted(layout.paid.glob("*.sqlite"))):
         if path.is_file():
             yield path.relative_to(layout.root).as_posix(), path.stat().st_size

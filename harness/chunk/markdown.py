@@ -39,7 +39,7 @@ class MarkdownConfig(OverlappingConfig):
 
 
 def section_spans(text: str, heading_level: int = 6) -> list[Span]:
-    """The sections of a text, from one heading to the next; what is before the first is one too."""
+    """The sections of a text, from one heading to the next; the text before the first is one too."""
     cuts = (heading.start for heading in markdown_headings(text) if heading.level <= heading_level)
     return list(between(0, len(text), cuts))
 

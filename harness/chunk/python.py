@@ -20,7 +20,7 @@ class PythonChunkerConfig(CodeConfig, ChunkerConfig):
         """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.
 
         Offsets are half-open and count characters of the text. Raises HarnessError for offsets outside of
-        it, for those that do not rise, and for anything else that is no offset.
+        it, for those that do not rise, and for anything else that is not an offset.
         """
         return [_spans(document, self) for document in documents]
 

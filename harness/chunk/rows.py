@@ -78,7 +78,7 @@ class RowsConfig(SizedConfig):
 
 @dataclass(frozen=True, slots=True)
 class RowTable:
-    """A table: the ranges of its rows in the order of the text, and what each is shown with."""
+    """A table: the ranges of its rows in the order of the text, and the heading of each."""
 
     rows: tuple[Span, ...]
     before: tuple[Span, ...]

@@ -89,7 +89,7 @@ def distances(vectors: NDArray[np.float32]) -> Floats:
 
 
 class _Room:
-    """How long a run of sentences is, in the unit: its sentences and what is between them."""
+    """How long a run of sentences is, in the unit: its sentences and the gaps between them."""
 
     def __init__(self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: Measure) -> None:
         gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])

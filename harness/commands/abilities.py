@@ -152,17 +152,22 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     from pydantic import ValidationError
 
     from harness.answer.stage import ANSWERERS
+    from harness.config.load import known_below
     from harness.config.source import read_source
+    from harness.errors import ConfigError
 
     source = read_source(path)
     section = source.data.get("answer")
     if not isinstance(section, dict):
         raise source.error(("answer",), "must be one section here, such as `answer: {kind: extractive}`.")
-    kind = ANSWERERS.find(section.get("kind", ANSWERERS.default))
+    try:
+        kind = ANSWERERS.find(section.get("kind", ANSWERERS.default))
+    except ConfigError as error:
+        raise ConfigError(f"{source.where(('answer', 'kind'))}: {error}") from None
     try:
         config: AnswerConfig = kind.config.model_validate(section)
     except ValidationError as error:
-        raise source.explain(("answer",), error, known=kind.config.model_fields) from None
+        raise source.explain(("answer",), error, known=known_below(kind.config, error)) from None
     cache = source.data.get("cache", ".cache/harness")
     if not isinstance(cache, str):
         raise source.error(("cache",), "must be the path of a folder.")

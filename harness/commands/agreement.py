@@ -51,14 +51,10 @@ def agreement(args: argparse.Namespace) -> int:
 
 
 def _of_file(args: argparse.Namespace) -> int:
-    from harness.errors import LabelError
-    from harness.judge.agreement_report import measure_agreement, read_pairs
+    from harness.judge.agreement_report import measure_agreement
+    from harness.judging.graded_pairs import read_pairs
 
-    try:
-        with args.pairs.open(encoding="utf-8", newline="") as lines:
-            by_judge, odd = read_pairs(lines, str(args.pairs), args.max_grade, args.out_of_scale)
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabelError(f"{args.pairs} cannot be read: {error}") from error
+    by_judge, odd = read_pairs(args.pairs, args.max_grade, args.out_of_scale)
     found = [
         measure_agreement(judge, pairs, args.max_grade, out_of_scale=odd[judge])
         for judge, pairs in by_judge.items()

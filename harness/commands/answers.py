@@ -57,7 +57,7 @@ def show_answers(args: argparse.Namespace) -> int:
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
     left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(found) else ""
     print_line(
-        f"{len(found)} answers{left}; without a grade: {reasons.total()}{f' ({failed})' if failed else ''}."
+        f"{len(found):,} answers{left}; without a grade: {reasons.total()}{f' ({failed})' if failed else ''}."
     )
     return 0
 

@@ -72,7 +72,7 @@ def _print_work(record: RunRecord) -> None:
     computed = (
         f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
         f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
-        f"{counts.get('vectors_reused', 0)} and {counts.get('pairs_reused', 0)} reused, "
+        f"{counts.get('vectors_reused', 0):,} and {counts.get('pairs_reused', 0):,} reused, "
         f"in {record.timings['total']:.1f} s."
     )
     show((*_called(record), *_judging(record), computed))

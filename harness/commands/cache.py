@@ -1,4 +1,4 @@
-"""`harness cache`: what the cache holds, and how to make room."""
+"""`harness cache`: the content of the cache, and how to make room."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """The scores that a gate compares, what both rest on, and what to say first."""
+    """The scores that a gate compares, their basis, and the lines to print first."""
 
     now: ScoreMatrix
     before: ScoreMatrix

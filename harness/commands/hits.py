@@ -1,4 +1,4 @@
-"""`harness score --hits`: score what another pipeline returned."""
+"""`harness score --hits`: score the hits of another pipeline."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _config(args: argparse.Namespace) -> BenchConfig:
-    """The benchmark that the options describe; raises ConfigError for what cannot be."""
+    """The benchmark that the options describe; raises ConfigError for impossible ones."""
     from pydantic import ValidationError
 
     from harness.config import BenchConfig

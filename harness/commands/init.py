@@ -50,9 +50,7 @@ def init(args: argparse.Namespace) -> int:
     print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
     print_line("Next, make questions and labels step by step:")
     print_line(f"  harness testset {out} status")
-    print_line(
-        f"or fill {out}/queries.csv and {out}/labels.csv yourself ({out}/README.md explains the columns):"
-    )
+    print_line(f"or fill queries.csv and labels.csv yourself, as {out}/README.md explains:")
     print_line(f"  harness validate {out}/bench.yaml")
     print_line(f"  harness bench {out}/bench.yaml")
     return 0
@@ -71,7 +69,8 @@ def _found(found: FolderSummary) -> list[str]:
     language = found.text.language or "not recognised"
     lines = [
         f"{found.folder}: {counted(found.documents, 'document')} ({kinds}){pages}, "
-        f"{found.text.characters:,} characters; language: {language}; {tables}."
+        f"{found.text.characters:,} characters.",
+        f"Language: {language}; {tables}.",
     ]
     if found.unread:
         others = ", ".join(f"{count} {suffix}" for suffix, count in found.unread.items())

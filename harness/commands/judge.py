@@ -70,11 +70,11 @@ def import_(args: argparse.Namespace) -> int:
     from harness.terminal import print_line
 
     try:
-        with args.file.open(encoding="utf-8") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
+        with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise JudgeError(f"{args.file} cannot be read: {reason}.") from error
+        raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
     print_line(f"{found.added} answers added, {found.already_there} were already there.")
     return 0
 
@@ -90,7 +90,7 @@ def import_(args: argparse.Namespace) -> int:
     number("--repeats", 3, "how often each call is made"),
 )
 def check(args: argparse.Namespace) -> int:
-    """Run the known set through every model that judges and print what it shows."""
+    """Run the known set through every model that judges and print the result."""
     from harness.config import load_config
     from harness.judge.check import check_judge
     from harness.judging.judges import llm_configs

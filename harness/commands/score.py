@@ -1,4 +1,4 @@
-"""`harness score`: evaluate a run file against a qrels file, or what another pipeline returned."""
+"""`harness score`: evaluate a run file against a qrels file, or hits of another pipeline."""
 
 from __future__ import annotations
 

@@ -73,6 +73,7 @@ def undo(args: argparse.Namespace) -> int:
     with state.alone():
         undone = state.undo()
     print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
+    print_line(f"As they were, with every edit: {args.folder}/history/undone/{undone.folder.name}/.")
     return 0
 
 

@@ -92,7 +92,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(word: str | None = None) -> argparse.ArgumentParser:
-    """The parser of all commands; what it returns has ``run``, which does the work of the one chosen.
+    """The parser of all commands; its result has ``run``, which does the work of the chosen one.
 
     ``word`` names the wanted command, and no other is then built. For an unknown word all are built, so that
     the error lists them.

@@ -44,7 +44,8 @@ def validate(args: argparse.Namespace) -> int:
             ("queries", len(corpus.queries.queries)),
             (
                 "labels",
-                f"{len(anchored.judgments)} anchored, {sum(not a.accepted for a in anchored.anchorings)} not",
+                f"{len(anchored.judgments):,} anchored, "
+                f"{sum(not a.accepted for a in anchored.anchorings):,} not",
             ),
             *((_TO_DO[one.purpose], f"{one.name}: {one.estimate}") for one in plan.rewriting),
             *(("to ask", f"{one.url}, for {counted(one.settings, 'setting')}") for one in plan.services),
@@ -101,7 +102,7 @@ def _answers(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _settings(plan: Plan) -> Table:
-    """The work for each setting; what is in the cache is left out of what is to be computed."""
+    """The work for each setting; cached values are not counted."""
     from harness.report import Table
 
     return Table(

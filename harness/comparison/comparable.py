@@ -1,4 +1,4 @@
-"""May these results be compared? Only what was scored on the same queries and the same judged text."""
+"""May these results be compared? Only those scored on the same queries and the same judged text."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def conclude(
     corrected: str = "",
     options: Options | None = None,
 ) -> Verdict:
-    """Conclude what the scores of one measure say, with ``others`` of the same settings to contradict it.
+    """Conclude from the scores of one measure, with ``others`` of the same settings to contradict it.
 
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each

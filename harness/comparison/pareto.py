@@ -1,4 +1,4 @@
-"""Quality against cost: what is worth its price."""
+"""Quality against cost: which settings are worth their price."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def on_front(cost: Floats, quality: Floats) -> Bools:
 
 
 def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
-    """Raise HarnessError where a setting has no cost, or one that is no finite number."""
+    """Raise HarnessError where a setting has no cost, or one that is not a finite number."""
     missing = [name for name in settings if not np.isfinite(cost.get(name, np.nan))]
     if missing:
         raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, mo
 
 from harness.answer import AnswerMeasureConfig
 from harness.config.answers import as_measures, check_measures
+from harness.config.load import known_below
 from harness.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig
 from harness.config.source import Source, read_source
 from harness.errors import ConfigError
@@ -25,7 +26,7 @@ class AnswerScoringConfig(StageConfig):
 
     answer_measures: Annotated[
         tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
-    ] = Field(DEFAULT_MEASURES, validate_default=True)
+    ] = Field(DEFAULT_MEASURES, validate_default=True, min_length=1)
     answer_judge: ModelConfig | None = None
     answer_embedding: EmbedConfig = EmbedConfig(model=DEFAULT_TOKENIZER)
     answer_max_unscored: float = Field(0.1, ge=0, le=1)
@@ -52,7 +53,7 @@ def load_answer_scoring(path: Path | None, measures: Sequence[str] = ()) -> Answ
         if path is None:
             what = error.errors()[0]["msg"].removeprefix("Value error, ")
             raise ConfigError(f"--measures: {what}. Put keys of measures into a file for --config.") from None
-        raise source.explain((), error, known=list(AnswerScoringConfig.model_fields)) from None
+        raise source.explain((), error, known=known_below(AnswerScoringConfig, error)) from None
 
 
 def _own_keys(source: Source) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def load_config(path: Path) -> BenchConfig:
     try:
         config = BenchConfig.model_validate(data)
     except ValidationError as error:
-        raise source.explain((), error, known=_known_below(BenchConfig, error)) from None
+        raise source.explain((), error, known=known_below(BenchConfig, error)) from None
     config._file_sha256 = source.sha256
     return config
 
@@ -124,7 +124,7 @@ def _judge(source: Source, at: KeyPath, kind: Kind[Any, Any], fields: dict[str, 
     try:
         judge: StageConfig = kind.config.model_validate(fields)
     except ValidationError as error:
-        raise source.explain(at, error, known=_known_below(kind.config, error)) from None
+        raise source.explain(at, error, known=known_below(kind.config, error)) from None
     except ConfigError as error:
         # raised where the value must not be repeated: it may be a key
         raise ConfigError(f"{source.where((*at, 'endpoint'))}: {error}") from None
@@ -138,7 +138,7 @@ def _no_such_key_of_judge(key: str, known: list[str]) -> str:
     return no_such_key(key, known)
 
 
-def _known_below(model: type[StageConfig], error: ValidationError) -> list[str]:
+def known_below(model: type[StageConfig], error: ValidationError) -> list[str]:
     """The keys of the section of ``model`` in which pydantic met an unknown one."""
     for part in first_problem(error)["loc"][:-1]:
         field = model.model_fields.get(str(part))

@@ -267,7 +267,7 @@ class BenchConfig(StageConfig):
     ) -> BenchConfig:
         """A benchmark of which only the documents are used: those, and nothing of its one setting.
 
-        ``queries`` and ``labels`` need not exist; where they do, they are no documents.
+        ``queries`` and ``labels`` need not exist; where they do, they are not documents.
         """
         setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
         return cls(

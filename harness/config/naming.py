@@ -1,4 +1,4 @@
-"""Readable names for the settings of a sweep: what varies and nothing else."""
+"""Readable names for the settings of a sweep: only the values that vary."""
 
 from __future__ import annotations
 

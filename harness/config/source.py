@@ -74,7 +74,8 @@ class Source:
             return self.error(path, "this key is missing; docs/configuration.md describes it.")
         if problem["type"] == "extra_forbidden":
             return self.error(path, no_such_key(str(problem["loc"][-1]), known))
-        message = problem["msg"].removeprefix("Value error, ")
+        message = problem["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
+        message = message.replace("Tuple should", "it should")
         if problem["input"] is None and problem["loc"]:
             return self.error(path, "its value is missing; docs/configuration.md describes this key.")
         if problem["loc"]:
@@ -109,10 +110,13 @@ def read_source(path: Path) -> Source:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"There is no configuration file {path}.{_neighbours(path)}") from None
+        near = _neighbours(path) or " Correct the name, or begin with `harness init`."
+        raise ConfigError(f"There is no configuration file {path}.{near}") from None
     except IsADirectoryError:
         there = _yaml_files(path) or "no .yaml file"
-        raise ConfigError(f"{path} is a folder, not a configuration file. It holds: {there}.") from None
+        raise ConfigError(
+            f"{path} is a folder, not a configuration file. Name one. It holds: {there}."
+        ) from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     if len(content) > MOST_BYTES:

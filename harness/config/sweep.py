@@ -92,7 +92,7 @@ def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stage
 
 
 def _section(source: Source, stage: str, at: KeyPath) -> list[Any]:
-    """The alternatives of one step: what is in its section, each a point of the sweep."""
+    """The alternatives of one step, from its section, each a point of the sweep."""
     found: list[Any]
     if at == (stage,) and stage not in source.data:
         found = [None] if stage in OPTIONAL else _mapping(source, stage, at, {})

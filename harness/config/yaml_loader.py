@@ -39,10 +39,10 @@ def load_yaml(path: Path, content: bytes) -> tuple[Any, dict[KeyPath, int]]:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         problem = f"the character {chr(error.character)!a} is not allowed"
-        raise ConfigError(f"{path}:{line}: this is not valid YAML: {problem}.") from None
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {problem}. Remove it.") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}") from None
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}. Correct it.") from None
     lines: dict[KeyPath, int] = {}
     if node is not None:
         _note_lines(loader, node, (), lines)
@@ -83,13 +83,13 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """Build a mapping, unless a key is given twice."""
+        """Build a mapping, unless a key is given twice. Remove one."""
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if (key.tag, key.value) in seen:
-                    self._fail(key, f"{key.value} is given twice.")
+                    self._fail(key, f"{key.value} is given twice. Remove one.")
                 seen.add((key.tag, key.value))
         return node
 

@@ -1,4 +1,4 @@
-"""A check: one sentence that holds or does not, and what was seen where it does not."""
+"""A check: one sentence that holds or does not, with the observation if it does not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BrokenError(HarnessError):
     """A step returned something that breaks the contract."""
 
 
-class Remark(Exception):  # noqa: N818 - it is no error
+class Remark(Exception):  # noqa: N818 - not an error
     """A step returned something allowed but worth knowing."""
 
 

@@ -17,7 +17,7 @@ _Name = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FoundLabels:
-    """The label rows in the text of one parser, and what they grade there.
+    """The label rows in the text of one parser, and the spans that they grade there.
 
     ``judgments`` are those of ``anchored``, in their order, and after them the duplicates of their text.
     """

@@ -53,7 +53,7 @@ def find_documents(
     """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
 
     ``more`` are endings that can be read besides `SUFFIXES`, by a user-defined parser. Files in
-    ``leave_out``, such as the labels, are no documents; ``note`` gets their names. Files of one name in
+    ``leave_out``, such as the labels, are not documents; ``note`` gets their names. Files of one name in
     several folders get ids with as many of their folders as tell them apart. With ``unknown`` files that
     cannot be read are listed too, under their whole name: reading them fails, file by file.
     Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name

@@ -16,7 +16,7 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
     """Read a file by a library in the with block: whatever the library raises is a CorpusError.
 
     A damaged file raises nearly anything in libraries that read packed XML. Raises CorpusError too for what
-    is no regular file, and where the library is missing, named by ``package`` and our ``extra``.
+    is not a regular file, and where the library is missing, named by ``package`` and our ``extra``.
     """
     refuse_special(path)
     try:
@@ -56,7 +56,7 @@ class Blocks:
         self._last = kind
 
     def heading(self, text: str, level: int) -> None:
-        """Add a heading as Markdown writes it, so that what looks for headings finds it."""
+        """Add a heading in Markdown, so that readers of headings find it."""
         line = " ".join(text.split())
         if line:
             self.add(f"{'#' * max(1, min(level, 6))} {line}", "heading")

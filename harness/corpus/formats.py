@@ -41,7 +41,7 @@ FORMAT_SUFFIXES = tuple(suffix for one in FORMATS for suffix in one.suffixes)
 
 
 def format_of(path: Path) -> Format | None:
-    """The format of a file by its ending; None for PDF, plain text and what is not known."""
+    """The format of a file by its ending; None for PDF, plain text and unknown formats."""
     return next((one for one in FORMATS if path.suffix.lower() in one.suffixes), None)
 
 

@@ -112,7 +112,7 @@ def _table(path: Path) -> Table:
         raise CorpusError(f"{path}: cannot be read as parquet ({first}). Write it again.") from error
     columns = tuple(read.column_names)
     if "query_id" not in columns:
-        raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}.")
+        raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}. Add it.")
     if not read.num_rows:
         raise CorpusError(f"{path}: there is no row. Add some, or point to another file.")
     rows = [

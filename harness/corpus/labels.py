@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from harness.corpus.reading import read_utf8
 from harness.corpus.spreadsheet import Note
-from harness.corpus.table import FaultsOfRows, Row, check_offsets, read_table, whole_number, without_zeros
-from harness.errors import LabelError
-from harness.kinds import StageConfig
+from harness.corpus.table import (
+    FaultsOfRows,
+    Row,
+    check_offsets,
+    read_table,
+    suggestion,
+    whole_number,
+    without_zeros,
+)
+from harness.errors import CorpusError, LabelError
+from harness.kinds import StageConfig, problem_in
 from harness.types import MAX_GRADE, Document, Judgment
 
 
@@ -118,44 +127,58 @@ def read_judgments(
 ) -> tuple[Judgment, ...]:
     """Graded spans from JSON lines: query_id, doc_id, start, end, grade (0..4 or null), evidence, judge.
 
-    Raises LabelError that names the line where one is malformed, or for a grade whose query or document is
-    unknown or whose document is shorter.
+    Raises LabelError that names all lines at fault: malformed ones, labels given twice, and grades of unknown
+    queries or documents, or beyond the end of a document.
     """
     try:
-        with file.open(encoding="utf-8") as lines:
-            judgments = tuple(_rows(lines, str(file)))
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabelError(f"relevance.file: {file} cannot be read: {error}") from error
-    for judgment in judgments:
-        if judgment.grade is not None:
-            _check(judgment, documents, query_ids)
-    return judgments
-
-
-def _rows(lines: Iterable[str], source: str) -> Iterator[Judgment]:
+        lines = read_utf8(file).removeprefix("\ufeff").split("\n")
+    except CorpusError as error:
+        raise LabelError(f"relevance.file: {error}") from error
+    found: dict[tuple[object, ...], tuple[int, Judgment]] = {}
+    faults = FaultsOfRows(LabelError)
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        try:
-            row = _Row(**json.loads(line))
-        except (ValueError, TypeError, ValidationError) as error:
-            raise LabelError(f"{source}, line {number}: not a label ({error}).") from error
-        if row.start >= row.end:
-            raise LabelError(f"{source}, line {number}: the span {row.start}-{row.end} is empty.")
-        yield Judgment(
-            row.query_id, row.doc_id, row.start, row.end, row.grade, row.evidence, source, row.judge, ""
-        )
+        with faults.of_a_row():
+            where = f"{file}, line {number}"
+            one = _judgment(line, str(file), where)
+            if one.grade is not None:
+                _check(one, documents, query_ids, where)
+            first, _ = found.setdefault(
+                (one.query_id, one.doc_id, one.start, one.end, one.judge), (number, one)
+            )
+            if first != number:
+                raise LabelError(f"{where}: labels the same as line {first}. Keep one of them.")
+    faults.end()
+    if not found:
+        raise LabelError(f"relevance.file: {file}: there is no label in it. Add some, or name another file.")
+    return tuple(one for _, one in found.values())
 
 
-def _check(judgment: Judgment, documents: Mapping[str, Document], query_ids: Collection[str]) -> None:
-    where = f"{judgment.source}: the label of query {judgment.query_id}"
-    if judgment.query_id not in query_ids:
-        raise LabelError(f"{where}: there is no query with this id.")
-    document = documents.get(judgment.doc_id)
-    if document is None:
-        raise LabelError(f"{where} names document {judgment.doc_id}, which is not in the corpus.")
-    if judgment.end > len(document.text):
+def _judgment(line: str, source: str, where: str) -> Judgment:
+    try:
+        row = _Row.model_validate(json.loads(line))
+    except ValidationError as error:
+        raise LabelError(f"{where}: not a label ({problem_in(error)}). Correct it.") from error
+    except (ValueError, RecursionError) as error:
+        raise LabelError(f"{where}: not valid JSON ({error}). Write one object per line.") from error
+    check_offsets(where, row.start, row.end, LabelError)
+    return Judgment(
+        row.query_id, row.doc_id, row.start, row.end, row.grade, row.evidence, source, row.judge, ""
+    )
+
+
+def _check(
+    judgment: Judgment, documents: Mapping[str, Document], query_ids: Collection[str], where: str
+) -> None:
+    name, text = judgment.query_id, documents.get(judgment.doc_id)
+    if name not in query_ids:
+        raise LabelError(f"{where}: there is no query {name!r}{suggestion(name, query_ids)}. Correct the id.")
+    if text is None:
+        near = suggestion(judgment.doc_id, documents)
+        raise LabelError(f"{where}: there is no document {judgment.doc_id!r}{near}. Correct the name.")
+    if judgment.end > len(text.text):
         raise LabelError(
-            f"{where} ends at {judgment.end}, but {judgment.doc_id} has {len(document.text)} characters: was "
-            "the text extracted by another engine?"
+            f"{where}: end {judgment.end} lies beyond the text of {judgment.doc_id} ({len(text.text)} "
+            "characters). Correct it; or was the text extracted by another engine?"
         )

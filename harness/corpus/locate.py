@@ -123,7 +123,7 @@ def page_of_row(document: Document, page: int, where: str, error: type[HarnessEr
 
 
 def figures_differ(method: Method, quote: str, found: str) -> bool:
-    """Whether what was found by likeness holds other digits than the quote."""
+    """Whether text found by similarity holds other digits than the quote."""
     return method == "fuzzy" and [*filter(str.isdigit, quote)] != [*filter(str.isdigit, found)]
 
 

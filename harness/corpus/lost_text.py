@@ -32,7 +32,7 @@ def read_again(path: Path, parser: ParserConfig, on_page: OnPage) -> list[PageRe
 
 
 def _with_damage(readings: list[PageReading], path: Path, on_page: OnPage) -> list[PageReading]:
-    """The readings with what the content streams say of damage, where pypdf finds its way in the file."""
+    """The readings with damage found in the content streams, if pypdf can read the file."""
     try:
         streams = read_content_streams(path, on_page)
     except MemoryError:

@@ -17,7 +17,7 @@ from harness.corpus.parsers import ParserConfig, suffixes_of
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.text import ParsedDocument
 from harness.corpus.worker_process import OnPage
-from harness.corpus.workers import Lost, Workers
+from harness.corpus.workers import LostTask, Workers
 from harness.errors import CorpusError
 
 OnBad = Literal["fail", "skip", "fail_at_end"]
@@ -105,9 +105,9 @@ def _parse_in_workers(
             workers.submit(file, partial(_outcome, file, parser))
         for file, outcome in workers.results():
             if file in parsed:
-                readings = _at(outcome, outcome.reason) if isinstance(outcome, Lost) else outcome
+                readings = _at(outcome, outcome.reason) if isinstance(outcome, LostTask) else outcome
                 record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, Lost):
+            elif isinstance(outcome, LostTask):
                 own = file.path.suffix.lower() in suffixes_of(parser)
                 form = None if own else format_of(file.path)
                 reader = form.packages[0] if form else parser.kind
@@ -125,7 +125,7 @@ def _parse_in_workers(
                 record(file, outcome)
 
 
-def _at(lost: Lost, reason: str, path: Path | None = None) -> str:
+def _at(lost: LostTask, reason: str, path: Path | None = None) -> str:
     """The reason with the page, after the path where one is given."""
     places = [str(path)] if path else []
     places += [f"page {lost.page}"] if lost.page else []

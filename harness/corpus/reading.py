@@ -33,7 +33,7 @@ def refuse_special(path: Path) -> None:
 def read_utf8(path: Path) -> str:
     """The text of a UTF-8 file with its line ends and byte order mark.
 
-    Raises CorpusError for what is no regular file, for other encodings and for NUL characters, which are
+    Raises CorpusError for what is not a regular file, for other encodings and for NUL characters, which are
     valid UTF-8 but are in UTF-16 or binary files only.
     """
     refuse_special(path)
@@ -61,7 +61,7 @@ def read_utf8(path: Path) -> str:
 def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
     """The values in a file of JSON or JSON Lines; lists at the top give their entries.
 
-    ``listed_under`` gives the values in what is no list, by default itself. Raises CorpusError that names the
+    ``listed_under`` gives the values in anything but a list, by default itself. Raises CorpusError with the
     line at fault.
     """
     text = read_utf8(path).removeprefix("\ufeff")
@@ -83,6 +83,18 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
                     f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
                 ) from error
     return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
+
+
+def read_objects(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
+    """The objects in a file of JSON or JSON Lines; raises CorpusError for none, and for any other value."""
+    found = read_json(path, listed_under)
+    if not found:
+        raise CorpusError(f"{path}: there is nothing in it. Export it again, or name another file.")
+    for number, one in enumerate(found, start=1):
+        if not isinstance(one, dict):
+            shown = json.dumps(one)[:40]
+            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one per line.")
+    return found
 
 
 def _with_nul(raw: bytes) -> str:

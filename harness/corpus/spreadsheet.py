@@ -84,7 +84,7 @@ def _decoded(path: Path, note: Note) -> str:
 
 
 def mark_of(text: str) -> str:
-    """The mark between columns: what ``sep=`` says, else what is in the header most, else a comma."""
+    """The column separator: that of ``sep=``, else the most frequent one in the header, else a comma."""
     if declared := _SEP_LINE.match(text):
         return declared["mark"]
     header = _LINE_END.split(text, maxsplit=1)[0]

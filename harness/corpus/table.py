@@ -61,7 +61,7 @@ def read_table(
     readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
         ".csv": lambda: _of_records(path, read_csv(path, note)),
         ".tsv": lambda: _of_records(path, read_csv(path, note)),
-        ".jsonl": lambda: _read_jsonl(path, read_utf8(path).removeprefix("\ufeff")),
+        ".jsonl": lambda: _read_jsonl(path, read_utf8(path).removeprefix("\ufeff"), required),
         ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
     }
     reader = readers.get(path.suffix.lower())
@@ -71,10 +71,12 @@ def read_table(
         columns, rows = reader()
     except CorpusError as unreadable:
         raise error(str(unreadable)) from unreadable
+    if not columns:
+        raise error(f"{path}: the file is empty. Fill it, or point to another file.")
     missing = [column for column in required if column not in columns]
     if missing:
         absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
-        raise error(f"{path}: {absent}. The columns are: {', '.join(columns) or '(none)'}.")
+        raise error(f"{path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one.")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
     return Table(path, columns, rows)
@@ -94,7 +96,7 @@ def without_apostrophe(table: Table) -> Table:
 
 
 def _suggested_column(column: str, columns: Collection[str]) -> str:
-    """The tail of a message: the column that was probably meant, by what people call it or by its letters."""
+    """The tail of a message: the column probably meant, by its usual names or by its letters."""
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
     return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
@@ -137,7 +139,7 @@ def check_offsets(where: str, start: int | None, end: int | None, error: type[Ha
 
 
 class FaultsOfRows:
-    """Collects what is wrong with the rows of a file, so that all of it is reported together."""
+    """Collects the faults in the rows of a file, so that all are reported together."""
 
     _MOST = 20
 
@@ -146,7 +148,7 @@ class FaultsOfRows:
 
     @contextmanager
     def of_a_row(self) -> Iterator[None]:
-        """Keep what the with block raises."""
+        """Keep an error that the with block raises."""
         try:
             yield
         except self._error as fault:
@@ -166,7 +168,7 @@ def suggestion(name: str, known: Collection[str]) -> str:
     """The tail of a message that suggests the closest known name; '' where none is close."""
     lowered = {candidate.lower(): candidate for candidate in known}
     match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
-    return f"; did you mean {lowered[match[0]]!r}?" if match else ""
+    return f" (did you mean {lowered[match[0]]!r}?)" if match else ""
 
 
 def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:
@@ -179,27 +181,33 @@ def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Ro
         with faults.of_a_row():
             if len(record) != len(columns):
                 raise CorpusError(
-                    f"{path}, line {line}: {len(record)} fields where the header has {len(columns)}. "
-                    "Quote fields that hold a comma."
+                    f"{path}, line {line}: {len(record)} {'field' if len(record) == 1 else 'fields'} where "
+                    f"the header has {len(columns)}. "
+                    + ("Quote fields that hold a comma." if len(record) > len(columns) else "Add the others.")
                 )
             rows.append(Row(line, dict(zip(columns, record, strict=True))))
     faults.end()
     return columns, tuple(rows)
 
 
-def _read_jsonl(path: Path, text: str) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _read_jsonl(path: Path, text: str, required: Collection[str]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     rows, columns = [], dict[str, None]()
     for line, source in enumerate(text.split("\n"), 1):
         if not source.strip():
             continue
         try:
             record = json.loads(source)
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise CorpusError(
                 f"{path}, line {line}: not valid JSON ({problem}). Write one object per line."
             ) from problem
         if not isinstance(record, dict):
-            raise CorpusError(f"{path}, line {line}: a {type(record).__name__} where an object is expected.")
+            raise CorpusError(
+                f"{path}, line {line}: {source.strip()[:40]!r} is not an object. Write one per line."
+            )
+        nested = next((name for name in required if isinstance(record.get(name), dict | list)), None)
+        if nested is not None:
+            raise CorpusError(f"{path}, line {line}: {nested} is a list or an object. Write one value.")
         cells = {str(name): _json_text(value) for name, value in record.items()}
         if any("\ud800" <= character <= "\udfff" for cell in cells.values() for character in cell):
             raise CorpusError(

@@ -1,4 +1,4 @@
-"""The extracted text of a document, and what is worth knowing about it."""
+"""The extracted text of a document, and statistics of its extraction."""
 
 from __future__ import annotations
 

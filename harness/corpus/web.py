@@ -1,4 +1,4 @@
-"""Web pages (HTML): what is shown of them, headings as in Markdown, tables as tab-separated rows."""
+"""Web pages (HTML): their visible text, headings as in Markdown, tables as tab-separated rows."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _Flow:
             self._in_item = False
 
     def walk(self, parent: Any) -> None:
-        """Take what is below an element, in its order."""
+        """Take the content of an element, in its order."""
         for child in parent.children:
             name = _name_of(child)
             if name is None:

@@ -28,7 +28,7 @@ _RAISE_MEMORY = "Raise parsing.memory_mb, or leave the document out."
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostTask:
     """A task without a result: on which page (0: before the first) and, as the end of a sentence, why."""
 
     page: int
@@ -64,7 +64,7 @@ class Workers(Generic[K]):
             self._queue.append((key, task))
 
     def results(self) -> Iterator[tuple[K, Any]]:
-        """The key of every task with its result, or with Lost, in the order in which they end."""
+        """The key of every task with its result, or with LostTask, in the order in which they end."""
         while self._queue or any(worker.busy for worker in self._workers):
             self._hand_out()
             ends = [worker.deadline for worker in self._workers if worker.deadline is not None]
@@ -192,7 +192,7 @@ class _Worker(Generic[K]):
         return self._lose(_cause_of_death(code, self._memory_mb)) if self.busy else None
 
     def _lose(self, reason: str) -> tuple[K, Any] | None:
-        return self._finish(Lost(self._page, reason))
+        return self._finish(LostTask(self._page, reason))
 
     def _finish(self, outcome: Any) -> tuple[K, Any] | None:
         assert self._task is not None

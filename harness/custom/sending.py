@@ -37,7 +37,7 @@ class ServiceError(HarnessError):
     """A service brought no usable answer."""
 
 
-class _PassingError(Exception):
+class _TransientError(Exception):
     """A try failed in a way that may pass; ``after`` seconds, where the service says when."""
 
     def __init__(self, reason: str, after: float | None = None) -> None:
@@ -126,7 +126,7 @@ class _Sending:
             tries += 1
             try:
                 content = await self._try(client, message, min(left, self._service.timeout))
-            except _PassingError as fault:
+            except _TransientError as fault:
                 left -= time.monotonic() - started
                 if fault.after:
                     self._hold(message, fault)
@@ -157,12 +157,12 @@ class _Sending:
                     if len(content) > _MOST_BYTES:
                         raise self._error(message, f"answered with more than {_MOST_BYTES:,} bytes.")
         except TimeoutError:
-            raise _PassingError(f"gave no complete answer within {timeout:g} s") from None
+            raise _TransientError(f"gave no complete answer within {timeout:g} s") from None
         except httpx.InvalidURL as error:
             raise self._error(message, f"cannot be asked: {error}") from None
         except httpx.HTTPError as error:
             reason = self._secret.cut(one_line(str(error))) or "no reason is given"
-            raise _PassingError(f"cannot be reached ({type(error).__name__}: {reason})") from None
+            raise _TransientError(f"cannot be reached ({type(error).__name__}: {reason})") from None
         if 200 <= reply.status_code < 300:
             return bytes(content)
         raise self._refused(message, reply.status_code, bytes(content), dict(reply.headers))
@@ -170,7 +170,7 @@ class _Sending:
     def _refused(self, message: Message, status: int, content: bytes, headers: dict[str, str]) -> Exception:
         words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'no message'}"
         if status in _PASSING or status >= 500:
-            return _PassingError(words, retry_after({k.lower(): v for k, v in headers.items()}))
+            return _TransientError(words, retry_after({k.lower(): v for k, v in headers.items()}))
         return self._error(message, f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
 
     def _read(self, message: Message, content: bytes) -> Any:
@@ -199,7 +199,7 @@ class _Sending:
             )
         return found
 
-    def _hold(self, message: Message, fault: _PassingError) -> None:
+    def _hold(self, message: Message, fault: _TransientError) -> None:
         waited = self._limiter.hold(fault.after or 0.0)
         if waited > self._service.longest_pause:
             raise self._error(

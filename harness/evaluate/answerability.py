@@ -19,7 +19,7 @@ def answerability(
     answerable: Mapping[str, bool],
     config: BenchConfig,
 ) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
-    """The AUROC of the top scores of one stage, and what every threshold on them would do.
+    """The AUROC of the top scores of one stage, and the effect of every threshold on them.
 
     Both are empty if all queries are answerable or none is. A query without a ranking has no top score
     and takes no part, nor has one whose ranks came without scores.

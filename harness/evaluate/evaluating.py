@@ -12,7 +12,7 @@ from harness.config import BenchConfig, RelevanceConfig
 from harness.corpus import AnchorResult, LabelRow
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.losses import loss_levels, loss_measure, loss_rows
-from harness.evaluate.scoring import Scored, score_setting
+from harness.evaluate.scoring import ScoredSetting, score_setting
 from harness.evaluate.verdict import run_headline
 from harness.judging.judges import pool_judge_config
 from harness.judging.pool import Judged, judge_pool
@@ -43,7 +43,7 @@ class Evaluated:
     judged: Judged
     queries: tuple[Query, ...]
     clusters: Mapping[str, str]
-    scored: list[Scored]
+    scored: list[ScoredSetting]
     losses: list[LossRow]
     sensitivity: list[LabelSensitivityRow]
 
@@ -230,7 +230,7 @@ def _of_documents(judgments: Sequence[Judgment], corpus: Corpus) -> Sequence[Jud
 
 
 def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
-    """The cluster of every query: what the query file says, else the document of its evidence.
+    """The cluster of every query: that of the query file, else the document of its evidence.
 
     Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
     for a query without evidence.

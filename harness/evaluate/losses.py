@@ -70,7 +70,7 @@ def loss_levels(
 
     ``scorer`` knows all evidence, that which is in no text of the setting included; ``found`` is the evidence
     that is in one (None: all of it). The unit is ``measure``, an ``ndcg_text``. The steps are those of
-    ``searched.rankings`` in their order. The first that is no route of a fusion, and each route, has a level
+    ``searched.rankings`` in their order. The first except for routes of a fusion, and each route, has a level
     for the best order of what it found and one for its own order; every later step has one, which may rise. A
     filter that restricts the whole search has one before them. What is lost belongs to the ideal of all
     levels, so the last level is below the reported ``ndcg_text`` where evidence was lost, and equal to it
@@ -135,7 +135,7 @@ def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequenc
 
 
 def _highest(scores: Floats, others: Iterable[Floats]) -> Floats:
-    """The highest score of each query, [Q]: what was achieved says what was possible."""
+    """The highest score of each query, [Q]: an achieved score was possible."""
     for other in others:
         scores = np.fmax(scores, other)
     return scores

@@ -31,7 +31,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredSetting:
     """The results of one setting: rows of the tables, and the grades of its chunks."""
 
     summary: list[SummaryRow]
@@ -51,7 +51,7 @@ def score_setting(
     clusters: Mapping[str, str],
     config: BenchConfig,
     context: Context,
-) -> Scored:
+) -> ScoredSetting:
     """Score every stage of a setting on the same queries and the same judged text.
 
     ``documents`` are those of the chunks by id; ``clusters`` maps queries to what they are tested with, and
@@ -60,7 +60,7 @@ def score_setting(
     setting, depth = searched.setting.name, config.relevance.seed_ratio
     answerable = {query.query_id: query.answerable for query in scorer.queries}
     counted = [q for q, yes in answerable.items() if yes or config.relevance.unanswerable == "zero"]
-    scored = Scored([], [], [], _qrels(scorer, counted), [], [], [])
+    scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], [], [])
     for stage, rankings in searched.rankings.items():
         with context.timed("score"):
             scores = scorer.score(rankings, config.measures)

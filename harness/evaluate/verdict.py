@@ -72,7 +72,7 @@ def run_verdict(
 def matrices_of(
     by_measure: Mapping[str, Sequence[QueryScore]], splits: Mapping[str, str], clusters: Mapping[str, str]
 ) -> dict[str, ScoreMatrix]:
-    """The last stages by every measure that is no price."""
+    """The last stages by every measure that is not a cost."""
     return {
         measure: from_scores(rows, measure, splits, clusters=clusters)
         for measure, rows in by_measure.items()

@@ -99,7 +99,7 @@ def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
 def warn_of_unfilled_budgets(
     searched: Sequence[Searched], config: BenchConfig, reporter: Reporter, remedy: str = ""
 ) -> None:
-    """Say where rankings end before the text that a measure reads: what lies beyond is lost to depth alone.
+    """Warn of rankings that end before the budget of a measure: text beyond is lost to depth alone.
 
     ``remedy`` says what to do about it, by default in the configuration of a benchmark; with one, the depth
     of the search is not known. Documents that hold less text than the budget cannot fill it, nor can a

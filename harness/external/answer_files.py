@@ -109,7 +109,7 @@ def _columns(table: Table) -> dict[str, str]:
     if "question" not in found:
         raise CorpusError(
             f"{table.path}: there is no column user_input (or question). The columns are: "
-            f"{', '.join(table.columns) or '(none)'}."
+            f"{', '.join(table.columns)}. Add or rename one."
         )
     return found
 

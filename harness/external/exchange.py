@@ -1,4 +1,4 @@
-"""One question that another pipeline was asked, with what it read and answered."""
+"""One question to another pipeline, with the passages it read and its answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question, what was read for it in the order read, and the answer.
+    """A question, the passages read for it, in order, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
     ``references`` are the golden answers, of which each is right. ``where`` is where it is in a file, for

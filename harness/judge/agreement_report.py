@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from harness.stats.agreement import (
 from harness.stats.interval import Interval
 from harness.stats.resample import jackknife
 from harness.types import Judgment
-
-OutOfScale = Literal["reject", "clamp"]
-COLUMNS = ("query_id", "human_grade", "llm_grade", "model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +54,8 @@ class Agreement:
     confusion: np.ndarray
 
 
-def read_pairs(
-    lines: Iterable[str], source: str, max_grade: int, out_of_scale: OutOfScale = "reject"
-) -> tuple[dict[str, list[GradedPair]], dict[str, int]]:
-    """Pairs by judge from CSV with query_id, human_grade, llm_grade, model; and its out-of-scale grades.
-
-    A judge's grade outside 0..``max_grade`` is rejected (the pair counts as unscored) or clamped; it is
-    counted either way. An empty llm_grade is unscored. Raises LabelError on a malformed line or human
-    grade.
-    """
-    reader = csv.DictReader(lines)
-    missing = set(COLUMNS) - set(reader.fieldnames or ())
-    if missing:
-        raise LabelError(f"{source}: the columns {', '.join(sorted(missing))} are missing.")
-    pairs: dict[str, list[GradedPair]] = {}
-    odd: dict[str, int] = {}
-    for row in reader:
-        where = f"{source}, line {reader.line_num}"
-        human = _grade(row["human_grade"], where)
-        if human is None or not 0 <= human <= max_grade:
-            raise LabelError(f"{where}: the human grade {row['human_grade']!r} is not one of 0..{max_grade}.")
-        judge = _grade(row["llm_grade"], where)
-        odd.setdefault(row["model"], 0)
-        if judge is not None and not 0 <= judge <= max_grade:
-            odd[row["model"]] += 1
-            judge = None if out_of_scale == "reject" else min(max(judge, 0), max_grade)
-        pairs.setdefault(row["model"], []).append(GradedPair(row["query_id"], human, judge))
-    return pairs, odd
-
-
 def match_judgments(human: Iterable[Judgment], judge: Iterable[Judgment]) -> list[GradedPair]:
-    """Pairs of judgments of the same query and span; what only one side has judged is passed over.
+    """Pairs of judgments of the same query and span; what only one side has judged is ignored.
 
     Raises LabelError when people have given one span two grades: settle that before measuring a judge.
     """
@@ -211,15 +178,6 @@ def agreement_plot(found: Agreement) -> bytes:
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=120)
     return png.getvalue()
-
-
-def _grade(text: str | None, where: str) -> int | None:
-    if not text:
-        return None
-    try:
-        return int(text)
-    except ValueError as error:
-        raise LabelError(f"{where}: {text!r} is not a grade.") from error
 
 
 def _cell(value: float | int | str | None) -> str:

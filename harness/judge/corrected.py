@@ -30,7 +30,7 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A corrected mean and its interval, and what people alone and the judge alone would say.
+    """A corrected mean and its interval, and the means by people alone and by the judge alone.
 
     ``weight`` is the trust that the data place in the judge (0: none, human labels alone; 1: full).
     ``labelled`` counts the labelled queries with a value, ``unanswerable`` those for which people found

@@ -77,7 +77,7 @@ class Examples:
 def candidates_of(
     labels: Iterable[Judgment], queries: Sequence[Query], documents: Mapping[str, Document]
 ) -> tuple[Example, ...]:
-    """All that may be shown: what people have graded for train queries, validation being left untouched."""
+    """All possible examples: human grades for train queries; validation is left untouched."""
     texts = {query.query_id: query.text for query in queries if query.split == "train"}
     return tuple(
         Example(texts[one.query_id], documents[one.doc_id].text[one.start : one.end], one.grade)

@@ -60,7 +60,7 @@ class GraphConfig(PoolJudgeConfig):
 
 
 class GraphJudge(FreeJudge[GraphConfig]):
-    """Grades all passages of a question together; what it says of one depends on the others."""
+    """Grades all passages of a question together; the grade of one depends on the others."""
 
     @property
     def fingerprint(self) -> Mapping[str, object]:

@@ -29,7 +29,7 @@ class LabelsConfig(StageConfig):
 def pairs_of_labels(
     labels: Iterable[Judgment], queries: Mapping[str, Query], documents: Mapping[str, Document]
 ) -> Iterator[Pair]:
-    """The pairs that people have graded, for a judge to grade too; labels without a grade are passed over.
+    """The pairs that people have graded, for a judge to grade too; labels without a grade are ignored.
 
     Grouped by query, as a list prompt needs them.
     """

@@ -86,7 +86,7 @@ class LlmJudge:
         } | ({} if self.examples is None else {"examples_sha256": self.examples.sha256})
 
     def estimate(self, pairs: Iterable[Pair]) -> Estimate:
-        """Say what grading would take, without asking anything; reads the pairs once."""
+        """Estimate the cost of grading, without a call; reads the pairs once."""
         return self.model.estimate(self.jobs(pairs), noun="pairs")
 
     def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
@@ -130,7 +130,7 @@ class LlmJudge:
         return summary
 
     def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
-        """Send what is to be asked in batches, and let ``grade`` wait for it; nothing without ``batch``."""
+        """Send the missing calls in batches, for which ``grade`` will wait; nothing without ``batch``."""
         if self.config.batch:
             send_batches(self.model, self.jobs(pairs), reporter=reporter)
 

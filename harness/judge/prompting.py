@@ -73,7 +73,9 @@ def load_prompt(name: str) -> Prompt:
     # models follow the system message: text of documents that is shown there alone reads as orders
     for slot in slots:
         if slot not in prompts.slots_of(prompt.user):
-            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}} in its user part.")
+            raise ConfigError(
+                f"The prompt file {name} has no {{{{ {slot} }}}} in its user part. Add it there."
+            )
     content = prompts.read_content(name, FOLDER, "a judge")
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
@@ -106,7 +108,7 @@ def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int
 
 
 def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malformed:
-    """The grades of the passages shown, in the order shown, or what is wrong with the answer."""
+    """The grades of the passages shown, in the order shown, or the fault of the answer."""
     if prompt.answer == "labelled":
         return parse_labelled(text, count, prompt.max_grade)
     if prompt.answer == "plain":
@@ -206,7 +208,7 @@ class GradingForm:
         return [user, {"role": "assistant", "content": json.dumps({"grade": example.grade})}]
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
-        """The grades of the passages in their own order, or what is wrong with the answer."""
+        """The grades of the passages in their own order, or the fault of the answer."""
         read = read_grades(self.prompt, text, len(call.passages))
         if isinstance(read, Malformed):
             return read

@@ -46,7 +46,7 @@ class Judged:
 
 
 def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
-    """Grade the union of what all settings ranked high, or return the grades of people.
+    """Grade the union of the passages that all settings rank high, or return the grades of people.
 
     Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
     what it has answered is in the ledger, and the next run goes on from there.
@@ -184,7 +184,7 @@ def _spent(summary: Summary) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SettingCost:
-    """``alone``: what the judgments that a setting uses have cost. ``shared``: each split among its users."""
+    """``alone``: the cost of the judgments that a setting uses. ``shared``: each split among its users."""
 
     alone: float
     shared: float

@@ -39,7 +39,7 @@ class AgreementSoFar:
 
 
 def agreement_so_far(labels: Sequence[Label]) -> AgreementSoFar:
-    """The agreement of all raters on what more than one has graded; skipped items have no grade."""
+    """The agreement of all raters on items with several grades; skipped items have no grade."""
     grades: dict[str, dict[str, int]] = {}
     for label in labels:
         if label.rating.grade is not None:

@@ -76,7 +76,7 @@ class Rating:
 
     @classmethod
     def from_json(cls, line: str | None) -> Rating:
-        """Read what `to_json` wrote; an empty one for None."""
+        """The inverse of `to_json`; an empty rating for None."""
         return cls() if line is None else cls(**json.loads(line))
 
 
@@ -91,6 +91,6 @@ class Label:
 
 
 def item_id(query_id: str, doc_id: str, start: int, end: int) -> str:
-    """The id of an item: it depends only on what is graded, so a pool that is made again keeps its grades."""
+    """The id of an item: it depends only on query and range, so a pool made again keeps its grades."""
     key = json.dumps([query_id, doc_id, start, end])
     return hashlib.sha256(key.encode()).hexdigest()[:16]

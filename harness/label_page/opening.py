@@ -98,7 +98,7 @@ def open_service(
     order: Order | None = None,
     show_verdict: bool = True,
 ) -> Iterator[LabelService]:
-    """Read the documents, pool the passages, open the labels; raises HarnessError for what cannot be used.
+    """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input.
 
     ``order`` None: for results the one that settles the verdict soonest, else `usual_order`.
     ``show_verdict``: the page may show how firm the verdict is.

@@ -34,7 +34,8 @@ def read_pool(
     missing = [name for name in names.values() if name not in table.columns]
     if missing:
         raise LabelError(
-            f"{path}: there is no column {missing[0]!r}. A pool file has the columns {', '.join(NEEDED)}."
+            f"{path}: there is no column {missing[0]!r}. A pool file has the columns {', '.join(NEEDED)}. "
+            "Add or rename one."
         )
     questions: dict[str, Question] = {}
     items: dict[str, Item] = {}

@@ -91,7 +91,7 @@ class LabelService:
         return {"item": shown, "progress": asdict(now)}
 
     def rate(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
-        """Grade, skip, clear, or change the note or the evidence name; returns what is stored now.
+        """Grade, skip, clear, or change the note or the evidence name; returns the stored rating.
 
         ``seen`` is the event that the tab knew of: if another tab has rated the item since, ``replaced`` is
         that rating.
@@ -119,7 +119,7 @@ class LabelService:
     def mark(
         self, by: Envelope, query_id: str, span: tuple[str, int, int], text: str, rating: Rating
     ) -> Answer:
-        """Grade a range that was selected in a document; refuses one whose text is not what was selected."""
+        """Grade a range that was selected in a document; refuses one whose text differs from it."""
         doc_id, start, end = span
         if query_id not in self.questions:
             raise LabelError("There is no such question. Load the page again.")
@@ -269,7 +269,7 @@ def make_service(
     order: Order = usual_order,
     verdict: LiveVerdict | None = None,
 ) -> LabelService:
-    """A service over what the state holds."""
+    """A service over the content of the state."""
     items = state.items()
     asked = {item.query_id for item in items}
     questions = {one.query_id: one for one in state.questions() if one.query_id in asked}

@@ -30,7 +30,7 @@ class SettledGrade:
 
 
 def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
-    """By item, for all items with a grade; what was only skipped has none and is left out.
+    """By item, for all items with a grade; items that were only skipped have none and are left out.
 
     A decision counts only while raters differ: once they agree again, what they agree on counts.
     """

@@ -27,7 +27,7 @@ def open_passages(label_pool: LabelPool) -> list[PassageToGrade]:
 
 
 class LiveVerdict:
-    """The order and the verdict of one pool, by its labels file and by what the page has saved.
+    """The order and the verdict of one pool, by its labels file and the ratings of the page.
 
     All raters grade the same passages: the rater who is ahead triggers the next draw, the others follow. A
     passage counts with the grade that its raters agree on, or that was decided. One on which they differ, or

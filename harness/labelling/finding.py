@@ -49,7 +49,7 @@ class Evidence:
 def find_evidence(
     sought: str, documents: Sequence[Document], context: Context, top: int | None = None
 ) -> list[Evidence]:
-    """The ``top`` passages for what is sought, all of them for None; none if no word of it is anywhere.
+    """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
     words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
@@ -101,7 +101,7 @@ def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Docu
 def _by_words(
     sought: str, spans: Sequence[tuple[str, Span]], documents: dict[str, Document], context: Context
 ) -> list[tuple[str, Span]]:
-    """The passages that share words with what is sought, best first."""
+    """The passages that share words with the query, best first."""
     if not spans:
         return []
     texts = tuple(documents[doc_id].text[slice(*span)] for doc_id, span in spans)

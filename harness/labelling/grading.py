@@ -45,7 +45,7 @@ def graded_rows(
 ) -> GradedSheet:
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
-    A row that is there already with the same grade is passed over. With ``may_skip`` the grade may be the
+    A row that is there already with the same grade is ignored. With ``may_skip`` the grade may be the
     word skip. Raises LabelError that names all lines at fault: a passage that is not at its offsets, an
     unknown query or document, an invalid grade, a second grade for a passage.
     """

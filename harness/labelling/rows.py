@@ -1,4 +1,4 @@
-"""Rows of a labels file: what `labels` reads and a spreadsheet may open, written and added."""
+"""Write and add rows of a labels file, which `labels` reads and a spreadsheet may open."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def spreadsheet_safe(value: Any) -> Any:
 
 
 def holds_rows(path: Path) -> bool:
-    """Whether a labels file is there and has more than a header; a file that is no text counts."""
-    if not path.exists():
-        return False
+    """Whether a labels file is there and has more than a header; a file that is not text counts."""
+    if not path.is_file():
+        # what is not a file is refused where it is read
+        return path.exists()
     least = {".csv": 2, ".tsv": 2, ".jsonl": 1}.get(path.suffix.lower())
     if least is None:
         return True
@@ -95,11 +96,11 @@ def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     needed = [*COLUMNS, *(name for name in _FURTHER if any(row.get(name) for row in rows))]
-    if not path.exists():
+    records = read_csv(path, lambda _: None) if path.exists() else []
+    if not records:
         mark = "\t" if path.suffix.lower() == ".tsv" else ","
         return mark.join(needed) + "\n" + label_lines(rows, needed, mark)
     before = read_utf8(path)
-    records = read_csv(path, lambda _: None)
     mark = mark_of(before.removeprefix("\ufeff"))
     columns = [name.strip() for name in records[0][1]]
     more = [name for name in needed if name not in columns]

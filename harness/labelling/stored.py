@@ -87,7 +87,7 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
 
 
 def config_of(record: dict[str, Any]) -> BenchConfig:
-    """The configuration of a run as far as it says what the documents are."""
+    """The part of the configuration of a run that concerns its documents."""
     own = {name: record["config"][name] for name in _OF_DOCUMENTS if name in record["config"]}
     # a configuration takes labels, also where a language model has judged; they are not read here
     own["labels"] = own.get("labels") or own["queries"]

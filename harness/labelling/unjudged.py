@@ -46,7 +46,7 @@ class PassageToGrade:
         return passage_name(self.query_id, self.doc_id, (self.start, self.end))
 
     def grade_in(self, grades: Grades) -> int | None:
-        """The highest grade of what covers it by half of either, None if nothing does."""
+        """The highest grade of the spans that cover it by half of either, None if none does."""
         return grade_of(grades, self.query_id, self.doc_id, (self.start, self.end))
 
 
@@ -158,7 +158,7 @@ def grades_by_document(graded: Iterable[GradedSpan]) -> Grades:
 
 
 def grade_of(grades: Grades, query_id: str, doc_id: str, span: Span) -> int | None:
-    """The highest grade of what covers a passage by half of either, None if nothing does."""
+    """The highest grade of the spans that cover a passage by half of either, None if none does."""
     own = [grade for other, grade in grades.get((query_id, doc_id), ()) if covers(span, other)]
     return max(own, default=None)
 

@@ -51,7 +51,7 @@ class Recorder:
         return Malformed(reply.fault) if reply.fault else self._form.read(call, reply.text)
 
     def record(self, call: LlmCall, read: Read, came: Reply | CallError, *, settled: bool) -> LlmAnswer:
-        """Keep one try of a call: what was read in the reply or, without one, why there is none."""
+        """Record one try of a call: the content of the reply or, without one, the reason."""
         reply = came if isinstance(came, Reply) else None
         raw = (came.text or came.refusal) if isinstance(came, Reply) else came.detail
         price = self.price_of(reply) if reply else 0.0
@@ -120,7 +120,7 @@ class CallRun(BaseRun[T]):
         self._limiter = RateLimiter(
             endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
         )
-        # A pause that the endpoint asks for is no outage.
+        # A pause that the endpoint asks for is not an outage.
         self._breaker = Breaker(
             self._config.breaker, self._config.longest_outage, clock=self._limiter.unpaused_time
         )
@@ -195,7 +195,7 @@ class CallRun(BaseRun[T]):
         return self._model.find(call)
 
     async def _try(self, call: LlmCall) -> LlmAnswer:
-        """Ask until there is a usable answer, a final reason, or no time left; returns what was recorded.
+        """Ask until there is a usable answer, a final reason, or no time left; returns the record.
 
         Raises LlmError when the run must end.
         """

@@ -215,7 +215,7 @@ class ChatClient:
 
 
 def _tokens(count: Any) -> int | None:
-    """A number of tokens; None, which is unknown, for what cannot be one."""
+    """A number of tokens; None (unknown) for invalid values."""
     return count if isinstance(count, int) and 0 <= count <= _MOST_TOKENS else None
 
 

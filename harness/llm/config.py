@@ -1,4 +1,4 @@
-"""The settings of a language model: where it is served, what it costs, when to stop, how it is batched."""
+"""The settings of a language model: its endpoint, prices, limits and batches."""
 
 from __future__ import annotations
 

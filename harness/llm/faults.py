@@ -127,7 +127,7 @@ def clean(text: str, secret: Secret) -> str:
 
 
 def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> CallError:
-    """Turn an HTTP error of the chat-completions protocol into what to do about it."""
+    """Turn an HTTP error of the chat-completions protocol into a CallError, which says what to do."""
     words, code = error.words or f"status {status} without a message", error.code
     if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
         return CallError("content_filter", words, settled=True)
@@ -180,7 +180,7 @@ def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
 
 
 def _names(words: str, parameter: str) -> bool:
-    """Whether words speak of a parameter: its name in quotes, or one that is no word of English."""
+    """Whether words speak of a parameter: its name in quotes, or one that is not an English word."""
     bare = "|" + rf"\b{parameter}\b" if "_" in parameter else ""
     return re.search(rf"['\"`‘“]{parameter}['\"`’”]{bare}", words) is not None
 

@@ -28,7 +28,7 @@ _THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An answer that cannot be used, and the short name of what is wrong with it."""
+    """An answer that cannot be used, and the short name of its fault."""
 
     reason: str
 

@@ -42,7 +42,7 @@ PlainUrl = Annotated[str, AfterValidator(plain_url)]
 
 
 class HttpConfig(StageConfig):
-    """Base of the configurations of what is asked over HTTP.
+    """Base of the configurations of services behind HTTP.
 
     Waiting for the rate limit, or as long as the endpoint asks (Retry-After), counts towards neither
     ``timeout`` nor ``deadline``. Errors name keys below ``section``.
@@ -72,7 +72,7 @@ class HttpConfig(StageConfig):
     @field_validator("headers")
     @classmethod
     def _plain_headers(cls, headers: dict[str, str]) -> dict[str, str]:
-        """Refuse headers that look secret, because records keep them, or that are no headers."""
+        """Refuse headers that look secret, because records keep them, or that are not headers."""
         for name, value in headers.items():
             if _SECRET_HEADER.search(name):
                 raise ConfigError(

@@ -31,7 +31,7 @@ class Bucket:
         return max(0.0, -self._level / self._rate)
 
     def give_back(self, amount: float) -> None:
-        """Correct an estimate: return what was not used, or (negative) take what was used on top."""
+        """Correct an estimate: return the unused part, or (negative) take the excess."""
         self._fill()
         self._level = min(self._capacity, self._level + amount)
 

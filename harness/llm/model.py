@@ -1,4 +1,4 @@
-"""A language model behind the ledger: its calls, their recorded answers, and what they would cost."""
+"""A language model behind the ledger: its calls, their recorded answers, and their cost."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Model:
         return sum(known) if len(known) == len(costs) else None
 
     def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
-        """Say what asking would take, without asking anything; reads the jobs once."""
+        """Estimate the cost of the calls, without making any; reads the jobs once."""
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
         count = calls = known = tokens = bare = in_batches = 0

@@ -156,7 +156,7 @@ class Budget:
         return self._max_calls is not None and self._calls >= self._max_calls
 
     def settle(self, reserved: float, actual: float) -> None:
-        """Replace a reservation by what the call has cost."""
+        """Replace a reservation by the actual cost of the call."""
         self._in_flight -= 1
         self._reserved -= reserved
         self._spent += actual

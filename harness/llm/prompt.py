@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
 from harness.errors import ConfigError
-from harness.kinds import StageConfig
+from harness.kinds import StageConfig, problem_in
 from harness.llm.form import TextForm
 
 SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
@@ -49,14 +49,22 @@ def parse(content: bytes, name: str, model: type[P], known: Mapping[str, Any]) -
     """
     try:
         fields = yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The prompt file {name} cannot be read: {error}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(
+            f"The prompt file {name} cannot be read: line {line}: {error.problem}. Correct it."
+        ) from error
+    except yaml.YAMLError as error:
+        what = " ".join(str(error).split())
+        raise ConfigError(f"The prompt file {name} cannot be read: {what}. Save it as UTF-8 text.") from error
     if not isinstance(fields, dict):
         raise ConfigError(f"The prompt file {name} is not a mapping of fields such as `user: …`.")
     try:
         return model.model_validate({**known, **fields})
     except ValidationError as error:
-        raise ConfigError(f"The prompt file {name} cannot be used: {error}") from error
+        raise ConfigError(
+            f"The prompt file {name} cannot be used: {problem_in(error)}. Correct it."
+        ) from error
 
 
 def slots_of(*parts: str) -> set[str]:
@@ -108,7 +116,9 @@ def read_prompt(
     shown = slots_of(prompt.system, prompt.user)
     for slot in slots:
         if slot not in shown:
-            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}}; {whose} needs it.")
+            raise ConfigError(f"The prompt file {name} has no {{{{ {slot} }}}}; {whose} needs it. Add it.")
     for slot in sorted(shown - {*slots, *also}):
-        raise ConfigError(f"The prompt file {name} has {{{{ {slot} }}}}, which {whose} cannot fill.")
+        raise ConfigError(
+            f"The prompt file {name} has {{{{ {slot} }}}}, which {whose} cannot fill. Remove it."
+        )
     return prompt

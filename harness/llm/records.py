@@ -26,7 +26,7 @@ class Spending:
     faults: dict[str, int] = field(default_factory=dict)
 
     def add_spending(self, other: Spending) -> None:
-        """Count what another run has spent, and the faults that it met, as if this one had."""
+        """Add the spending and the faults of another run to this one."""
         self.calls += other.calls
         self.prompt_tokens += other.prompt_tokens
         self.completion_tokens += other.completion_tokens

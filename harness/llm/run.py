@@ -46,9 +46,9 @@ def ask(
 
 
 def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) -> None:
-    """Send what the ledger lacks in batches and do not wait; ``ask`` takes the answers in. Raises as it does.
+    """Send calls that the ledger lacks in batches, without waiting; ``ask`` collects the answers.
 
-    For several models that are asked the same, whose batches can then be answered side by side.
+    For several models with equal calls, whose batches can then be answered side by side. Raises as ``ask``.
     """
     with reporter.task("sending", 0) as task:
         given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
@@ -58,7 +58,7 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
 def answers(
     model: Model, calls: Sequence[LlmCall], *, reporter: Reporter, name: str = "asking"
 ) -> tuple[list[LlmAnswer], Spending]:
-    """Ask calls and return their answers in the same order, and what they took; errors as ``ask``."""
+    """Ask calls and return their answers in the same order, and the spending; errors as ``ask``."""
     found: dict[int, LlmAnswer] = {}
     spending = Spending()
 

@@ -16,7 +16,7 @@ from harness.llm.http_endpoint import NO_KEY
 
 MARK = "[key]"
 SHORTEST = 8
-"""A shorter key, such as EMPTY for a server of one's own, is no secret, and its letters occur in any text."""
+"""A shorter key, such as EMPTY for one's own server, is not a secret, and its letters occur in any text."""
 _PIECE = 12
 
 

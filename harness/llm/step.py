@@ -72,7 +72,7 @@ class LlmStepConfig(ModelConfig, ABC):
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """How a step reports items without a usable answer, and what happens to them.
+    """How a step reports and treats items without a usable answer.
 
     ``lacking`` are the words for what they lack, ``key`` the section and the value of ``on_failure`` that
     lets the run go on, ``done`` and ``to_do`` what then becomes of them.

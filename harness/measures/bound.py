@@ -13,7 +13,7 @@ _BLOCK_CELLS = 4_000_000
 
 
 def ndcg_upper(graded: Graded, k: int, gain: Gain, max_grade: int = MAX_GRADE) -> Floats:
-    """The highest NDCG@k over all ways to grade what is unjudged 0..max_grade, each as evidence of its own.
+    """The highest NDCG@k over all ways to grade the unjudged items 0..max_grade, each as its own evidence.
 
     A partly judged item counts both with its known grade and as unjudged; the ideal holds what is judged
     whole. The bound is then not exact, but still never below the truth.

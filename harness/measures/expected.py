@@ -15,7 +15,7 @@ _FEWEST = 30
 
 
 def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Floats:
-    """The mean NDCG@k over ``draws`` in which every unjudged item earns what a judged one at its rank does.
+    """The mean NDCG@k over ``draws`` in which every unjudged item earns as much as a judged one at its rank.
 
     **Assumption: within a rank, what is unjudged is like what is judged.** A pool that a judge grades to a
     depth comes close to it; labels that people wrote for the answers alone do not, and the value is then too

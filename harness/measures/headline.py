@@ -1,4 +1,4 @@
-"""The measure that settings are compared by, and what each measure is reliable for."""
+"""The measure that settings are compared by, and the reliable use of each measure."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Spans:
         return len(self.query)
 
     def take(self, rows: AnyArray | Bools) -> Self:
-        """Some of the rows; what their numbers stand for stays."""
+        """Some of the rows; the meaning of their numbers is unchanged."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         taken: dict[str, Any] = {n: one[rows] for n, one in columns.items() if isinstance(one, np.ndarray)}
         return replace(self, **taken)

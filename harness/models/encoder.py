@@ -53,7 +53,7 @@ class Encoder(ABC):
 
 
 class LocalEncoderConfig(LocalConfig, EncoderConfig):
-    """Base of what names an encoder whose model runs here."""
+    """Base of the configurations of encoders whose model runs here."""
 
 
 class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):

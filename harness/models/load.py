@@ -78,7 +78,7 @@ def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str,
 
 @contextmanager
 def _whole(model: Model) -> Iterator[None]:
-    """Turn what the libraries raise into a ModelError, and refuse weights that the files do not hold.
+    """Turn errors of the libraries into a ModelError, and refuse weights that the files do not hold.
 
     transformers gives random numbers to weights it does not find, and only logs this.
     """

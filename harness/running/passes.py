@@ -56,8 +56,8 @@ def vectors_file(config: EncoderConfig, context: Context) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """The scores of the pairs of one request, in their order, and what they took."""
+class PairScores:
+    """The scores of the pairs of one request, in their order, and their effort."""
 
     scores: list[float]
     effort: Effort
@@ -95,7 +95,7 @@ def embed_for_all(
 
 def score_for_all(
     requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
-) -> list[Scored]:
+) -> list[PairScores]:
     """Score every distinct pair of all requests, one pass per model."""
     wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
     needs: list[dict[str, dict[bytes, int]]] = []
@@ -113,7 +113,7 @@ def score_for_all(
     }
     efforts = _shares(needs, done, context, "pairs")
     return [
-        Scored([float(done[model][0].floats(key)[0]) for key in keys], effort)
+        PairScores([float(done[model][0].floats(key)[0]) for key in keys], effort)
         for (model, keys), effort in zip(asked, efforts, strict=True)
     ]
 

@@ -31,7 +31,7 @@ RERANK = "rerank"
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The rankings of one setting by step, and what was noted on the way.
+    """The rankings of one setting by step, with notes on the search.
 
     ``rankings`` has the routes of a fusion first, by names with a dot (``retrieve.bm25``), then the steps in
     their order. ``asked`` are the queries as a rewriter put them, by step; none if nothing was rewritten.
@@ -60,7 +60,7 @@ class Searched:
 
 
 def asked_rows(searched: Iterable[Searched]) -> Iterator[AskedRow]:
-    """Every query as each step of each setting asked it, where that is not as it is."""
+    """Every query as each step of each setting searched for it, where it was rewritten."""
     for one in searched:
         for step, queries in one.asked.items():
             phrasings: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def cut_for_all(
     context: Context,
     done: Callable[[], None] = lambda: None,
 ) -> list[Chunked]:
-    """The chunks of every setting; what is wrong with several is said once. ``done`` is called after each."""
+    """The chunks of every setting; a problem of several is reported once. ``done`` is called after each."""
     points: list[Chunked] = []
     problems: dict[str, list[str]] = {}
     for setting in settings:
@@ -106,7 +106,7 @@ def cut_for_all(
 
 
 def as_read(one: Searched) -> Searched:
-    """The search with what is read in place of its chunks, by step."""
+    """The search with the text read in place of its chunks, by step."""
     reading = one.chunking.reading
     if reading is None:
         return one
@@ -127,7 +127,7 @@ def search_settings(
     context: Context,
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
-    """Rank all chunks of every point for all queries; ``found`` is called with each as it gets rankings.
+    """Rank all chunks of every setting for all queries; ``found`` is called with each as it gets rankings.
 
     The results are given as they are read.
     """

@@ -14,7 +14,7 @@ _WORTH_A_WARNING = 0.001
 
 
 def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
-    """Say in one line what share of pages and characters is suspect; warn of losses and of repairs."""
+    """Say what share of pages and characters is suspect, if any is; warn of losses and of repairs."""
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
     characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
@@ -26,7 +26,8 @@ def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context:
     line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
     line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
-    (context.reporter.warn if worth else context.reporter.note)(line)
+    if suspect_pages or suspect:
+        (context.reporter.warn if worth else context.reporter.note)(line)
     _warn_of_pages(parsed, parser, context)
     _warn_of_repairs(parsed, context)
 

@@ -74,7 +74,7 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class TimedTools(RunTools):
-    """Tools that say nothing, ask no model again, and count what the answers of the ledger once took.
+    """Tools that report nothing, call no model again, and count the time of answers in the ledger.
 
     ``waited`` is what is to be added to the clock for them.
     """

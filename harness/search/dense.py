@@ -102,7 +102,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         """
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
-        """Embed what is not embedded yet, then search."""
+        """Embed the texts that are not embedded yet, then search."""
         if not passages.ids or not queries:
             return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)

@@ -37,9 +37,9 @@ class QueryStep(Step[Config]):
 
 
 class Rewriter(QueryStep[Rewriting]):
-    """Queries → queries, as they are put to a retriever. Ids, splits and order stay.
+    """Queries → queries for a retriever. Ids, splits and order stay the same.
 
-    ``repeatable``: to run it again costs nothing, so that what it takes can be measured. ``own_code``: it
+    ``repeatable``: running it again costs nothing, so its time can be measured. ``own_code``: it
     runs the user's own code, which may cost something.
     """
 
@@ -48,7 +48,7 @@ class Rewriter(QueryStep[Rewriting]):
 
     @abstractmethod
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
-        """The queries as they are asked, one for each."""
+        """The rewritten queries, one for each."""
 
     def phrasings(self, queries: Sequence[Query], tools: Tools) -> list[tuple[Query, ...]]:
         """The texts to search for each query: one here; see ``SeveralRewriter`` for none and many."""
@@ -60,13 +60,13 @@ class Rewriter(QueryStep[Rewriting]):
 
     def fuse(self, rankings: Sequence[Ranking]) -> dict[str, float]:
         """The score of every chunk that the phrasings of one query have found; only needed for many."""
-        raise TypeError(f"{type(self).__name__} asks one thing for a query and fuses nothing")
+        raise TypeError(f"{type(self).__name__} makes one text per query and fuses nothing")
 
 
 class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
     """Query → any number of queries with its id, each of which is searched by itself.
 
-    One that makes more than one of a query says in ``fuse`` how their rankings become one.
+    A rewriter that makes several texts of a query defines in ``fuse`` how their rankings become one.
     """
 
     repeatable = True
@@ -76,7 +76,7 @@ class SeveralRewriter(Rewriter[Rewriting], Generic[Rewriting]):
         """The texts to search for each query; without any it gets no ranking."""
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
-        """All that is asked, one after the other."""
+        """All rewritten queries, one after the other."""
         return [query for group in self.phrasings(queries, tools) for query in group]
 
 
@@ -94,7 +94,7 @@ class Phrasings:
 
     @property
     def one_each(self) -> bool:
-        """Whether every query is asked in one text."""
+        """Whether every query has exactly one text."""
         return all(size == 1 for size in self.sizes)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.search.tools import Tools
 
 Identity = list[Any]
-"""JSON-able facts that decide the output of a step, besides what it is given."""
+"""JSON-able facts that decide the output of a step, besides its input."""
 SearchOne = Callable[[Query], Ranking]
 """Searches for one query."""
 
@@ -71,9 +71,9 @@ class RetrievalResult:
     """The result of a retriever: one ranking per query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
-    ``routes`` are what a fusion was made of. ``asked`` are the queries as it has put them in the end; a
-    retriever gives none if that is as they came. ``filtered`` is what a filter found in each query, none
-    if there was no filter. ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
+    ``routes`` are the results that a fusion combined. ``asked`` are the queries that it finally searched for,
+    empty if unchanged, ``filtered`` the results of a filter by query, empty without a filter.
+    ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
     """
 
     rankings: list[Ranking]
@@ -86,7 +86,7 @@ class RetrievalResult:
 
 
 class RetrieverConfig(StageConfig):
-    """Base of the configurations of retrievers: how deep to search, and what to ask."""
+    """Base of the configurations of retrievers: depth, rewriter and filter."""
 
     kind: str
     top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
@@ -114,7 +114,7 @@ class RetrieverConfig(StageConfig):
 
     @property
     def parts(self) -> tuple[RetrieverConfig, ...]:
-        """The retrievers that this one combines; none for one that searches by itself."""
+        """The retrievers that a fusion combines; none for all others."""
         return ()
 
     def every(self) -> Iterator[RetrieverConfig]:
@@ -174,7 +174,7 @@ class Retriever(Step[Configured]):
         """Rank the passages for every query. A query that matches nothing has an empty ranking."""
 
     def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
-        """Searches one query at a time with the index open, as a service would, to measure what that takes.
+        """Search one query at a time with the index open, as a service would, to measure the time.
 
         Raises NotMeasuredError if the kind does not offer it, or a search would cost money.
         """
@@ -185,6 +185,6 @@ class Retriever(Step[Configured]):
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
 
-        The parts of a fusion say themselves what they embed.
+        The parts of a fusion return their own.
         """
         return ()

@@ -37,7 +37,7 @@ class ServedEmbedConfig(EncoderConfig):
 
 
 class ServedEncoder(Encoder):
-    """A bi-encoder behind an endpoint: what it is known by, and the requests that embed texts."""
+    """A bi-encoder behind an endpoint: its identity, and the requests that embed texts."""
 
     noun = "texts"
 

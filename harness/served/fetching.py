@@ -28,11 +28,11 @@ _KEPT = "Everything paid for is kept: run again to resume."
 
 
 class ServedError(LlmError):
-    """An endpoint gave no usable numbers; what it gave before is kept."""
+    """An endpoint gave no usable numbers; earlier ones are kept."""
 
 
 class UnusableError(Exception):
-    """A reply that is no answer to its request; the message says what is wrong with it."""
+    """A reply that does not answer its request; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 
 
 class ServedPairs:
-    """A reranker behind an endpoint: what it is known by, and the requests that score pairs."""
+    """A reranker behind an endpoint: its identity, and the requests that score pairs."""
 
     noun = "pairs"
 

@@ -41,7 +41,7 @@ class CollectionFolders:
         return Slot(scratch / "collection", False, fresh.finish, fresh.release)
 
     def remove_unfinished(self) -> int:
-        """Delete what no pointer names; returns how many. Not while a run is going on."""
+        """Delete folders that no pointer names; returns how many. Not while a run is going on."""
         pointed = {_target(pointer)[0] for pointer in self._folder.glob("*.json")}
         left = [path for path in self._folder.glob("*-*") if path.is_dir() and path.name not in pointed]
         for path in left:

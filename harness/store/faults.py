@@ -14,7 +14,7 @@ _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 class Faults:
-    """Counts what was damaged, by kind, and remembers why something could not be kept."""
+    """Counts damaged items by kind, and remembers why something could not be kept."""
 
     def __init__(self) -> None:
         self._damaged: Counter[str] = Counter()

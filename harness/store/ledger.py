@@ -16,7 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from harness.errors import LlmError
+from harness.kinds import problem_in
 from harness.store.artifacts import canonical, key_of
 from harness.store.faults import sqlite_kind
 from harness.store.ledger_schema import prepare
@@ -252,15 +255,18 @@ class Ledger:
     def _checked(self, line: str, where: str) -> LedgerEntry:
         try:
             row = json.loads(line)
-            entry = _from_json(row)
-        except (ValueError, TypeError, KeyError) as error:
+            if not isinstance(row, dict):
+                raise ValueError("it is not an object")
+            entry = TypeAdapter(LedgerEntry).validate_python(asdict(_from_json(row)))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            what = problem_in(error) if isinstance(error, ValidationError) else error
             raise LlmError(
-                f"{where}: not a judgment of this ledger ({error}). Nothing was imported."
+                f"{where}: not a judgment of this ledger ({what}). Nothing was imported. Export it again."
             ) from error
         if entry.key != self.key(entry):
             raise LlmError(
                 f"{where}: the key does not belong to this query, passage, prompt, model and parameters: "
-                "the line was edited. Nothing was imported."
+                "the line was edited. Nothing was imported. Export it again."
             )
         return entry
 

@@ -37,7 +37,7 @@ def sizes(layout: CacheLayout) -> dict[str, int]:
 
 
 def tidy(layout: CacheLayout) -> int:
-    """Remove what runs that were killed left behind, and files found damaged; returns how many things.
+    """Remove leftovers of killed runs, and damaged files; returns how many.
 
     Raises StoreError while a benchmark uses the cache.
     """
@@ -52,7 +52,7 @@ def tidy(layout: CacheLayout) -> int:
 
 
 def clear(layout: CacheLayout) -> tuple[Path, ...]:
-    """Remove all that can be computed again, of every format; what was paid for and what is not ours stay.
+    """Remove all that can be computed again, of every format; paid results and foreign files stay.
 
     Returns the folders removed. Raises StoreError while a benchmark uses the cache.
     """

@@ -40,11 +40,7 @@ def answer_by_hand(state: State) -> Outcome:
 
 
 def answer_by_model(
-    state: State,
-    context: Context,
-    prompt: str = "",
-    again: bool = False,
-    dry: bool = False,
+    state: State, context: Context, prompt: str = "", again: bool = False, dry: bool = False
 ) -> Outcome:
     """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
 
@@ -81,7 +77,7 @@ def answer_by_model(
     usable = sum(bool(one.answer) for one in given.values())
     lines = [
         f"{state.path(AnswerRow)}: {usable} of {counted(len(todo), 'question')} answered by {title}; "
-        f"{calls_made(spending)}.",
+        f"{calls_made(spending)}."
     ]
     if len(open_) > len(todo):
         lines.append(

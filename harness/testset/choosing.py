@@ -1,4 +1,4 @@
-"""The step ``choose``: what to look at is measured; people mark what to keep, or a choice is made."""
+"""The step ``choose``: measure the candidates; people mark those to keep, or a choice is made."""
 
 from __future__ import annotations
 
@@ -28,12 +28,7 @@ _TWIN = "near-duplicate"
 
 
 def choose(
-    state: State,
-    context: Context,
-    count: int,
-    auto: bool = False,
-    again: bool = False,
-    by: str = "words",
+    state: State, context: Context, count: int, auto: bool = False, again: bool = False, by: str = "words"
 ) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 
 from harness.config import BenchConfig
-from harness.config.source import read_source
+from harness.config.load import known_below
+from harness.config.source import Source, read_source
 from harness.corpus import ParsingConfig
 from harness.errors import ConfigError
 from harness.judge import KINDS as JUDGES
@@ -89,20 +90,21 @@ def load_testset(folder: Path) -> TestsetConfig:
     source = read_source(path)
     data = dict(source.data)
     if isinstance(data.get("judge"), dict):
-        data["judge"] = _judge(source.path, data["judge"])
+        data["judge"] = _judge(source, data["judge"])
     try:
         return TestsetConfig.model_validate(data)
     except ValidationError as error:
-        raise source.explain((), error, known=TestsetConfig.model_fields) from None
+        raise source.explain((), error, known=known_below(TestsetConfig, error)) from None
 
 
-def _judge(path: Path, section: dict[str, Any]) -> Any:
-    kind = JUDGES.find(section.get("kind", "llm"))
+def _judge(source: Source, section: dict[str, Any]) -> Any:
+    try:
+        kind = JUDGES.find(section.get("kind", "llm"))
+    except ConfigError as error:
+        raise ConfigError(f"{source.where(('judge', 'kind'))}: {error}") from None
     if not issubclass(kind.config, PoolJudgeConfig):
-        raise ConfigError(f"{path}: judge: {kind.name} does not judge passages. Take llm, panel or another.")
+        raise source.error(("judge",), f"{kind.name} does not judge passages. Take llm, panel or another.")
     try:
         return kind.config.model_validate(section)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, ("judge", *first["loc"])))
-        raise ConfigError(f"{path}: {where}: {first['msg']}.") from None
+        raise source.explain(("judge",), error, known=known_below(kind.config, error)) from None

@@ -15,7 +15,7 @@ from harness.testset.datasheet import datasheet
 from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
-from harness.testset.merging import Merged, merge
+from harness.testset.merging import MergedLabels, merge
 from harness.testset.state import State
 from harness.testset.steps import Outcome, documents_of
 from harness.types import Document
@@ -53,7 +53,7 @@ def export(state: State, context: Context) -> Outcome:
     lines = [
         f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
         f"{sum(bool(one.answer) for one in testset.questions)} answers; datasheet.md says how they came "
-        "about.",
+        "about."
     ]
     lines += _summary(merged)
     if kept:
@@ -69,15 +69,11 @@ def export(state: State, context: Context) -> Outcome:
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
-def _summary(merged: Merged) -> list[str]:
+def _summary(merged: MergedLabels) -> list[str]:
     """The edits of people to labels.csv since the last export."""
     parts = [
         f"{count} {what}"
-        for count, what in (
-            (merged.added, "added"),
-            (merged.edited, "edited"),
-            (merged.removed, "taken out"),
-        )
+        for count, what in ((merged.added, "added"), (merged.edited, "edited"), (merged.removed, "taken out"))
         if count
     ]
     lines = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []

@@ -98,12 +98,7 @@ def _question(one: Candidate, answer: AnswerRow | None) -> TestQuestion:
 
 
 def label_of(
-    query_id: str,
-    span: tuple[Document, int, int],
-    grade: int,
-    by: str,
-    evidence: str = "",
-    answer: str = "",
+    query_id: str, span: tuple[Document, int, int], grade: int, by: str, evidence: str = "", answer: str = ""
 ) -> Label:
     """A graded range as a label; ``answer`` is the part of its text that answers."""
     document, start, end = span

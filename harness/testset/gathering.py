@@ -35,11 +35,7 @@ _Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
-    state: State,
-    context: Context,
-    count: int,
-    also: Path | None = None,
-    again: bool = False,
+    state: State, context: Context, count: int, also: Path | None = None, again: bool = False
 ) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
@@ -157,6 +153,6 @@ def _summary(
     questions = counted(len(searched), "question")
     yield f"{state.path(PoolRow)}: {passages} for {questions}; {now} of these were searched now."
     if names:
-        yield f"Found by turns of {len(names)} retrievers: {', '.join(names)}."
+        yield f"{len(names)} retrievers took turns: {', '.join(names)}."
     if few:
         yield f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."

@@ -39,7 +39,7 @@ class PairAgreement:
 
 
 def final_grades(rows: Iterable[GradeRow], resolved: Iterable[DisagreementRow] = ()) -> dict[Key, FinalGrade]:
-    """The grade of every graded passage: as resolved, else what people say, else the latest of the models.
+    """The grade of every graded passage: as resolved, else by people, else the latest of the models.
 
     People who give one passage different grades leave it without one, until the disagreement is resolved.
     """
@@ -112,7 +112,7 @@ def disagreements(
     questions: Mapping[str, str],
     before: Sequence[DisagreementRow],
 ) -> list[DisagreementRow]:
-    """Passages that were given different grades, with what everybody said; the widest apart first.
+    """Passages with different grades, and all their grades; the widest apart first.
 
     ``second`` are the grades that are new. Of ``before`` stays what was resolved, and what the new grades say
     nothing of.

@@ -22,7 +22,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedLabels:
     """The file as it is to be written, and how many rows of it are people's own.
 
     ``added`` were not in the last export, ``edited`` say something else than it, ``removed`` were taken out
@@ -36,14 +36,14 @@ class Merged:
     gone: int
 
 
-def merge(path: Path, written: Path, exported: str, questions: Collection[str]) -> Merged:
+def merge(path: Path, written: Path, exported: str, questions: Collection[str]) -> MergedLabels:
     """Put what has changed in ``path`` since ``written``, the last export, into ``exported``, the next one.
 
     Where ``path`` is not there the export is taken as it is. Raises ConfigError if the file and the test
     set say different things of one passage that neither the last export said.
     """
     if not path.exists():
-        return Merged(exported, 0, 0, 0, 0)
+        return MergedLabels(exported, 0, 0, 0, 0)
     columns, present = _lines(path)
     _, before = _lines(written) if written.exists() else ((), {})
     new = {_key(row): row for row in csv.DictReader(io.StringIO(exported))}
@@ -77,7 +77,7 @@ def merge(path: Path, written: Path, exported: str, questions: Collection[str]) 
         raise ConfigError(_clash(path, clashes))
     wide = [*LABELS, *(name for name in columns if name not in LABELS)]
     text = delimited_text([wide, *([row.get(name) or "" for name in wide] for row in rows)])
-    return Merged(text, added, edited, removed, gone)
+    return MergedLabels(text, added, edited, removed, gone)
 
 
 def _lines(path: Path) -> tuple[Sequence[str], dict[Key, Line]]:

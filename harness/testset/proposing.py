@@ -72,7 +72,7 @@ def propose_by_model(
     add: bool = False,
     dry: bool = False,
 ) -> Outcome:
-    """Let the language model of testset.yaml write them; a dry run only says what it would take."""
+    """Let the language model of testset.yaml write them; a dry run only estimates the cost."""
     if state.config.llm is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no language model (llm). Name one, draft without one "

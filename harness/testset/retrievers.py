@@ -1,4 +1,4 @@
-"""Several different retrievers, so that what is gathered does not favour one of them."""
+"""Several different retrievers, so that the gathered passages do not favour one of them."""
 
 from __future__ import annotations
 

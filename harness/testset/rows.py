@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.corpus.table import FaultsOfRows, Row, plain_cell, read_table
+from harness.corpus.reading import refuse_special
+from harness.corpus.table import FaultsOfRows, Row, check_offsets, plain_cell, read_table
 from harness.errors import CorpusError
 from harness.labelling.rows import spreadsheet_safe
 from harness.text.records import delimited_text
+from harness.types import MAX_GRADE
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,17 @@ class DocumentRow:
 
 
 T = TypeVar("T")
+_GRADES = ("grade", "resolved")
+# The columns that tell rows apart; in tables of questions people may write as they like.
+_KEYS: dict[type[Any], tuple[str, ...]] = {
+    PoolRow: ("query_id", "doc_id", "start", "end"),
+    FoundRow: ("query_id", "doc_id", "start", "end"),
+    GradeRow: ("query_id", "doc_id", "start", "end", "grader"),
+    DisagreementRow: ("query_id", "doc_id", "start", "end"),
+    SearchedRow: ("query_id",),
+    AnswerRow: ("query_id",),
+    DocumentRow: ("doc_id",),
+}
 Key = tuple[str, str, int, int]
 # The columns that come before the others, where the order is not that of the fields.
 _FIRST: dict[type[Any], tuple[str, ...]] = {
@@ -177,51 +191,70 @@ def to_csv(kind: type[T], rows: Iterable[T]) -> str:
 
 
 def from_csv(kind: type[T], path: Path) -> list[T]:
-    """The rows of a table as people may have saved it; columns of their own are passed over.
+    """The rows of a table as people may have saved it; columns of their own are ignored.
 
     An empty list where the file is not there or has no row. Raises CorpusError that names all lines at fault.
     """
-    if not path.exists() or _is_bare(path):
+    if not path.exists():
         return []
     needed = [one.name for one in fields(kind) if one.default is MISSING and "None" not in str(one.type)]  # type: ignore[arg-type]
+    if _is_bare(path, needed):
+        return []
     table = read_table(path, needed, CorpusError)
     faults, rows = FaultsOfRows(CorpusError), list[T]()
+    seen: dict[tuple[str, ...], int] = {}
     for row in table.rows:
         with faults.of_a_row():
             rows.append(_row(kind, path, row))
+            key = tuple(row.get(one) for one in _KEYS.get(kind, ()))
+            if key and seen.setdefault(key, row.line) != row.line:
+                raise CorpusError(f"{path}, line {row.line}: the same as line {seen[key]}. Keep one of them.")
     faults.end()
     return rows
 
 
-def _is_bare(path: Path) -> bool:
+def _is_bare(path: Path, needed: Sequence[str]) -> bool:
     """Whether a file has a header and nothing below it."""
+    refuse_special(path)
     with path.open("rb") as file:
-        file.readline()
-        return not file.read(64).strip()
+        header = file.readline()
+        return not file.read(64).strip() and all(name.encode() in header for name in needed)
 
 
 def _row(kind: type[T], path: Path, row: Row) -> T:
     cells: dict[str, Any] = {}
+    where = f"{path}, line {row.line}"
     for one in fields(kind):  # type: ignore[arg-type]
+        if one.name not in row.cells and one.default is not MISSING:
+            continue
         text, sort = plain_cell(row.get(one.name)), str(one.type)
+        if not text and one.name in _KEYS.get(kind, ()):
+            raise CorpusError(f"{where}: {one.name} is empty. Fill it.")
+        if one.name == "by_model" and text not in ("yes", "no", ""):
+            raise CorpusError(f"{where}: by_model is {text!r}. Write yes or no.")
+        most = MAX_GRADE if one.name in _GRADES else math.inf
         try:
-            cells[one.name] = text if sort == "str" else _number(text, sort)
+            cells[one.name] = text if sort == "str" else _number(text, sort, most)
         except ValueError:
             wanted = "a whole number" if sort.startswith("int") else "a number"
+            limits = "of at least 0" if most == math.inf else f"from 0 to {most}"
             raise CorpusError(
-                f"{path}, line {row.line}: {one.name} is {text!r}, not {wanted}. Correct it."
+                f"{where}: {one.name} is {text!r}, not {wanted} {limits}. Correct it."
             ) from None
+    check_offsets(where, cells.get("start"), cells.get("end"), CorpusError)
     return kind(**cells)
 
 
-def _number(text: str, sort: str) -> float | None:
-    """A cell of a column whose field is annotated as ``int`` or ``float``, or as either with None."""
+def _number(text: str, sort: str, most: float) -> float | None:
+    """A cell of a column whose field is annotated as ``int`` or ``float``, or as either with None.
+
+    Raises ValueError for one that is no number from 0 to ``most``.
+    """
     if not text and sort.endswith("None"):
         return None
     # a spreadsheet writes 3 as 3.0 where the column has gaps
     number = float(text.replace(",", "."))
-    if not sort.startswith("int"):
-        return number
-    if number != int(number):
+    whole = sort.startswith("int")
+    if not 0 <= number <= most or math.isinf(number) or (whole and number != int(number)):
         raise ValueError(text)
-    return int(number)
+    return int(number) if whole else number

@@ -173,7 +173,9 @@ class State:
                 record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
                 own = (record[name] for name in ("step", "when", "how", "files", "facts"))
                 found.append(StepRecord(folder, *own))
-            except (OSError, ValueError, KeyError) as error:
+                if not isinstance(record["files"], list):
+                    raise ValueError("files is not a list")
+            except (OSError, ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."
                 ) from error

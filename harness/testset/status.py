@@ -8,15 +8,7 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.testset.grades import final_grades
-from harness.testset.rows import (
-    AnswerRow,
-    Candidate,
-    DisagreementRow,
-    GradeRow,
-    PoolRow,
-    Question,
-    key_of,
-)
+from harness.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow, PoolRow, Question, key_of
 from harness.testset.state import State
 from harness.testset.steps import chosen_of, gathered
 
@@ -58,7 +50,7 @@ def status_of(state: State) -> Status:
         "gather": f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions"
         if searched
         else "not done",
-        "grade": f"{len(graded)} graded ({people} by people), {open_} open" if graded else "not done",
+        "grade": f"{len(graded):,} graded ({people:,} by people), {open_:,} open" if graded else "not done",
         "answer": f"{len(answers)} of {len(to_answer)} answerable questions"
         if state.has(AnswerRow)
         else "not done",
@@ -78,13 +70,7 @@ def _chosen(state: State) -> list[Candidate]:
         return []
 
 
-def _next(
-    state: State,
-    chosen: list[Candidate],
-    searched: int,
-    graded: int,
-    open_: int,
-) -> tuple[str, ...]:
+def _next(state: State, chosen: list[Candidate], searched: int, graded: int, open_: int) -> tuple[str, ...]:
     """The commands that may come next, the first one first."""
     asked = {one.query_id for one in chosen if one.answerable == "yes"}
     do = f"harness testset {quote(str(state.folder))}"
@@ -96,15 +82,18 @@ def _next(
         return (f"{do} choose --auto", f"{do} choose")
     if searched < len(chosen):
         return (f"{do} gather",)
+    reviewed = state.rows(DisagreementRow) if state.has(DisagreementRow) else ()
+    differ, where = sum(row.resolved is None for row in reviewed), state.path(DisagreementRow)
+    settle = (f"# write {counted(differ, 'grade')} into the column resolved of {where}",) if differ else ()
     if open_:
         sheet = (f"{do} grade --sheet sheet.xlsx", f"{do} grade --from sheet.xlsx --by NAME")
         more = (f"{do} grade --dry-run", f"{do} grade") if state.config.grading is not None else ()
         globs = " ".join(f"'{glob}'" for glob in state.config.documents)
         page = f"harness label --pool {quote(str(state.path(PoolRow)))} --documents {globs}"
-        return (*more, *sheet, page, *((f"{do} export",) if graded else ()))
+        return (*more, *sheet, page, *settle, *((f"{do} export",) if graded else ()))
     if not state.has(AnswerRow):
         by_model = (f"{do} answer --dry-run", f"{do} answer") if state.config.answering else ()
-        return (*by_model, f"{do} answer --by-hand", f"{do} export")
+        return (*by_model, f"{do} answer --by-hand", *settle, f"{do} export")
     answers = state.path(AnswerRow)
     empty = sum(not row.answer and row.query_id in asked for row in state.rows(AnswerRow))
     fill = (f"# write {counted(empty, 'answer')} into the column answer of {answers}",) if empty else ()
@@ -115,7 +104,4 @@ def _next(
             f"{do} review --from second.xlsx --by NAME",
             f"{do} export",
         )
-    differ = sum(row.resolved is None for row in state.rows(DisagreementRow))
-    where = state.path(DisagreementRow)
-    settle = (f"# write {counted(differ, 'grade')} into the column resolved of {where}",) if differ else ()
     return (*fill, *settle, f"{do} export")

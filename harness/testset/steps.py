@@ -12,7 +12,15 @@ from harness.llm.records import Spending
 from harness.report import counted
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.testset.rows import Candidate, DocumentRow, PoolRow, SearchedRow
+from harness.testset.rows import (
+    Candidate,
+    DisagreementRow,
+    DocumentRow,
+    GradeRow,
+    PoolRow,
+    SearchedRow,
+    key_of,
+)
 from harness.testset.state import State
 from harness.types import Document
 
@@ -44,10 +52,11 @@ def chosen_of(state: State) -> list[Candidate]:
             f"harness testset {state.folder} choose"
         )
     rows = state.rows(Candidate)
-    odd = sorted({one.keep for one in rows} - {"yes", "no", ""})
+    odd = next((one for one in rows if one.keep not in ("yes", "no", "")), None)
     if odd:
         raise ConfigError(
-            f"{state.path(Candidate)}: keep is {odd[0]!r} somewhere. Write yes, no, or leave it empty."
+            f"{state.path(Candidate)}: keep of {odd.query_id} is {odd.keep!r}. Write yes, no, or leave it "
+            "empty."
         )
     kept = [one for one in rows if one.keep == "yes"]
     if not kept:
@@ -89,7 +98,8 @@ def gathered(state: State, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], 
 def documents_of(state: State, context: Context) -> dict[str, Document]:
     """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
 
-    Offsets of questions, passages and grades hold for the text they were made of, and for no other.
+    Offsets of questions, passages and grades hold for the text they were made of, and for no other. A row of
+    a document that is not there, or beyond its end, is refused too.
     """
     documents = {one.doc_id: one for one in load_documents(state.config.bench(state.folder), context)}
     for row in state.rows(DocumentRow):
@@ -100,6 +110,16 @@ def documents_of(state: State, context: Context) -> dict[str, Document]:
                 f"{row.doc_id} {what} since {state.path(DocumentRow)} was written, so offsets would not "
                 "hold. Put the document back, or start again: harness init with another --out."
             )
+    placed: tuple[type[PoolRow | GradeRow | DisagreementRow], ...] = (PoolRow, GradeRow, DisagreementRow)
+    for kind in placed:
+        for query_id, doc_id, start, end in map(key_of, state.rows(kind)):
+            text = documents[doc_id].text if doc_id in documents else None
+            if text is None or end > len(text):
+                what = "there is no such document" if text is None else f"it has {len(text)} characters"
+                raise CorpusError(
+                    f"{state.path(kind)}: {query_id}, {doc_id} {start} to {end}: {what}. Correct the row, or "
+                    "remove it."
+                )
     return documents
 
 

@@ -17,8 +17,8 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """A count with its word: ``1 query``, ``2 queries``; ``many`` is ``one`` with an s unless given."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+    """A count with its word: ``1 query``, ``2,000 queries``; ``many`` is ``one`` with an s unless given."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -66,7 +66,7 @@ def evaluate_dicts(
     """The same values as ``evaluate`` of the same run and judgments, several times faster.
 
     ``run`` is ``{query: {document: score}}``, ``qrels`` ``{query: {document: grade}}``. Raises TrecError for
-    a score that is no number and a grade that is no whole number.
+    a score that is not a number and a grade that is not a whole number.
     """
     rules = find_convention(convention)
     wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)

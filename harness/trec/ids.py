@@ -101,7 +101,7 @@ class Ids:
         used = np.zeros(len(names), dtype=np.bool_)
         used[code] = True
         if not used.all():
-            # a part of a larger table: what only the rest of it holds is no id of this column
+            # a part of a larger table: what only the rest of it holds is not an id of this column
             names, code = names.filter(pa.array(used)), (np.cumsum(used, dtype=np.int32) - 1)[code]
         return cls(_text(names, source), code)
 

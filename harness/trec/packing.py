@@ -23,7 +23,7 @@ _REFUSED = (struct.error, TypeError, ValueError, OverflowError)
 
 
 def pack_scores(inner: Sequence[Inner], names: Sequence[str]) -> Floats:
-    """The scores of all queries end to end; raises TrecError that names one that is no number, or NaN."""
+    """The scores of all queries end to end; raises TrecError that names one that is not a number, or NaN."""
     try:
         scores = np.frombuffer(_packed(inner, "d"), np.float64)
     except _REFUSED:

@@ -36,7 +36,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _TABULAR = {".parquet", *_DELIMITERS}
 _FREE_ROWS = 20_000_000
 _LARGEST_ROWS_PER_BYTE = 50
-"""A table of equal rows, which is no run, has a hundred and more."""
+"""A table of equal rows, which is not a run, has a hundred and more."""
 
 
 def read_run(path: Path) -> Run:
@@ -128,7 +128,7 @@ def _located(path: Path, error: pa.ArrowInvalid) -> str:
             _read_csv(path, use_threads=False)
         except pa.ArrowInvalid as again:
             error = again
-    return re.sub(r"Row #(\d+)", r"line \1", str(error))
+    return re.sub(r"Row #(\d+)", r"line \1", str(error)) + "; correct it"
 
 
 def _read_parquet(path: Path) -> pa.Table:
@@ -161,8 +161,9 @@ def _kept(names: Sequence[str]) -> list[str] | None:
 def _refuse_unreadable(path: Path) -> None:
     """Look through a CSV file before arrow does, whose threads are not to be stopped half-way."""
     with open_unpacked(path) as file:
-        if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            raise TrecError(f"{path}: this is UTF-16 text; save it as UTF-8")
+        head = file.read(1 << 16)
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head:
+            raise TrecError(f"{path}: this is UTF-16 or no text; save it as UTF-8")
         if path.name.lower().endswith(".gz"):
             while file.read(1 << 20):
                 pass
@@ -181,7 +182,7 @@ def _read_csv(path: Path, use_threads: bool) -> pa.Table:
         )
     convert = csv.ConvertOptions(
         column_types={name: pa.string() for name in ids if name},
-        # an empty cell is no value; NA and null may be ids
+        # an empty cell is not a value; NA and null may be ids
         null_values=[""],
         strings_can_be_null=True,
     )
@@ -190,7 +191,7 @@ def _read_csv(path: Path, use_threads: bool) -> pa.Table:
 
 def _existing(path: Path) -> Path:
     if not path.exists():
-        raise TrecError(f"{path}: there is no such file")
+        raise TrecError(f"{path}: there is no such file; correct the name")
     if path.is_dir():
         raise TrecError(f"{path}: this is a folder; name the file in it")
     return path

@@ -125,7 +125,8 @@ def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
         raise TrecError(f"{source}: there are several columns named {name}; keep one")
     if name is None:
         raise TrecError(
-            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}"
+            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}; "
+            "add or rename one"
         )
     return table.column(name)
 
@@ -134,7 +135,7 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
     """A column as numbers; raises TrecError that names the first row that holds none."""
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise TrecError(f"{source}, row {row + 1}: there is no {what}")
+        raise TrecError(f"{source}, row {row + 1}: there is no {what}; fill it")
     if any(is_type(column.type) for is_type in _NUMERIC):
         return np.asarray(column.to_numpy())
     if pa.types.is_dictionary(column.type):
@@ -146,7 +147,8 @@ def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
         return np.asarray(column.cast(pa.float64()).to_numpy())
     except pa.ArrowInvalid as error:
         row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
-        raise TrecError(f"{source}, row {row + 1}: the {what} {text!r} is not a number") from error
+        where = f"{source}, row {row + 1}"
+        raise TrecError(f"{where}: the {what} {text!r} is not a number; correct it") from error
 
 
 def _is_number(text: pa.Scalar) -> bool:
@@ -163,7 +165,8 @@ def whole_numbers(column: Any, source: str, what: str) -> Ints:
     if values.dtype.kind not in "iub":
         bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
         if len(bad):
-            raise TrecError(f"{source}, row {bad[0] + 1}: the {what} {values[bad[0]]} is not a whole number")
+            where = f"{source}, row {bad[0] + 1}"
+            raise TrecError(f"{where}: the {what} {values[bad[0]]} is not a whole number; correct it")
     if values.dtype.kind in "uf" and values.max(initial=0) >= 2**63:
         row = int(values.argmax())
         raise TrecError(f"{source}, row {row + 1}: the {what} {values[row]} is too large")

@@ -49,7 +49,7 @@ QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), ("query", "do
 
 
 def read_trec_run(path: Path) -> Run:
-    """Read ``query Q0 document rank score tag`` lines; raises TrecError with the line for what cannot be one.
+    """Read ``query Q0 document rank score tag`` lines; raises TrecError with the line of a bad one.
 
     Ranks are kept where all of them are whole numbers, and dropped otherwise.
     """
@@ -67,7 +67,7 @@ def read_trec_run(path: Path) -> Run:
 
 
 def read_trec_qrels(path: Path) -> Qrels:
-    """Read ``query iteration document grade`` lines; raises TrecError with the line of what is none."""
+    """Read ``query iteration document grade`` lines; raises TrecError with the line of a bad one."""
     table = _read(path, QRELS)
     query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
     _refuse_repeats(path, QRELS, query, doc, "judged")
@@ -131,8 +131,8 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
         return _parse_lines(block, layout, path, first_line)
     if not layout.whole and np.isnan(table.column(layout.number).to_numpy()).any():
         return _parse_lines(block, layout, path, first_line)
-    if b"#" in block and "#" in _names(table.column("query")):
-        # a comment with as many fields as a row
+    if b"\0" in block or (b"#" in block and "#" in _names(table.column("query"))):
+        # damage, or a comment with as many fields as a row
         return _parse_lines(block, layout, path, first_line)
     return table
 
@@ -184,6 +184,8 @@ def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
         line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
+    if b"\0" in line:
+        raise TrecError(f"{where}: a NUL byte, which no text has; write the file again")
     line = line.strip()
     if b"\r" in line:
         raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
@@ -192,7 +194,8 @@ def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
     if len(fields) != len(layout.fields):
         raise TrecError(
             f"{where}: a {layout.what} line has {len(layout.fields)} fields "
-            f"({' '.join(layout.fields)}), this one {len(fields)}: {line.decode('utf-8')[:80]!r}"
+            f"({' '.join(layout.fields)}), this one {len(fields)}; correct "
+            f"{line.decode('utf-8')[:80]!r}"
         )
     return fields
 
@@ -213,7 +216,7 @@ def _value(name: str, text: str, where: str) -> str | float | int:
         kind = "a whole number" if name == "grade" else "a number"
         raise TrecError(f"{where}: the {name} must be {kind}, not {text!r}") from None
     if name == "score" and number != number:
-        raise TrecError(f"{where}: the score is NaN, so the document has no rank")
+        raise TrecError(f"{where}: the score is NaN, so the document has no rank; remove it")
     return number
 
 

@@ -34,7 +34,7 @@ class Stored:
 
     @classmethod
     def of(cls, result: StoredResult, stage: str = "final") -> Stored:
-        """A result at a stage, with all of its measures that are no price."""
+        """A result at a stage, with all of its measures that are not costs."""
         names = dict.fromkeys(result.per_query["measure"])
         return cls(result, stage, tuple(name for name in names if not less_is_better(name)))
 
@@ -84,7 +84,7 @@ def refuse_no_quality(measure: str) -> None:
 def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     """The measure that was asked for, else the headline of all these results together.
 
-    Raises ConfigError for what is no quality, and for a measure that a result was not scored by.
+    Raises ConfigError unless it is a measure of quality that all results were scored by.
     """
     if asked is not None and less_is_better(asked):
         raise _price(asked)

@@ -150,7 +150,7 @@ def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _cut(setting: Mapping[str, Any]) -> Any:
-    """The chunker, and what is read for its chunks where that is something else."""
+    """The chunker, and the reader where it reads other text than the chunks."""
     return setting["chunk"] if setting.get("read") is None else [setting["chunk"], setting["read"]]
 
 

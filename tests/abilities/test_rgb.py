@@ -126,8 +126,8 @@ def test_marks_follow_rgb(answer, marked):
 
 
 def test_other_words_of_refusal_count_if_asked_for():
-    one, said = trial((("a",),)), "I cannot answer this from the passages."
-    assert (mark(one, said).rejects, mark(one, said, any_refusal=True).rejects) == (False, True)
+    one, reply = trial((("a",),)), "I cannot answer this from the passages."
+    assert (mark(one, reply).rejects, mark(one, reply, any_refusal=True).rejects) == (False, True)
 
 
 def test_an_answer_is_right_with_every_part():
@@ -167,9 +167,9 @@ TRIAL = '{"trial_id": "t", "ability": "noise", "rate": 0, "question": "q", "pass
         ("", "has no trials"),
         ("[1]", "should be an object"),
         # letter by letter, 3 and 5 would each be a right answer
-        (TRIAL % ('["35 minutes."]', '["35"]'), r"golden: 0: .*should be a valid"),
+        (TRIAL % ('["35 minutes."]', '["35"]'), r"golden.0: .*should be a valid"),
         (TRIAL % ('"35minutes."', '[["35"]]'), r"passages: .*should be a valid"),
-        (TRIAL % ('["35 minutes."]', "[[35]]"), r"golden: 0: 0: .*valid string"),
+        (TRIAL % ('["35 minutes."]', "[[35]]"), r"golden.0.0: .*valid string"),
     ],
 )
 def test_faults_of_trials_are_named(tmp_path, text, message):

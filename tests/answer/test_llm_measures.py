@@ -16,9 +16,9 @@ from .helpers import ToyTools, case
 
 def supported(passages, statements, true):
     """Verdicts by what each text supports: ``true`` maps a text to the statements that follow from it."""
-    texts, said = json.loads(passages), json.loads(statements)
+    texts, reply = json.loads(passages), json.loads(statements)
     follow = {one for text in texts for one in true.get(text, ())}
-    return verdicts([one in follow for one in said])
+    return verdicts([one in follow for one in reply])
 
 
 def verdicts(values):
@@ -32,8 +32,8 @@ def replies(true=(), **by_step):
         step = name.split(" v")[0].removesuffix("_zh")
         if step == "supported" and step not in by_step:
             return supported(*texts, dict(true))
-        said = by_step[step]
-        return said(query, texts, sample) if callable(said) else said
+        answer = by_step[step]
+        return answer(query, texts, sample) if callable(answer) else answer
 
     return reply
 
@@ -284,9 +284,9 @@ def test_every_statement_has_its_verdict_or_there_is_no_score(said, reason):
 
 
 def test_verdicts_may_come_in_any_order_and_in_a_fence():
-    said = '```json\n{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}\n```'
+    reply = '```json\n{"verdicts": [{"number": 2, "verdict": false}, {"number": 1, "verdict": true}]}\n```'
     one = case("Long, and red.", passages=["p"])
-    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=said))
+    (found,), _ = run("faithfulness", [one], replies(statements=statements_of(ANSWER), supported=reply))
     assert [row["verdict"] for row in found.details["statements"]] == [1, 0]
 
 

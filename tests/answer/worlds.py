@@ -18,7 +18,7 @@ def world(seed):
     passages = [f"passage {i} of {seed}" for i in range(rng.randint(1, 5))]
     golden = rng.sample(STATES, rng.randint(1, 4))
     reference, response = " ".join(golden), f"answer of {seed}"
-    said = rng.sample(STATES, rng.randint(1, 5))
+    reply = rng.sample(STATES, rng.randint(1, 5))
     texts = [*passages, reference, response]
     entities = [f"Entity {i}" for i in range(6)]
     questions = [f"question {i} of {seed}" for i in range(3)]
@@ -31,7 +31,7 @@ def world(seed):
         "response": response,
         "reference": reference,
         "retrieved_contexts": passages,
-        "statements": {response: said, reference: golden},
+        "statements": {response: reply, reference: golden},
         "supports": {text: rng.sample(STATES, rng.randint(0, len(STATES))) for text in texts},
         "useful": [rng.randint(0, 1) for _ in passages],
         "entities": {text: rng.sample(entities, rng.randint(1, 4)) for text in (reference, *passages)},

@@ -262,9 +262,9 @@ def judging(request, number):
     if system.startswith("You check statements"):
         read = [passage.lower() for _, _, passage in PASSAGE.findall(user)]
         (listed,) = re.findall(r"<statements \w+>\n(.*?)\n</statements", user, re.DOTALL)
-        said = [line.partition(". ")[2].lower() for line in listed.splitlines()]
+        reply = [line.partition(". ")[2].lower() for line in listed.splitlines()]
         verdicts = [
-            {"number": n, "verdict": int(any(one in text for text in read))} for n, one in enumerate(said, 1)
+            {"number": n, "verdict": int(any(one in text for text in read))} for n, one in enumerate(reply, 1)
         ]
         return says(json.dumps({"verdicts": verdicts}))
     return knowing(request, number)
@@ -325,15 +325,15 @@ def test_too_many_failed_measurements_end_the_run(answering):
 
 def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(answering, capsys):
     results, folder, _ = run(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
-    said = (
+    reply = (
         "Settings that differ only in `answer` have the same rankings, so they tie here: "
         "top_n=1 and top_n=3. Choose between them by their answers."
     )
-    assert sum(said in sentence for sentence in results.verdict["sentences"]) == 1
+    assert sum(reply in sentence for sentence in results.verdict["sentences"]) == 1
     with pytest.raises(SystemExit):
         main(["show", str(folder)])
     shown = " ".join(capsys.readouterr().out.split())
-    assert said in shown
+    assert reply in shown
     # what bench has printed of the answers can be read again
     for title in (
         "Answers: means over 5 questions",
@@ -343,7 +343,7 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
     assert "Answers, verdict: 4 queries are too few for a choice (at least 30 are needed). " in shown
     with pytest.raises(SystemExit):
         main(["compare", str(folder), "--measure", "ndcg_exp@3"])
-    assert said in " ".join(capsys.readouterr().out.split())
+    assert reply in " ".join(capsys.readouterr().out.split())
     # without a measure they are compared by what differs
     with pytest.raises(SystemExit):
         main(["compare", str(folder)])

@@ -73,8 +73,8 @@ def judge(request, number):
     """Faithful where the answer is in the passages; one statement an answer."""
     text = request["body"]["messages"][-1]["content"]
     if "take" in request["body"]["messages"][0]["content"]:
-        said = "35 minutes" if "35 minutes" in text else "15 crowns"
-        return says(json.dumps({"statements": [said]}))
+        reply = "35 minutes" if "35 minutes" in text else "15 crowns"
+        return says(json.dumps({"statements": [reply]}))
     if "<statements" in text:
         verdict = int("35 minutes" in text.split("<statements")[0])
         return says(json.dumps({"verdicts": [{"number": 1, "verdict": verdict}]}))

@@ -69,10 +69,10 @@ def honest(name, query, texts, sample):
 
 def obedient(name, query, texts, sample):
     """Says yes to all if it is told to."""
-    said = json.loads(honest(name, query, texts, sample))
-    if any(order in text for text in texts for order in ORDERS) and "verdicts" in said:
-        return verdicts([1] * len(said["verdicts"]))
-    return json.dumps(said)
+    reply = json.loads(honest(name, query, texts, sample))
+    if any(order in text for text in texts for order in ORDERS) and "verdicts" in reply:
+        return verdicts([1] * len(reply["verdicts"]))
+    return json.dumps(reply)
 
 
 def vector(text):

@@ -67,9 +67,9 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
         assert "depend on an endpoint that has not been called yet. Nothing was spent." in output
         assert server.count == 0, "a plan and a dry run send nothing"
         command("bench", path, "--quiet")
-        said = " ".join(capsys.readouterr().out.split())
+        message = " ".join(capsys.readouterr().out.split())
         count = server.count
-        assert "r-1: " in said
+        assert "r-1: " in message
         embedded = [request for request in server.requests if request["path"].endswith("/embeddings")]
         sent = sum(len(text.split()) for request in embedded for text in request["body"]["input"])
         results, folder = run_bench(load_config(path), Silent())

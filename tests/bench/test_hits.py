@@ -112,9 +112,9 @@ def test_the_text_alone_gets_the_same_scores(run, score, tmp_path):
         }
         for hit in exported(folder, name)
     ]
-    _, mine, said = score(write(tmp_path / "texts.jsonl", hits), more=["--measures", NAMES])
+    _, mine, output = score(write(tmp_path / "texts.jsonl", hits), more=["--measures", NAMES])
     assert values(mine, "texts") == values(folder, name)
-    assert f"{len(hits)} of {len(hits)} hits placed" in said
+    assert f"{len(hits)} of {len(hits)} hits placed" in output
 
 
 def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
@@ -125,11 +125,11 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
         {"query_id": "q1", "rank": 3, "text": people},
         {"query_id": "q1", "rank": 4, "text": "Nobody wrote this. " * 5},
     ]
-    code, mine, said = score(write(corpus / "hits.jsonl", hits))
+    code, mine, output = score(write(corpus / "hits.jsonl", hits))
     assert code == 0
-    assert "2 of 4 hits not found in the documents; each keeps its rank as unjudged text (line 1," in said
-    assert "1 of 4 hits returned twice for one query" in said
-    assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in said
+    assert "2 of 4 hits not found in the documents; each keeps its rank as unjudged text (line 1," in output
+    assert "1 of 4 hits returned twice for one query" in output
+    assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in output
     ranked = rows(mine, "rankings.csv")
     assert [(r["document"], r["grade"], r["earned"]) for r in ranked] == [
         ("not-found", "", "0"),
@@ -149,7 +149,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert {row["document"] for row in rows(mine, "documents.csv")} == set(SENTENCES)
     # how the documents were cut is not known, and no row says that it cost nothing
     assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"parser", "candidates", "order"}
-    assert "the cost of that is part of candidates" in said
+    assert "the cost of that is part of candidates" in output
     assert [row["index_tokens"] for row in rows(mine, "prices.csv")] == [""]
     assert (mine / "report.html").stat().st_size > 10_000
 
@@ -176,7 +176,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     poor = [{"query_id": q, "score": 1.0, "text": SENTENCES["people"][3]} for q in found]
     (corpus / "b").mkdir()
     files = [write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)]
-    code, mine, said = score(*files)
+    code, mine, output = score(*files)
     assert code == 0
     names = {row["setting"] for row in rows(mine, "summary.csv")}
     assert names == {f"{corpus.name}/hits", "b/hits"}
@@ -184,7 +184,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     # cut in ways that nobody knows, they are compared by a measure that does not depend on it
     assert verdict["measure"] == "ndcg_evidence@5000"
     assert verdict["leader"] == f"{corpus.name}/hits"
-    assert "Verdict:" in said
+    assert "Verdict:" in output
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     ],
 )
 def test_unknown_queries_and_documents_are_refused(score, corpus, hit, message):
-    code, mine, said = score(write(corpus / "hits.jsonl", [hit]))
+    code, mine, output = score(write(corpus / "hits.jsonl", [hit]))
     assert code == 1
-    assert message in said
+    assert message in output
     assert not mine.exists()
 
 
@@ -233,8 +233,8 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
 
 def test_scores_that_look_like_distances_are_warned_of(score, corpus):
     hits = [{"query_id": "q1", "score": s, "text": SENTENCES["people"][i]} for i, s in enumerate((0.1, 0.7))]
-    _, _, said = score(write(corpus / "hits.jsonl", hits))
-    assert "write a column rank instead" in said
+    _, _, output = score(write(corpus / "hits.jsonl", hits))
+    assert "write a column rank instead" in output
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_hits_and_a_run_file_cannot_be_combined(words, message, capsys):
 )
 def test_impossible_options_are_named(score, corpus, more, message):
     hits = [{"query_id": "q1", "rank": 1, "text": SENTENCES["people"][0]}]
-    code, _, said = score(write(corpus / "hits.jsonl", hits), more=more)
+    code, _, output = score(write(corpus / "hits.jsonl", hits), more=more)
     assert code == 1
-    assert message in said
+    assert message in output
 
 
 def test_returned_chunks_cannot_cut_documents():

@@ -106,12 +106,12 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
         dry = dry_run(load_config(path), Silent())
         results, _, _ = run(path)
         for request in server.requests:
-            _, shown, said, last = request["body"]["messages"]
+            _, shown, reply, last = request["body"]["messages"]
             query = next(text for _, text, *_ in QUERIES if f"\n{text}\n" in last["content"])
             assert f"\n{query}\n" not in shown["content"]
             held_back = [text for _, text, split, *_ in QUERIES if split == "validation"]
             assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
-            assert json.loads(said["content"])["grade"] in range(5)
+            assert json.loads(reply["content"])["grade"] in range(5)
     assert (dry.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
     with pytest.raises(SystemExit):
         main(["judge", "answers", str(path)])
@@ -254,8 +254,8 @@ def test_a_reranker_can_be_the_judge(write_config):
     )
     assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
     # another name and another use of the weights that have retrieved
-    said = [text for text in reporter.warnings if "measures nothing" in text]
-    assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in said] == [True]
+    reply = [text for text in reporter.warnings if "measures nothing" in text]
+    assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in reply] == [True]
 
 
 def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):

@@ -236,8 +236,10 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
 @pytest.mark.parametrize("batched", [False, True])
 def test_a_filter_by_a_model_takes_what_its_answers_took(write_config, monkeypatch, table, batched):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-    said = completion('{"topic": "fuel pump"}')
-    handler = Batches(lambda line: said) if batched else lambda request, number: Answer(body=said, delay=0.15)
+    output = completion('{"topic": "fuel pump"}')
+    handler = (
+        Batches(lambda line: output) if batched else lambda request, number: Answer(body=output, delay=0.15)
+    )
     with FakeServer(handler) as server:
         endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
         batch = ", batch: {poll: 0.02}" if batched else ""
@@ -297,9 +299,9 @@ def test_the_time_of_a_batch_is_not_taken_for_that_of_a_query(write_config, monk
             cache="fresh",
         )
         rows, _ = run(path)
-    said = "the language model has answered in batches, whose time is not that of a query"
+    output = "the language model has answered in batches, whose time is not that of a query"
     assert [(row.stage, row.p50, row.total_p50, row.remark) for row in rows] == [
-        ("rewrite", None, None, said),
-        ("retrieve", rows[1].p50, None, said),
+        ("rewrite", None, None, output),
+        ("retrieve", rows[1].p50, None, output),
     ]
     assert rows[1].p50 is not None

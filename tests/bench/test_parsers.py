@@ -96,8 +96,8 @@ def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
         assert one.final == pytest.approx(text[key], abs=1e-12)
     assert results.verdict["measure"] == EVIDENCE
     # by a measure of the length of labels the verdict sends the reader to the one that compares parsers
-    said = " ".join(str(read_results(folder).compare("ndcg_text@200")).split())
-    assert EVIDENCE in said.partition("Next:")[0]
+    output = " ".join(str(read_results(folder).compare("ndcg_text@200")).split())
+    assert EVIDENCE in output.partition("Next:")[0]
 
 
 def test_every_table_tells_the_texts_of_parsers_apart(write):

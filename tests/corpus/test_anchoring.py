@@ -128,8 +128,8 @@ def test_file_names_with_spaces_mean_their_document():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"document": "dok.pdf", "page": 1}, r"no document 'dok.pdf'; did you mean 'doc'"),
-        ({"query_id": "q11", "page": 1}, r"no query 'q11'; did you mean 'q1'"),
+        ({"document": "dok.pdf", "page": 1}, r"no document 'dok.pdf' \(did you mean 'doc'"),
+        ({"query_id": "q11", "page": 1}, r"no query 'q11' \(did you mean 'q1'"),
         ({"page": 5}, "doc has 4 pages, not page 5"),
         ({"page": 4}, "page 4 of doc has no text"),
         ({"start": 1, "end": 10_000}, r"end 10000 lies beyond the text of doc \(\d+ characters\)"),

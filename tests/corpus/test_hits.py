@@ -208,7 +208,7 @@ def test_a_text_that_is_nowhere_has_no_place_and_its_likeness_is_reported():
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (hit(7, document="peple", text="x"), "line 7: there is no document 'peple'; did you mean 'people'"),
+        (hit(7, document="peple", text="x"), "line 7: there is no document 'peple' .did you mean 'people'"),
         (hit(document="engines", page=1), "a text without pages"),
         (hit(document="people", page=3), "people has 2 pages, not page 3"),
         (hit(document="engines", start=0, end=5000), "end 5000 lies beyond the text of engines"),

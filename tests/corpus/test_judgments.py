@@ -44,9 +44,9 @@ def test_a_bad_label_is_named_by_its_line(change, read):
 
 
 def test_spans_that_do_not_fit_queries_or_documents_are_refused(read):
-    with pytest.raises(LabelError, match="query r: there is no query with this id"):
+    with pytest.raises(LabelError, match="line 1: there is no query 'r'"):
         read({**LABEL, "query_id": "r"})
-    with pytest.raises(LabelError, match="not in the corpus"):
+    with pytest.raises(LabelError, match="line 1: there is no document 'd'"):
         read(LABEL, documents={})
     with pytest.raises(LabelError, match="another engine"):
         read(LABEL, documents={"d": Document("d", "abc", (), "")})

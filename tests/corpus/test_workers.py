@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from harness.corpus import ParsingConfig
-from harness.corpus.workers import Lost, Workers
+from harness.corpus.workers import LostTask, Workers
 from harness.errors import CorpusError
 
 
@@ -79,14 +79,14 @@ def test_a_worker_that_dies_loses_its_own_task_alone(count, how, message):
     outcomes = run({"dies": partial(die, how), **{n: partial(double, n) for n in range(3)}}, count)
     lost = outcomes.pop("dies")
     assert outcomes == {0: 0, 1: 2, 2: 4}
-    assert (type(lost), lost.page) == (Lost, 3)
+    assert (type(lost), lost.page) == (LostTask, 3)
     assert re.search(message, lost.reason)
 
 
 def test_memory_has_a_limit():
     outcomes = run({"eats": eat, "goes on": partial(double, 1)}, memory_mb=200)
     lost = outcomes["eats"]
-    assert lost == Lost(1, lost.reason)
+    assert lost == LostTask(1, lost.reason)
     assert "needed more than 200 MB of memory. Raise parsing.memory_mb" in lost.reason
     assert outcomes["goes on"] == 2
 

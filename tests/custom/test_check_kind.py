@@ -26,11 +26,11 @@ def check(capsys, *words):
     ],
 )
 def test_a_step_that_keeps_the_contract_passes(capsys, call, role):
-    code, said = check(capsys, call, "--as", role)
+    code, output = check(capsys, call, "--as", role)
     assert code == 0
-    assert "FAILED" not in said
-    assert "note" not in said
-    assert re.search(r"\d+ checks passed, 0 failed\.", said)
+    assert "FAILED" not in output
+    assert "note" not in output
+    assert re.search(r"\d+ checks passed, 0 failed\.", output)
 
 
 REQUEST = '{ids: "{{ ids }}", texts: "{{ texts }}", qs: "{{ queries }}", k: "{{ k }}"}'
@@ -58,9 +58,9 @@ BROKEN = [
 @pytest.mark.parametrize(("call", "role", "says"), BROKEN, ids=[row[0] for row in BROKEN])
 def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call, role, says):
     name = call if ":" in call else f"tests.custom.kinds:{call}"
-    code, said = check(capsys, name, "--as", role)
+    code, output = check(capsys, name, "--as", role)
     assert code == 1
-    assert re.search(f"FAILED  .*{says}", said)
+    assert re.search(f"FAILED  .*{says}", output)
 
 
 @pytest.mark.parametrize(
@@ -76,22 +76,22 @@ def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call
     ],
 )
 def test_what_is_allowed_and_worth_knowing_is_a_note(capsys, call, role, says):
-    code, said = check(capsys, f"tests.custom.kinds:{call}", "--as", role)
+    code, output = check(capsys, f"tests.custom.kinds:{call}", "--as", role)
     assert code == 0
-    assert re.search(f"note    .*{says}", said)
+    assert re.search(f"note    .*{says}", output)
 
 
 def test_a_parser_is_tried_on_files(capsys, tmp_path):
     path = tmp_path / "report.note"
     path.write_text("first--second", encoding="utf-8")
-    code, said = check(capsys, "tests.corpus.own:pages", "--as", "parser", "--file", str(path))
-    assert (code, said.count("ok  ")) == (0, 2)
-    code, said = check(capsys, "tests.custom.kinds:changing", "--as", "parser", "--file", str(path))
+    code, output = check(capsys, "tests.corpus.own:pages", "--as", "parser", "--file", str(path))
+    assert (code, output.count("ok  ")) == (0, 2)
+    code, output = check(capsys, "tests.custom.kinds:changing", "--as", "parser", "--file", str(path))
     assert code == 1
-    assert "has a different text: at offset" in said
-    code, said = check(capsys, "tests.corpus.own:pages", "--as", "parser")
+    assert "has a different text: at offset" in output
+    code, output = check(capsys, "tests.corpus.own:pages", "--as", "parser")
     assert code == 1
-    assert "Give one with --file" in said
+    assert "Give one with --file" in output
 
 
 def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(capsys, write_config):
@@ -108,10 +108,10 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
       request: {REQUEST}""",
             rerank="{kind: python, call: 'tests.custom.kinds:matching', version: a}",
         )
-        code, said = check(capsys, str(path))
+        code, output = check(capsys, str(path))
         assert server.count > 9
     assert code == 0
-    assert set(re.findall(r"^(?:retriever|reranker|rewriter|chunker) .*", said, re.MULTILINE)) == {
+    assert set(re.findall(r"^(?:retriever|reranker|rewriter|chunker) .*", output, re.MULTILINE)) == {
         "chunker tests.chunk.own:lines",
         "rewriter tests.search.own:polite",
         f"retriever {server.root}/many",
@@ -131,12 +131,12 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
     ],
 )
 def test_a_step_that_cannot_be_tested_is_reported(capsys, words, says):
-    code, said = check(capsys, *words)
+    code, output = check(capsys, *words)
     assert code == 1
-    assert says in said
+    assert says in output
 
 
 def test_a_configuration_without_user_defined_steps_is_reported(capsys, write_config):
-    code, said = check(capsys, str(write_config()))
+    code, output = check(capsys, str(write_config()))
     assert code == 1
-    assert "no step of kind python or http" in said
+    assert "no step of kind python or http" in output

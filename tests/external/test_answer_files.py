@@ -117,8 +117,8 @@ TEXTS = st.text("ab'\"[1]\\，\n ", min_size=1).filter(lambda text: text.strip()
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("answers") / "a.jsonl"
     written = [
-        Exchange(f"q{n}", asked, tuple(map(Passage, read)), said, "" if said else "none", tuple(golden))
-        for n, (asked, read, said, golden) in enumerate(rows)
+        Exchange(f"q{n}", asked, tuple(map(Passage, read)), output, "" if output else "none", tuple(golden))
+        for n, (asked, read, output, golden) in enumerate(rows)
     ]
     assert write_answers(written, path) == len(written)
     found = read_answers(path)

@@ -126,8 +126,8 @@ def test_a_record_in_a_list_keeps_its_own_lists(tmp_path):
     [
         ('{"a": 1}\n{', "line 2: not valid JSON"),
         ('{"a": 1, "b": 2}', "no known format: the first has a, b"),
-        ("[1]", "where an object is expected"),
-        ("[]", "no record"),
+        ("[1]", "entry 1 is 1. Write a list of objects"),
+        ("[]", "there is nothing in it"),
     ],
 )
 def test_faults_are_named(tmp_path, text, message):

@@ -17,8 +17,8 @@ from harness.judge.agreement_report import (
     agreement_plot,
     match_judgments,
     measure_agreement,
-    read_pairs,
 )
+from harness.judging.graded_pairs import read_pairs
 from harness.stats.agreement import (
     bias_per_grade,
     cohen_kappa,
@@ -170,11 +170,20 @@ CSV = [
 ]
 
 
-def test_out_of_scale_grades_are_counted_and_rejected_or_clamped():
-    rejected, odd = read_pairs(CSV, "f.csv", 3)
+@pytest.fixture
+def pairs_file(tmp_path):
+    def write(*lines):
+        (tmp_path / "f.csv").write_text("".join(lines))
+        return tmp_path / "f.csv"
+
+    return write
+
+
+def test_out_of_scale_grades_are_counted_and_rejected_or_clamped(pairs_file):
+    rejected, odd = read_pairs(pairs_file(*CSV), 3)
     assert [pair.judge_grade for pair in rejected["x"]] == [0, 2, None, None]
     assert odd == {"x": 1, "y": 0}
-    clamped, odd = read_pairs(CSV, "f.csv", 3, "clamp")
+    clamped, odd = read_pairs(pairs_file(*CSV), 3, "clamp")
     assert [pair.judge_grade for pair in clamped["x"]] == [0, 2, 3, None]
     assert odd["x"] == 1
 
@@ -182,19 +191,19 @@ def test_out_of_scale_grades_are_counted_and_rejected_or_clamped():
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["query_id,human_grade\n"], "llm_grade, model"),
+        (["query_id,human_grade\n"], "no column 'llm_grade'.* no column 'model'"),
         ([CSV[0], "a,7,0,x\n"], "line 2.*'7'"),
         ([CSV[0], "a,,0,x\n"], "line 2"),
         ([CSV[0], "a,0,0,x\n", "a,0,high,x\n"], "line 3.*'high'"),
     ],
 )
-def test_a_bad_line_is_named(lines, said):
+def test_a_bad_line_is_named(lines, said, pairs_file):
     with pytest.raises(LabelError, match=said):
-        read_pairs(lines, "f.csv", 3)
+        read_pairs(pairs_file(*lines), 3)
 
 
-def test_a_table_and_a_plot():
-    pairs, odd = read_pairs(CSV, "f.csv", 3)
+def test_a_table_and_a_plot(pairs_file):
+    pairs, odd = read_pairs(pairs_file(*CSV), 3)
     found = [measure_agreement(name, pairs[name], 3, out_of_scale=odd[name]) for name in pairs]
     header, first, second = agreement_csv(found).splitlines()
     row = dict(zip(header.split(","), first.split(","), strict=True))
@@ -232,8 +241,7 @@ def test_the_public_pairs():
         ("rag25_umbrela.csv", 4): {"umbrela2": (0.231, 0.496, 0)},
     }
     for (name, max_grade), judges in expected.items():
-        with (PUBLIC / name).open(encoding="utf-8", newline="") as lines:
-            pairs, odd = read_pairs(lines, name, max_grade)
+        pairs, odd = read_pairs(PUBLIC / name, max_grade)
         for judge, (kappa, quadratic, out) in judges.items():
             found = measure_agreement(judge, pairs[judge], max_grade, out_of_scale=odd[judge])
             assert found.kappa.value == pytest.approx(kappa, abs=5e-4)

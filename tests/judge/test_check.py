@@ -137,20 +137,22 @@ def check_at(script, ledger, **options):
 
 
 def test_a_fault_that_every_call_would_meet_ends_the_check_at_the_first(ledger):
-    said, asked = check_at(lambda *_: error(400, "The moon is in the wrong house"), ledger)
-    assert "http_400: The moon is in the wrong house" in said
+    reply, asked = check_at(lambda *_: error(400, "The moon is in the wrong house"), ledger)
+    assert "http_400: The moon is in the wrong house" in reply
     assert asked == 1
-    said, asked = check_at(lambda *_: error(400, "Use 'max_completion_tokens' instead of max_tokens"), ledger)
-    assert "Use 'max_completion_tokens' instead" in said
+    reply, asked = check_at(
+        lambda *_: error(400, "Use 'max_completion_tokens' instead of max_tokens"), ledger
+    )
+    assert "Use 'max_completion_tokens' instead" in reply
     assert asked == 1
 
 
 def test_a_limit_that_is_too_short_for_every_answer_ends_the_check_at_the_first_call(ledger):
-    said, asked = check_at(lambda *_: says("<think>Hm", finish="length"), ledger, answers_per_call=2)
-    assert "endpoint.max_tokens (400)" in said
+    reply, asked = check_at(lambda *_: says("<think>Hm", finish="length"), ledger, answers_per_call=2)
+    assert "endpoint.max_tokens (400)" in reply
     assert asked == 2
-    said, _ = check_at(lambda *_: says("<think>Hm"), ledger, prompt="umbrela")
-    assert "unfinished_thought" in said
+    reply, _ = check_at(lambda *_: says("<think>Hm"), ledger, prompt="umbrela")
+    assert "unfinished_thought" in reply
 
 
 def test_a_first_passage_that_is_filtered_says_nothing_of_the_others(ledger):

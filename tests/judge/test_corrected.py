@@ -25,12 +25,12 @@ def test_the_estimate_follows_its_formula():
     human, judge, _ = sample()
     found = corrected_mean(human, judge)
     true = np.array(list(human.values()))
-    said = np.array([judge[query] for query in human])
+    judged = np.array([judge[query] for query in human])
     rest = np.array([value for query, value in judge.items() if query not in human])
-    covariance = np.cov(true, said)[0, 1]
-    weight = covariance / (np.concatenate([said, rest]).var(ddof=1) * (1 + 60 / 340))
+    covariance = np.cov(true, judged)[0, 1]
+    weight = covariance / (np.concatenate([judged, rest]).var(ddof=1) * (1 + 60 / 340))
     assert found.weight == pytest.approx(weight)
-    assert found.value == pytest.approx(true.mean() + weight * (rest.mean() - said.mean()))
+    assert found.value == pytest.approx(true.mean() + weight * (rest.mean() - judged.mean()))
     assert (found.labelled, found.unanswerable, found.judged) == (60, 0, 400)
 
 

@@ -69,12 +69,12 @@ def test_examples_are_turns_of_the_talk_and_fenced_like_the_passage(ledger):
         _, found = grade_with(judge, pairs(1))
     messages = shown_to(server)
     assert [one["role"] for one in messages] == ["system", *["user", "assistant"] * 2, "user"]
-    for one, turn, said in zip(
+    for one, turn, reply in zip(
         judge.examples.shown_for("question 0"), messages[1:-1:2], messages[2::2], strict=True
     ):
         assert f"\n{one.query}\n</query " in turn["content"]
         assert f"\n{one.passage}\n</passage 1 " in turn["content"]
-        assert json.loads(said["content"]) == {"grade": one.grade}
+        assert json.loads(reply["content"]) == {"grade": one.grade}
     assert "passage 0" in messages[-1]["content"]
     assert found[0].judgment.grade == 1
 

@@ -263,8 +263,8 @@ def test_one_refused_passage_among_others_is_listed_in_the_words_of_the_endpoint
 
 
 def test_an_answer_without_a_grade_is_listed_in_the_words_of_the_model(ledger):
-    said = says("Bonjour!\nJe ne note pas.")
-    with FakeServer(script_of(said)) as server, pytest.raises(JudgeError) as caught:
+    reply = says("Bonjour!\nJe ne note pas.")
+    with FakeServer(script_of(reply)) as server, pytest.raises(JudgeError) as caught:
         judge_all(config(server.url, max_unscored=0.0), ledger, pairs(1))
     assert "no_grade (Bonjour! Je ne note pas.)" in str(caught.value)
 
@@ -324,8 +324,8 @@ def test_a_refused_connection_ends_the_run(ledger):
 
 
 def test_prose_and_fences_around_the_json_are_read(ledger):
-    said = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```\nThat is all.'
-    with FakeServer(script_of(says(said))) as server:
+    reply = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```\nThat is all.'
+    with FakeServer(script_of(says(reply))) as server:
         (only,), _ = judge_all(config(server.url, prompt="umbrela"), ledger, pairs(1))
     assert only.judgment.grade == 2
 

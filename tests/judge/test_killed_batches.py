@@ -127,11 +127,11 @@ def test_an_interrupt_leaves_the_batches_running_and_says_how_to_go_on(tmp_path)
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=240)
+        printed, _ = process.communicate(timeout=240)
         assert process.returncode != 0
-        assert "70 calls continue at the endpoint (batch_2, batch_4, batch_6)" in said
-        assert "The same command collects their answers" in said
-        assert "--cancel" in said
+        assert "70 calls continue at the endpoint (batch_2, batch_4, batch_6)" in printed
+        assert "The same command collects their answers" in printed
+        assert "--cancel" in printed
         assert {batch["status"] for batch in script.batches.values()} == {"in_progress"}
         script.looks = 1
         output, _ = start(server.url, path).communicate(timeout=240)

@@ -178,7 +178,7 @@ def test_a_disk_that_fails_is_reported_as_not_saved(client, service, monkeypatch
 def test_half_a_character_reaches_the_page(client, service, monkeypatch):
     half = service.document_part("plain", 0, None)
     broken = type(half)(**{name: getattr(half, name) for name in half.__slots__} | {"text": "a\ud800b"})
-    monkeypatch.setattr(type(service), "leaf", lambda *_: broken)
+    monkeypatch.setattr(type(service), "document_part", lambda *_: broken)
     assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text
 
 

@@ -55,10 +55,10 @@ json_like = st.recursive(
 
 @given(json_like, st.sampled_from([400, 401, 404, 413, 418, 422, 429, 500]))
 def test_any_body_is_one_line_and_one_fault(body, status):
-    said = read_error(body)
-    assert said.words.isprintable()
-    assert len(said.words) <= 400
-    fault = classify_status(status, said, {})
+    reply = read_error(body)
+    assert reply.words.isprintable()
+    assert len(reply.words) <= 400
+    fault = classify_status(status, reply, {})
     assert fault.reason
     assert fault.detail, "a fault without a word says its status"
 

@@ -34,8 +34,8 @@ def study(queries=30, ahead=True, seed=1, judge=False):
         for place in range(10):
             at = {name: int(np.flatnonzero(order == place)[0]) + 1 for name, order in ranks.items()}
             name = f"q{query}/{place}"
-            said = float(grades[place]) if judge else None
-            items.append(Item(name, f"q{query}", {k: v for k, v in at.items() if v <= 5}, said))
+            output = float(grades[place]) if judge else None
+            items.append(Item(name, f"q{query}", {k: v for k, v in at.items() if v <= 5}, output))
             labels[name] = int(grades[place])
     return make_pool(items, ("good", "poor"), k=5), labels
 

@@ -188,14 +188,14 @@ def test_the_drill_down_says_what_was_asked_in_place_of_the_question(chromium, t
     chromium.choose("#queries [data-keep=order]", "file")
     chromium.run("document.querySelectorAll('#queries tbody tr')[0].click()")
     # the route that asked what its fusion asked is not said again; the other one asked nothing
-    said = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
-    assert said == [
+    output = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
+    assert output == [
         "asked by retrieve first <b>wording</b> · second wording",
         "asked by retrieve.chroma nothing",
     ]
     chromium.find("#drill [data-keep=next]").click()
-    said = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
-    assert said == ["asked by retrieve.bm25 nothing", "asked by retrieve.chroma a name"]
+    output = [one.text for one in chromium.driver.find_elements("css selector", "#drill .asked li")]
+    assert output == ["asked by retrieve.bm25 nothing", "asked by retrieve.chroma a name"]
     check(chromium)
 
 

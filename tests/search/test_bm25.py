@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from harness.bench.flow import run_bench
+from harness.bench.plan import make_plan
 from harness.config import load_config
 from harness.progress import Silent
 from harness.running.context import Context
@@ -204,6 +205,8 @@ def test_chunks_that_several_settings_do_not_read_to_the_end_are_warned_of_once(
     run_bench(load_config(path), reporter)
     (told,) = (text for text in reporter.warnings if "is not searched" in text)
     assert told.startswith("exact top_k=5 and exact top_k=10: 1 of 4 chunks are longer")
+    # nor does the plan count them for a search that reads them whole
+    assert [one.overlong for one in make_plan(load_config(path), Silent()).settings] == [0, 1, 1]
 
 
 @pytest.mark.slow

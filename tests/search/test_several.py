@@ -158,8 +158,8 @@ def test_the_number_asked_for_is_in_the_prompt_and_in_the_identity(tmp_path):
         own = tools(tmp_path)
         own.rewritten(two, [YARD])
         own.rewritten(five, [YARD])
-    said = [request["body"]["messages"][-1]["content"] for request in server.requests]
-    assert ["2 行" in said[0], "5 行" in said[1]] == [True, True]
+    reply = [request["body"]["messages"][-1]["content"] for request in server.requests]
+    assert ["2 行" in reply[0], "5 行" in reply[1]] == [True, True]
     identities = [own.identity(BM25.model_copy(update={"rewrite": one})) for one in (two, five)]
     assert identities[0] != identities[1]
 

@@ -191,16 +191,16 @@ words = st.text(st.sampled_from("ab 😀é工\n"), min_size=1, max_size=30)
 def test_offsets_of_any_way_of_counting_give_the_text_that_is_shown(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
     end = data.draw(st.integers(start + 1, len(text)))
-    said = text[start:end]
-    before, inside = len(text[:start].encode("utf-16-le")) // 2, len(said.encode("utf-16-le")) // 2
+    expected = text[start:end]
+    before, inside = len(text[:start].encode("utf-16-le")) // 2, len(expected.encode("utf-16-le")) // 2
     for first, last in (
         (start, end),
         (start, end - 1),
         (before, before + inside),
         (before, before + inside - 1),
     ):
-        a, b = resolve_offsets(text, first, last, said, "here")
-        assert text[a:b] == said
+        a, b = resolve_offsets(text, first, last, expected, "here")
+        assert text[a:b] == expected
 
 
 def test_what_does_not_fit_the_documents_is_refused(tmp_path):

@@ -22,7 +22,7 @@ def test_all_files_are_written_and_listed(folder, capsys):
     assert run("init", "docs", "--out", "bench") == 0
     output = capsys.readouterr().out
     assert "3 documents (1 .csv, 2 .md)" in output
-    assert "language: English" in output
+    assert "Language: English" in output
     assert "harness testset bench status" in output
     assert "harness bench bench/bench.yaml" in output
     names = {path.name for path in Path("bench").iterdir()}
@@ -75,6 +75,8 @@ def test_chinese_gets_what_chinese_needs(folder, download, settings):
     models = {one.model_name for setting in config.settings for one in setting.retrieve.encoders()}
     assert models == ({"intfloat/multilingual-e5-small"} if download else set())
     assert "ndcg_evidence_tokens@1250" in config.measures
+    # the same amount of text with every length of chunks
+    assert {setting.retrieve.top_chars for setting in config.settings} == {10_000}
     steps = load_testset(Path("bench"))
     assert steps.language == "zh"
     assert (steps.embed is not None) == download

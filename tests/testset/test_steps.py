@@ -153,8 +153,8 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     assert queries["Who is on Mars?"]["answerable"] == "no"
     datasheet = Path("set/export/datasheet.md").read_text(encoding="utf-8")
     text = Path("docs/report.md").read_text(encoding="utf-8")
-    for said in ("Ann and Ben", "| questions | 3 |", "bm25 sentence 300", "export", "mine.csv 3"):
-        assert said in datasheet
+    for line in ("Ann and Ben", "| questions | 3 |", "bm25 sentence 300", "export", "mine.csv 3"):
+        assert line in datasheet
     assert hashlib.sha256(text.encode()).hexdigest() in datasheet
     assert bench_by_words() == 0
     assert Path("results/set/summary.csv").exists()
@@ -321,7 +321,10 @@ def test_every_step_can_be_undone(gathered, capsys):
     edited = chosen.replace(b"total revenue", b"all revenue")
     SET.path(Candidate).write_bytes(edited)
     assert testset("undo") == 0
-    assert "Undone: gather" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Undone: gather" in told
+    (kept,) = Path("set/history/undone").iterdir()
+    assert f"As they were, with every edit: {kept}/." in told
     assert not SET.has(PoolRow)
     assert SET.path(Candidate).read_bytes() == edited
     assert testset("undo") == 0

@@ -36,7 +36,7 @@ class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
     )
 
     def one(self, case: Case) -> AnswerScore:
-        """The share, and how much of what is cited is judged."""
+        """The share, and how many of the cited passages are judged."""
         c = self.config
         if not facts_of(case, c.rel):
             return self.unscored(case, "no evidence is labelled")

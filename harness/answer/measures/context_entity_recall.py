@@ -1,4 +1,4 @@
-"""Context entity recall: how many entities of the golden answer are in what was read."""
+"""Context entity recall: how many entities of the golden answer are in the passages read."""
 
 from __future__ import annotations
 

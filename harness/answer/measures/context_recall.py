@@ -1,4 +1,4 @@
-"""Context recall: how much of the golden answer follows from what was read."""
+"""Context recall: how much of the golden answer follows from the passages read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context relevance: whether what was read holds what the question asks for."""
+"""Context relevance: whether the passages read hold what the question asks for."""
 
 from __future__ import annotations
 

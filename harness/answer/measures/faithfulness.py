@@ -1,4 +1,4 @@
-"""Faithfulness: how much of what an answer claims follows from what was read."""
+"""Faithfulness: how many claims of an answer follow from the passages read."""
 
 from __future__ import annotations
 

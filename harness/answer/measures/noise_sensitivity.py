@@ -1,4 +1,4 @@
-"""Noise sensitivity: how much of an answer is wrong because of what was read."""
+"""Noise sensitivity: how much of an answer is wrong because of the passages read."""
 
 from __future__ import annotations
 

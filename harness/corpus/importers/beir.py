@@ -149,7 +149,9 @@ def _read_judgments(path: Path, grade_map: Mapping[int, int] | None) -> tuple[li
             continue
         fields = line.split("\t")
         if len(fields) != 3:
-            raise CorpusError(f"{path}, line {number}: {len(fields)} fields instead of 3, separated by tabs.")
+            raise CorpusError(
+                f"{path}, line {number}: {len(fields)} fields instead of 3. Separate three by tabs."
+            )
         query_id, corpus_id, score = (field.strip() for field in fields)
         grade = _grade(f"{path}, line {number}", score, grade_map)
         if (query_id, corpus_id) in seen:

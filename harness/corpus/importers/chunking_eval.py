@@ -7,7 +7,7 @@ common evidence name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.corpus.importers.folder import (
@@ -15,6 +15,7 @@ from harness.corpus.importers.folder import (
     link_or_copy,
     new_corpus_folder,
     plain_name,
+    questions_of,
     source_files,
     write_csv,
     write_text,
@@ -39,12 +40,16 @@ def import_chunking_eval(source: Path, target: Path) -> ImportSummary:
     """Turn ``corpora/*.md`` and ``spans.csv`` into a corpus folder; every span is checked."""
     corpora, spans_csv = source_files(source, ("corpora", "spans.csv"), "chunking_eval")
     columns = ("query_id", "document", "question", "start", "end", "text")
-    rows = read_table(spans_csv, columns, CorpusError).rows
+    table = read_table(spans_csv, columns, CorpusError)
+    rows, questions = table.rows, questions_of(table, repeated=True)
     names = sorted({plain_name(row.get("document"), f"{spans_csv}, line {row.line}") for row in rows})
     texts = {name: read_utf8(corpora / f"{name}.md").removeprefix("\ufeff") for name in names}
+    seen: dict[tuple[str, ...], int] = {}
     for row in rows:
         _check_span(spans_csv, row, texts)
-    questions = _questions(spans_csv, rows)
+        first = seen.setdefault(tuple(map(row.get, ("query_id", "document", "start", "end"))), row.line)
+        if first != row.line:
+            raise CorpusError(f"{spans_csv}, line {row.line}: the same span as line {first}. Keep one.")
     with new_corpus_folder(target) as folder:
         (folder / "documents").mkdir()
         for name in names:
@@ -81,16 +86,3 @@ def _check_span(path: Path, row: Row, texts: Mapping[str, str]) -> None:
             f"{where}: the text at {start}-{end} of {row.get('document')} is {found[:80]!r}. "
             "Offsets count characters, not bytes; check that the text file is unchanged."
         )
-
-
-def _questions(path: Path, rows: Sequence[Row]) -> dict[str, Row]:
-    """The first row of each question; raises CorpusError if one id stands for two questions."""
-    first: dict[str, Row] = {}
-    for row in rows:
-        known = first.setdefault(row.get("query_id"), row)
-        if known.get("question") != row.get("question"):
-            raise CorpusError(
-                f"{path}, line {row.line}: query_id {row.get('query_id')!r} has another question on line "
-                f"{known.line}. Give each question its own id."
-            )
-    return first

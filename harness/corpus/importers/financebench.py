@@ -15,11 +15,12 @@ from harness.corpus.importers.folder import (
     link_or_copy,
     new_corpus_folder,
     plain_name,
+    questions_of,
     source_files,
     write_csv,
     write_text,
 )
-from harness.corpus.table import Row, Table, read_table
+from harness.corpus.table import Row, Table, read_table, whole_number
 from harness.errors import CorpusError
 
 _ANSWERS_ALONE = 4
@@ -48,10 +49,12 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
     documents = read_table(documents_csv, ("document",), CorpusError)
     questions = read_table(questions_csv, ("query_id", "document", "question", "answer"), CorpusError)
     evidence = read_table(evidence_csv, ("query_id", "document", "page", "evidence_text"), CorpusError)
+    facts: dict[str, Row] = {}
+    for row in documents.rows:
+        where = f"{documents_csv}, line {row.line}"
+        if facts.setdefault(plain_name(row.get("document"), where), row) is not row:
+            raise CorpusError(f"{where}: {row.get('document')} is listed twice. Keep one row.")
     _check_references(documents, questions, evidence)
-    facts = {
-        plain_name(row.get("document"), f"{documents_csv}, line {row.line}"): row for row in documents.rows
-    }
     with new_corpus_folder(target) as folder:
         (folder / "pdfs").mkdir()
         for name in facts:
@@ -80,7 +83,7 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
 
 def _check_references(documents: Table, questions: Table, evidence: Table) -> None:
     known = {row.get("document") for row in documents.rows}
-    asked = {row.get("query_id") for row in questions.rows}
+    asked = questions_of(questions)
     for table in (questions, evidence):
         for row in table.rows:
             if row.get("document") not in known:
@@ -94,6 +97,9 @@ def _check_references(documents: Table, questions: Table, evidence: Table) -> No
                 f"{evidence.path}, line {row.line}: {questions.path.name} has no {row.get('query_id')!r}. "
                 "Correct one of the two."
             )
+        where = f"{evidence.path}, line {row.line}"
+        if whole_number(where, "page", row.get("page"), 1, CorpusError) is None:
+            raise CorpusError(f"{where}: page is empty. Fill it.")
 
 
 def _document(row: Row) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO
 
+from harness.corpus.queries import refuse_spaces
+from harness.corpus.table import FaultsOfRows, Row, Table
 from harness.errors import CorpusError
 
 # bytes; a file system allows 255, and a suffix and the name of a partial file come on top
@@ -77,6 +79,30 @@ def plain_name(name: str, where: str) -> str:
             "dot at its beginning."
         )
     return name
+
+
+def questions_of(table: Table, *, repeated: bool = False) -> dict[str, Row]:
+    """The first row of each query_id of a table with a column question.
+
+    Raises CorpusError that names all rows whose id or question is empty, whose id holds a space, or whose id
+    is taken; with ``repeated``, a row may say the same question again.
+    """
+    first: dict[str, Row] = {}
+    faults = FaultsOfRows(CorpusError)
+    for row in table.rows:
+        with faults.of_a_row():
+            where, name, text = f"{table.path}, line {row.line}", row.get("query_id"), row.get("question")
+            if not name or not text:
+                raise CorpusError(f"{where}: query_id or question is empty. Fill both.")
+            refuse_spaces(where, name)
+            known = first.setdefault(name, row)
+            if known is not row and not (repeated and known.get("question") == text):
+                raise CorpusError(
+                    f"{where}: query_id {name!r} has another question on line {known.line}. Give each "
+                    "question its own id."
+                )
+    faults.end()
+    return first
 
 
 def write_text(path: Path, text: str) -> None:

@@ -29,7 +29,7 @@ def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:
 
 
 def release_of(parser: ParserConfig) -> str:
-    """The version of what reads the files; raises PackageNotFoundError if it is not installed."""
+    """The version of the library that reads the files; raises PackageNotFoundError if it is not installed."""
     return parser.version if isinstance(parser, PythonParserConfig) else version(parser.kind)
 
 

@@ -29,7 +29,7 @@ class PythonParserConfig(CodeConfig):
     def _are_suffixes(cls, suffixes: tuple[str, ...]) -> tuple[str, ...]:
         for suffix in suffixes:
             if not suffix.startswith(".") or len(suffix) < 2 or suffix != suffix.lower():
-                raise ValueError(f"{suffix!r} is no ending of file names in small letters, such as .docx")
+                raise ValueError(f"{suffix!r} is not a lower-case file extension such as .docx")
         return suffixes
 
     def read(self, path: Path, on_page: OnPage) -> PdfPages:

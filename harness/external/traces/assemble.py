@@ -1,4 +1,4 @@
-"""From steps to questions: one a trace, with what was retrieved for it and what was answered."""
+"""From steps to questions: one per trace, with its retrieved passages and its answer."""
 
 from __future__ import annotations
 
@@ -49,12 +49,7 @@ def assemble(path: Path, steps: Sequence[Step]) -> tuple[list[Exchange], Skipped
 
 
 def _exchange(
-    path: Path,
-    trace: str,
-    steps: Sequence[Step],
-    question: str,
-    read: Sequence[Passage],
-    answer: str,
+    path: Path, trace: str, steps: Sequence[Step], question: str, read: Sequence[Passage], answer: str
 ) -> Exchange:
     faults = [step.error for step in steps if step.error]
     reason = "" if answer else (f"failed: {faults[0]}" if faults else "the trace has no answer")
@@ -64,7 +59,7 @@ def _exchange(
 
 
 def _outermost(steps: Sequence[Step]) -> list[Step]:
-    """Steps whose parent is not in the trace, those that are no model or retriever first."""
+    """Steps whose parent is not in the trace, those other than models and retrievers first."""
     ids = {step.step_id for step in steps}
     top = [step for step in steps if step.parent not in ids]
     return sorted(top, key=lambda step: step.kind != "other")

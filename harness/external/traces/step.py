@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.corpus.reading import read_json
-from harness.errors import CorpusError
+from harness.corpus.reading import read_objects
 from harness.external.exchange import Passage
 
 Kind = Literal["retriever", "reranker", "llm", "other"]
@@ -41,7 +39,7 @@ class Step:
 
 
 def passages_in(value: Any) -> tuple[Passage, ...]:
-    """The documents in what a retriever returned: a list of texts or objects, or an object that holds one."""
+    """The documents in the output of a retriever: a list of texts or objects, or an object that holds one."""
     if isinstance(value, dict):
         for key in ("documents", "docs", "output", "results", "matches", "nodes", "chunks", "context"):
             if isinstance(value.get(key), list):
@@ -80,14 +78,8 @@ def _first(value: dict[str, Any], keys: Sequence[str]) -> str:
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
-    """All objects of a JSON or JSON Lines file; raises CorpusError that names the line at fault."""
-    records = read_json(path, _unpacked)
-    if not records:
-        raise CorpusError(f"{path}: there is no record. Export some traces.")
-    odd = next((one for one in records if not isinstance(one, dict)), None)
-    if odd is not None:
-        raise CorpusError(f"{path}: holds {json.dumps(odd)[:60]} where an object is expected.")
-    return records
+    """All objects of a JSON or JSON Lines file; raises CorpusError that names the line or entry at fault."""
+    return read_objects(path, _unpacked)
 
 
 def _unpacked(whole: Any) -> list[Any]:

@@ -25,12 +25,12 @@ _DEEPEST = 12
 
 
 def question_in(value: Any) -> str:
-    """The question: a text, the field of one, or what a user has said last in a list of messages."""
+    """The question: a text, the field of one, or the last message of a user in a list."""
     return _text(value, _ASKED, _USER, 0)
 
 
 def answer_in(value: Any) -> str:
-    """The answer: a text, the field of one, or what the assistant has said last in a list of messages."""
+    """The answer: a text, the field of one, or the last message of the assistant in a list."""
     return _text(value, _ANSWERED, _ASSISTANT, 0)
 
 

@@ -67,7 +67,7 @@ class BatchClient:
         response_format: Mapping[str, Any] | None,
         sample: int,
     ) -> dict[str, Any]:
-        """One line of a file of requests: the body is what ``ChatClient.ask`` would send."""
+        """One line of a file of requests, with the body that ``ChatClient.ask`` would send."""
         body = self.chat.body(messages, response_format, sample)
         extra = body.pop("extra_body", {})
         return {"custom_id": custom_id, "method": "POST", "url": self.path, "body": {**body, **extra}}
@@ -101,7 +101,7 @@ class BatchClient:
             ) from None
 
     async def cancel(self, batch_id: str) -> BatchState:
-        """Ask the endpoint to end a batch; what it has answered by then is kept and billed."""
+        """Ask the endpoint to end a batch; answers given by then are kept and billed."""
         return self._state(await self._answer(self.chat.openai.batches.cancel(batch_id)))
 
     async def find(self, file_id: str) -> BatchState | None:
@@ -170,7 +170,7 @@ class BatchClient:
 
 
 async def _first(listed: Any) -> Any:
-    """The first page of a listing, which can be awaited and is no coroutine."""
+    """The first page of a listing, which can be awaited and is not a coroutine."""
     return await listed
 
 

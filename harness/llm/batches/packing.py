@@ -43,11 +43,7 @@ class Packer:
         return self._price.of(tokens, self._model.config.endpoint.max_tokens) if self._price else 0.0
 
     def pack(
-        self,
-        queue: deque[SentCall],
-        client: BatchClient,
-        queued: int,
-        set_aside: Callable[[float], bool],
+        self, queue: deque[SentCall], client: BatchClient, queued: int, set_aside: Callable[[float], bool]
     ) -> BatchFile:
         """The next batch, without calls where none fits; the calls it takes leave the queue.
 

@@ -1,4 +1,4 @@
-"""A run that asks by batches: what the ledger lacks is sent, and each job is handed on when it is whole."""
+"""A run in batches: calls that the ledger lacks are sent, and each job is handed on when complete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Open(Generic[T]):
 
 
 class BatchRun(BaseRun[T]):
-    """The state of one run. What is open is held in memory, what is sent in a file next to the ledger.
+    """The state of one run. Open calls are held in memory, sent ones in a file next to the ledger.
 
     ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
     """

@@ -15,7 +15,7 @@ _PARTS = ("#6b6f76", "#cc79a7", "#d95f02", "#e6ab02", "#a6761d", "#7a5aa6", "#3f
 
 
 def losses(shown: FigureData) -> Any:
-    """A bar per setting from 0 to 1: what is left, and what every part has taken; won back is hatched.
+    """A bar per setting from 0 to 1: the score left, and the loss at every part; regained parts are hatched.
 
     Raises HarnessError if the results have no losses.
     """

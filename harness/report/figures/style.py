@@ -26,7 +26,7 @@ _RC: dict[str, Any] = {
     "legend.frameon": False,
     "pdf.fonttype": 42,
     "svg.hashsalt": "harness",
-    # a name such as `price $5 and $6` is no formula
+    # a name such as `price $5 and $6` is not a formula
     "text.parse_math": False,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,

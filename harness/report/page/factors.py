@@ -58,7 +58,7 @@ def _kinds(section: Any) -> str | None:
 
 
 def _parser(setting: Setting) -> str | None:
-    """The kind of parser, and its mode and what it calls."""
+    """The kind of parser, with its mode and its call."""
     section = setting.get("parse")
     kind = _kinds(section)
     if kind is None or not isinstance(section, Mapping):

@@ -21,7 +21,7 @@ class ContextText:
     after: str = ""
 
     def __call__(self, text: str) -> str:
-        """The text with what is around it."""
+        """The text with its context."""
         return self.before + text + self.after
 
 
@@ -40,7 +40,7 @@ Configured = TypeVar("Configured", bound=ContextConfig)
 
 
 class Contextualizer(Step[Configured]):
-    """Chunks → what is indexed around each. It does not depend on the queries, and changes no chunk."""
+    """Chunks → the text indexed around each. It does not depend on the queries, and changes no chunk."""
 
     @abstractmethod
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:

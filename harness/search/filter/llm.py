@@ -65,7 +65,7 @@ class FieldsForm(TextForm):
     columns: tuple[str, ...] = ()
 
     def read(self, call: LlmCall, text: str) -> Malformed | None:
-        """Malformed where it is no such object, or names another column."""
+        """Malformed if it is not such an object, or names another column."""
         found = _parsed(text, self.columns)
         return found if isinstance(found, Malformed) else None
 
@@ -78,7 +78,7 @@ class LlmFilter(Filter[LlmFilterConfig]):
     """Asks about each question by itself. A value that no document has leaves none, see ``on_empty``."""
 
     def identity(self) -> Identity:
-        """The prompt, the model and its parameters, and what becomes of an answer."""
+        """The prompt, the model and its parameters, and the handling of an answer."""
         c = self.config
         own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
         return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]

@@ -48,7 +48,7 @@ class Filter(QueryStep[Configured]):
         return lambda query: self.named([query], facts, tools)[0]
 
     def opened(self, documents: Sequence[str], tools: Tools) -> Callable[[Query], FilterResult]:
-        """The same as ``run`` for one question at a time, the table read, to measure what that takes."""
+        """The same as ``run`` for one question at a time, the table read, to measure the time."""
         facts = read_facts(self.config, documents, tools)
         read = self.reader(facts, tools)
         return lambda query: select(query.query_id, read(query), facts, self.config)

@@ -14,7 +14,7 @@ from harness.types import Chunk
 
 
 class WindowConfig(ReadConfig):
-    """The chunk with what is on both sides of it, as far as the document goes."""
+    """The chunk with the text on both sides of it, within the document."""
 
     kind: Literal["window"] = "window"
     amount: int = Field(2, ge=1, description="How many sentences or characters, on each side.")

@@ -53,7 +53,7 @@ class PythonScorer(PairScorer):
         return [list(range(i, min(i + size, len(pairs)))) for i in range(0, len(pairs), size)]
 
     def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
-        """Call it and check what it returns."""
+        """Call it and check the result."""
         c = self.config
         given = call_function(c.call, list(pairs), **c.arguments)
         try:

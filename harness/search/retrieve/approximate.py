@@ -25,7 +25,7 @@ MARGIN = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class DistinctVectors:
     """Equal vectors go into an index once: copies fill a graph's edges until parts are out of reach.
 
     ``first`` [D] is the first row of each distinct vector; ``members[d]`` are all rows that hold it.
@@ -35,7 +35,7 @@ class Distinct:
     members: tuple[Ints, ...]
 
     @classmethod
-    def of(cls, vectors: Floats) -> Distinct:
+    def of(cls, vectors: Floats) -> DistinctVectors:
         """Group the rows [N, d] that are equal bit by bit; groups are in the order of their first rows."""
         groups: dict[bytes, list[int]] = {}
         for i, row in enumerate(np.ascontiguousarray(vectors)):
@@ -76,7 +76,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         """The hits of the index for each row of ``asked`` [Q, d]: ``wanted`` distinct vectors."""
 
     def search(
-        self, index: Any, asked: Floats, wanted: int, distinct: Distinct, nearest: Sequence[Nearest]
+        self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
     ) -> list[Hits]:
         """The hits of every query, as rows of passages; ``nearest`` are the true ones."""
         return [distinct.expand(*found) for found in self.hits(index, asked, wanted)]
@@ -99,7 +99,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
         c = self.config
         depth = Depth.of(c, passages)
         stored = self.scaled(vectors)
-        distinct = Distinct.of(stored)
+        distinct = DistinctVectors.of(stored)
         fingerprint = tools.fingerprint(c.embed)
         key = tools.key(passages.key, fingerprint, c.passage_prefix, *self.built_by())
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from harness.errors import HarnessError
 from harness.search.dense import DenseConfig, Floats
-from harness.search.retrieve.approximate import MARGIN, ApproximateRetriever, Distinct, Hits
+from harness.search.retrieve.approximate import MARGIN, ApproximateRetriever, DistinctVectors, Hits
 from harness.search.retrieve.scan import Nearest, exact_share
 from harness.search.step import Identity
 from harness.search.tools import Tools
@@ -87,7 +87,7 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
         return exact_share(rankings, nearest)
 
     def search(
-        self, index: Any, asked: Floats, wanted: int, distinct: Distinct, nearest: Sequence[Nearest]
+        self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
     ) -> list[Hits]:
         """Chunk rows and scores of every query: with ``exact`` at least those wanted, in no order.
 

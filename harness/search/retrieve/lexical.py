@@ -67,9 +67,10 @@ def _text_of(key: str, path: Path | None) -> str:
         return ""
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"{key}: {path} cannot be read ({reason})") from error
+    except OSError as error:
+        raise ValueError(f"{key}: {path} cannot be read ({error.strerror}). Correct the name") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{key}: {path} is not UTF-8 (offset {error.start}). Save it as UTF-8") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
-        """Call it and check what it returns."""
+        """Call it and check the result."""
         if not passages.ids or not queries:
             return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):
@@ -68,7 +68,7 @@ class PythonRetriever(Retriever[PythonConfig]):
         """Makes a new retriever, and asks it query by query.
 
         Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
-        same call, which is no part of a search.
+        same call, which is not part of a search.
         """
         if self.config.returns == "rankings":
             raise NotMeasuredError(

@@ -1,4 +1,4 @@
-"""A rewriter behind HTTP: a user-defined service says what is asked."""
+"""A rewriter behind HTTP: a user-defined service returns the texts to search for."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class LlmRewriter(Rewriter[LlmRewriterConfig]):
     repeatable = True
 
     def identity(self) -> Identity:
-        """The prompt, the model and its parameters, and what becomes of an answer."""
+        """The prompt, the model and its parameters, and the handling of an answer."""
         c = self.config
         asked = [c.endpoint.model, c.endpoint.parameters()]
         return ["llm", c.prompt.form.sha256, asked, c.with_question, c.on_failure]

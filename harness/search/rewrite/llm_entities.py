@@ -29,10 +29,10 @@ class LlmEntitiesConfig(PromptedConfig, NamingConfig):
 
 
 class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
-    """The names, one after the other, are the query; an answer of `none` is no failure."""
+    """The names, one after the other, are the query; an answer of `none` is not a failure."""
 
     def identity(self) -> Identity:
-        """The prompt, the model, and what becomes of a question without names."""
+        """The prompt, the model, and the handling of a question without names."""
         c = self.config
         return [c.kind, identity_of(c, c.prompt.form), c.without]
 

@@ -56,7 +56,7 @@ class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
     """Asks for up to ``n`` questions in place of each, one a line."""
 
     def identity(self) -> Identity:
-        """The prompt with its number, the model, and what becomes of the answers."""
+        """The prompt with its number, the model, and the handling of the answers."""
         c = self.config
         form = c.prompt.form_for(c.n)
         return [c.kind, identity_of(c, form), c.n, c.with_question, c.fuse, c.rrf_k]

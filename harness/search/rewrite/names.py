@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"“([^”]{1,80})”|\"([^\"]{1,80})\"|《([^》]{1,60})�
 # Between two names these belong to one: Bank of America, Procter & Gamble.
 _JOINING = frozenset({"of", "&", "de", "von", "van"})
 _SCALES = frozenset({"million", "billion", "trillion", "thousand", "percent", "%"})
-# Words that may begin a sentence with a capital but are no names.
+# Words that may begin a sentence with a capital but are not names.
 _ORDINARY_WORDS = (
     "a about according after all also an and answer any are as assuming at based be because before "
     "between both briefly but by calculate can compare compute could describe did do does during each "
@@ -102,7 +102,7 @@ def _chinese(text: str) -> list[tuple[int, str]]:
     found += [
         (one.start(), one[0]) for one in re.finditer(r"[A-Za-z][\w&.'-]*(?: [A-Z][\w&.'-]*)*", text, re.ASCII)
     ]
-    # the 年 of a year is no part of the name after it
+    # the 年 of a year is not part of the name after it
     bare = _CHINESE_FIGURE.sub(lambda figure: " " * len(figure[0]), text)
     for run in re.finditer(r"[\u3400-\u9fff]+", bare):
         end = 0

@@ -29,7 +29,7 @@ _FAILING = FailurePolicy(
 )
 
 T = TypeVar("T")
-# A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are no numbering.
+# A bullet, or a number that ends in a mark and a blank: "3M" and "2.5 GHz" are not numbering.
 _MARK = re.compile(r"^(?:[-*•–]\s+|[(（]?\d{1,2}(?:[.):]\s+|[、．）]\s*))")
 _AROUND = {'"': '"', "“": "”", "「": "」", "'": "'"}
 _FENCE = "```"
@@ -84,7 +84,7 @@ class PromptedConfig(LlmStepConfig, RewriterConfig):
 
 
 def identity_of(config: PromptedConfig, form: TextForm) -> Identity:
-    """The prompt, the model and its parameters, and what becomes of an answer that cannot be used."""
+    """The prompt, the model and its parameters, and the handling of an answer that cannot be used."""
     return [form.sha256, [config.endpoint.model, config.endpoint.parameters()], config.on_failure]
 
 

@@ -30,7 +30,7 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         return ["python", c.call, c.version, c.arguments]
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
-        """The answers that are kept, else call it and check what it returns."""
+        """The cached texts, else call it and check the result."""
         key = tools.key("rewriting", self.identity(), [query.text for query in queries])
         known = tools.kept("answer", key)
         if known is None:

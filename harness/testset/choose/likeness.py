@@ -45,5 +45,5 @@ def by_vectors(texts: Sequence[str], encode: Callable[[Sequence[str]], NDArray[n
 
 
 def same_figures(one: str, two: str) -> bool:
-    """Whether two questions name the same numbers: one of 2022 and one of 2023 are no duplicates."""
+    """Whether two questions name the same numbers: one of 2022 and one of 2023 are not duplicates."""
     return sorted(_FIGURE.findall(one)) == sorted(_FIGURE.findall(two))

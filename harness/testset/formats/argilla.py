@@ -10,15 +10,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
     ExportResult,
     ImportResult,
+    ask,
+    exported,
     grade_from,
+    offset,
+    part_of,
     question_in,
-    read_objects,
     resolve_passage,
 )
 from harness.types import Document
@@ -96,25 +100,27 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
     unjudged = suggested = 0
     for number, record in enumerate(read_objects(source), 1):
         where = f"{source}, record {record.get('id', number)}"
-        fields, meta = record.get("fields") or {}, record.get("metadata") or {}
-        if "question" not in fields or not {"query_id", "document", "start", "end"} <= meta.keys():
-            raise LabelError(
-                f"{where}: it lacks the field question, or query_id, document, start or end as metadata."
-            )
-        query_id = str(meta["query_id"])
-        questions.setdefault(query_id, question_in(query_id, {**meta, "question": fields["question"]}))
-        grade, spans, by = _graded(record)
-        if grade is None:
-            unjudged += 1
-            continue
-        suggested += not (record.get("responses") or {}).get(GRADE)
-        place = (meta["document"], meta["start"], meta["end"])
-        document, start, end = resolve_passage(documents, *place, fields.get("passage"), where)
-        value, fact = grade_from(grade, where), str(meta.get("fact") or "")
-        for a, b in spans if value and spans else [(0, end - start)]:
-            if not 0 <= a < b <= end - start:
-                raise LabelError(f"{where}: {a}-{b} is not a range of the passage.")
-            labels.append(label_of(query_id, (document, start + a, start + b), value, by, fact))
+        with exported(where, "Argilla"):
+            fields, meta = record.get("fields") or {}, record.get("metadata") or {}
+            if "question" not in fields or not {"query_id", "document", "start", "end"} <= meta.keys():
+                raise LabelError(
+                    f"{where}: it lacks the field question, or query_id, document, start or end as metadata. "
+                    "Import records as we export them."
+                )
+            query_id = str(meta["query_id"])
+            known = question_in(query_id, {**meta, "question": fields["question"]})
+            ask(questions, known, where)
+            grade, spans, by = _graded(record, where)
+            if grade is None:
+                unjudged += 1
+                continue
+            suggested += not (record.get("responses") or {}).get(GRADE)
+            place = (meta["document"], meta["start"], meta["end"])
+            passage = resolve_passage(documents, *place, fields.get("passage"), where)
+            value, fact = grade_from(grade, where), str(meta.get("fact") or "")
+            whole = (0, passage[2] - passage[1])
+            for a, b in spans if value and spans else [whole]:
+                labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
     notes = []
     if unjudged:
         notes.append(f"{unjudged} records have neither response nor suggestion and are unjudged.")
@@ -123,7 +129,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
     return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
-def _graded(record: Mapping[str, Any]) -> tuple[Any, list[tuple[int, int]], str]:
+def _graded(record: Mapping[str, Any], where: str) -> tuple[Any, list[tuple[int, int]], str]:
     """Grade, spans of the passage, and who gave them; no grade where there is none."""
     responses = record.get("responses") or {}
     suggestions = record.get("suggestions") or {}
@@ -132,11 +138,11 @@ def _graded(record: Mapping[str, Any]) -> tuple[Any, list[tuple[int, int]], str]
         user = given[-1].get("user_id")
         marked = [one for one in responses.get(EVIDENCE) or [] if one.get("user_id") == user]
         by = f"Argilla user {user}" if user else "Argilla"
-        return given[-1]["value"], _ranges(marked[-1]["value"] if marked else []), by
+        return given[-1]["value"], _ranges(marked[-1]["value"] if marked else [], where), by
     suggestion = suggestions.get(GRADE) or {}
     marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
-    return suggestion.get("value"), _ranges(marked), str(suggestion.get("agent") or "Argilla")
+    return suggestion.get("value"), _ranges(marked, where), str(suggestion.get("agent") or "Argilla")
 
 
-def _ranges(spans: Any) -> list[tuple[int, int]]:
-    return [(int(one["start"]), int(one["end"])) for one in spans or []]
+def _ranges(spans: Any, where: str) -> list[tuple[int, int]]:
+    return [(offset(one["start"], where), offset(one["end"], where)) for one in spans or []]

@@ -11,18 +11,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.values import (
     ExportResult,
     ImportResult,
+    ask,
+    exported,
     grade_from,
+    offset,
+    part_of,
     question_in,
-    read_objects,
     resolve_offsets,
     resolve_passage,
-    valid_range,
 )
 from harness.types import Document
 
@@ -98,18 +101,17 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
             or not {"query_id", "question", "document", "start", "end"} <= data.keys()
         ):
             raise LabelError(
-                f"{where}: data lacks query_id, question, document, start or end, as we export them."
+                f"{where}: data lacks query_id, question, document, start or end. Import tasks as we export "
+                "them."
             )
         query_id = str(data["query_id"])
-        questions.setdefault(query_id, question_in(query_id, data))
-        done = [
-            one for one in task.get("annotations") or [] if not one.get("was_cancelled") and one.get("result")
-        ]
-        if not done:
-            unjudged += 1
-            continue
-        several += len(done) > 1
-        labels += _labels(query_id, data, done[-1], documents, where)
+        ask(questions, question_in(query_id, data), where)
+        with exported(where, "Label Studio"):
+            given = task.get("annotations") or []
+            done = [one for one in given if not one.get("was_cancelled") and one.get("result")]
+            unjudged += not done
+            several += len(done) > 1
+            labels += _labels(query_id, data, done[-1], documents, where) if done else []
     notes = []
     if unjudged:
         notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
@@ -125,25 +127,22 @@ def _labels(
     documents: Mapping[str, Document],
     where: str,
 ) -> list[Label]:
-    place = (data["document"], data["start"], data["end"])
-    document, start, end = resolve_passage(documents, *place, data.get("text"), where)
+    named = (data["document"], data["start"], data["end"])
+    passage = document, start, end = resolve_passage(documents, *named, data.get("text"), where)
     text = document.text[start:end]
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
-        raise LabelError(f"{where}: {len(chosen)} grades are chosen, one is expected.")
+        raise LabelError(f"{where}: {len(chosen)} grades are chosen. Choose one.")
     grade = grade_from(chosen[0], where)
     spans = []
     for one in annotation["result"]:
         value = one.get("value", {})
         if one.get("type") == "labels" and grade:
-            spans.append(
-                resolve_offsets(
-                    text, int(value["start"]), int(value["end"]), str(value.get("text", "")), where
-                )
-            )
+            place = (offset(value["start"], where), offset(value["end"], where))
+            spans.append(resolve_offsets(text, *place, str(value.get("text", "")), where))
     evidence, by = str(data.get("evidence") or ""), _by(annotation)
     return [
-        label_of(query_id, valid_range(document, start + a, start + b, where), grade, by, evidence)
+        label_of(query_id, part_of(passage, a, b, where), grade, by, evidence)
         for a, b in spans or [(0, len(text))]
     ]
 

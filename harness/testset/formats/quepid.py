@@ -49,6 +49,8 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportResult
     for row in table.rows:
         with faults.of_a_row():
             where = f"{source}, line {row.line}"
+            if not row.get("query"):
+                raise LabelError(f"{where}: query is empty. Write the question.")
             query_id = ids.setdefault(plain_cell(row.get("query")), f"q{len(ids) + 1:03}")
             rating = row.get("rating").removesuffix(".0")
             if not rating:

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.corpus import AnchorConfig, LabelRow, anchor
+from harness.corpus.reading import read_objects
 from harness.errors import CorpusError, LabelError
 from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
-from harness.testset.formats.values import ExportResult, ImportResult, passage_id, read_objects, span_of
+from harness.testset.formats.values import ExportResult, ImportResult, passage_id, span_of
 from harness.text.golden import golden_answers
 from harness.types import Document
 
@@ -57,13 +58,19 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> ImportResult:
         where = f"{source}, sample {number}"
         sample = {_OLD.get(name, name): value for name, value in sample.items()}
         text, answer = sample.get("user_input"), sample.get("reference") or ""
+        if isinstance(answer, list | dict):
+            raise CorpusError(f"{where}: reference is not a text. Write one answer.")
         if not isinstance(text, str) or not text.strip():
             raise CorpusError(
-                f"{where}: there is no user_input (nor question). Only single-turn samples are read."
+                f"{where}: there is no user_input (nor question). Write it: only single turns are read."
             )
         query_id = f"q{number:03}"
-        contexts = list(sample.get("reference_contexts") or [])
-        spans = _spans(contexts, sample.get("reference_context_ids") or [], documents, where)
+        contexts, ids = (sample.get(name) or [] for name in ("reference_contexts", "reference_context_ids"))
+        if not (isinstance(contexts, list) and isinstance(ids, list) and all(map(_is_text, contexts))):
+            raise CorpusError(
+                f"{where}: reference_contexts or reference_context_ids is not a list of texts. Write one."
+            )
+        spans = _spans(contexts, ids, documents, where)
         lost += len(contexts) - len(spans)
         by = "ragas" if answer else ""
         questions.append(TestQuestion(query_id, " ".join(text.split()), "", bool(contexts), str(answer), by))
@@ -73,6 +80,10 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     if lost:
         notes.append(f"{lost} contexts are in none of the documents and are left out.")
     return ImportResult(tuple(questions), tuple(labels), tuple(notes))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _spans(

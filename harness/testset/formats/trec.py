@@ -36,28 +36,30 @@ def write_trec(testset: FinishedTestset, documents: Mapping[str, Document], fold
 def read_trec(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """topics.tsv and qrels.txt of a folder; a document without offsets is judged as a whole."""
     questions = []
-    for number, line in enumerate(read_utf8(source / TOPICS).split("\n"), 1):
+    for number, line in enumerate(read_utf8(source / TOPICS).removeprefix("\ufeff").split("\n"), 1):
         query_id, tab, text = line.partition("\t")
         if line.strip() and not (tab and text.strip()):
-            raise CorpusError(f"{source / TOPICS}, line {number}: an id, a tab and the text are expected.")
+            raise CorpusError(f"{source / TOPICS}, line {number}: no id, tab and text. Write them.")
         if line.strip():
             questions.append(TestQuestion(query_id.strip(), text.strip()))
     known = {one.query_id for one in questions}
     labels = []
-    for number, line in enumerate(read_utf8(source / QRELS).split("\n"), 1):
+    for number, line in enumerate(read_utf8(source / QRELS).removeprefix("\ufeff").split("\n"), 1):
         where = f"{source / QRELS}, line {number}"
         fields = line.split()
         if not fields:
             continue
         if len(fields) != 4:
-            raise CorpusError(f"{where}: {len(fields)} fields; query, 0, document and grade are expected.")
+            raise CorpusError(f"{where}: {len(fields)} fields. Write query, 0, document and grade.")
         query_id = fields[0].replace("%23", "#", 1) if fields[0].startswith("%23") else fields[0]
         if query_id not in known:
             raise CorpusError(f"{where}: {TOPICS} has no query {query_id!r}. Add it.")
         # negative grades are spam in some collections; they count as irrelevant
-        grade = max(0, int(fields[3])) if fields[3].lstrip("-").isdecimal() else fields[3]
+        grade = "0" if fields[3][0] == "-" and fields[3][1:].isdecimal() else fields[3]
         labels.append(
             label_of(query_id, span_of(fields[2], documents, where), grade_from(grade, where), "qrels")
         )
+    if not labels:
+        raise CorpusError(f"{source / QRELS}: there is no judgment in it. Add some.")
     notes = ("Every question counts as answerable: qrels do not say.",)
     return ImportResult(tuple(questions), tuple(labels), notes)

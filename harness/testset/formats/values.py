@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from harness.corpus import possible_ids
-from harness.corpus.reading import read_json
 from harness.corpus.table import whole_number
-from harness.errors import CorpusError, LabelError
+from harness.errors import LabelError
 from harness.testset.finished import Label, TestQuestion
 from harness.types import Document
 
@@ -60,9 +58,37 @@ def valid_range(document: Document, start: int, end: int, where: str) -> tuple[D
     if not 0 <= start < end <= len(document.text):
         raise LabelError(
             f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
-            "characters."
+            "characters. Name the documents that were labelled."
         )
     return document, start, end
+
+
+def part_of(
+    passage: tuple[Document, int, int], start: int, end: int, where: str
+) -> tuple[Document, int, int]:
+    """A range that counts from the beginning of a passage; raises LabelError if it is not within it."""
+    document, first, last = passage
+    if not 0 <= start < end <= last - first:
+        raise LabelError(f"{where}: {start}-{end} is not a range of the passage. Correct it.")
+    return document, first + start, first + end
+
+
+def offset(value: object, where: str) -> int:
+    """An offset as a tool writes it, perhaps as 5.0; raises LabelError for anything else."""
+    found = whole_number(where, "start or end", str(value), 0)
+    if found is None:
+        raise LabelError(f"{where}: start or end is empty. Fill it.")
+    return found
+
+
+@contextmanager
+def exported(where: str, tool: str) -> Iterator[None]:
+    """Raise LabelError in place of what happens to a record that is not as a tool exports it."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        lacks = f" (it lacks {error})" if isinstance(error, KeyError) else ""
+        raise LabelError(f"{where}: it is not as {tool} exports it{lacks}. Export it again.") from error
 
 
 def resolve_passage(
@@ -75,11 +101,12 @@ def resolve_passage(
     document = documents.get(str(name))
     if document is None:
         raise LabelError(f"{where}: there is no document {name!r}. Name the documents with --documents.")
-    # tools that keep numbers as floats write 5.0
-    first, last = (whole_number(where, "start or end", str(one), 0) for one in (start, end))
-    span = valid_range(document, -1 if first is None else first, -1 if last is None else last, where)
+    span = valid_range(document, offset(start, where), offset(end, where), where)
     if text is not None and text != document.text[slice(*span[1:])]:
-        raise LabelError(f"{where}: the text at {start}-{end} of {document.doc_id} differs.")
+        raise LabelError(
+            f"{where}: the text at {start}-{end} of {document.doc_id} differs. Name the documents that were "
+            "labelled."
+        )
     return span
 
 
@@ -103,16 +130,14 @@ def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) 
             return len(before), len(before) + len(inside)
     raise LabelError(
         f"{where}: the text at {start}-{end} is {text[start:end][:60]!r}, not {expected[:60]!r}. The text "
-        "differs from the one that was labelled."
+        "differs from the one that was labelled. Name that one."
     )
 
 
-def read_objects(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSON list or of JSON lines; raises CorpusError for anything else."""
-    found = read_json(path)
-    if not all(isinstance(one, dict) for one in found):
-        raise CorpusError(f"{path}: a list of objects, or one object per line, is expected.")
-    return found
+def ask(questions: dict[str, TestQuestion], one: TestQuestion, where: str) -> None:
+    """Add a question that is not known; raises LabelError if its id stands for another text."""
+    if questions.setdefault(one.query_id, one).text != one.text:
+        raise LabelError(f"{where}: question {one.query_id!r} has another text above. Give each its own id.")
 
 
 def grade_from(value: object, where: str) -> int:
@@ -122,7 +147,7 @@ def grade_from(value: object, where: str) -> int:
     except (ValueError, IndexError):
         grade = -1
     if not 0 <= grade <= 4:
-        raise LabelError(f"{where}: the grade is {value!r}, not a whole number from 0 to 4.")
+        raise LabelError(f"{where}: the grade is {value!r}, not a whole number from 0 to 4. Correct it.")
     return grade
 
 

@@ -11,14 +11,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from harness.testset.kinds import KINDS, quotas
-from harness.testset.propose.material import (
-    Place,
-    TableRow,
-    heading_at,
-    headings_of,
-    sentences,
-    table_rows,
-)
+from harness.testset.propose.material import Place, TableRow, heading_at, headings_of, sentences, table_rows
 from harness.testset.rows import Question
 from harness.text.characters import on_one_line
 from harness.text.scripts import main_script, outside_latin

@@ -46,7 +46,7 @@ class QuestionForm(TextForm):
         return render(system, user, "", call.passages, self.sha_of(call.query))
 
     def read(self, call: LlmCall, text: str) -> Malformed | None:
-        """Malformed where it is no such object; a question that could not be written is an answer."""
+        """Malformed if it is not such an object; a question that could not be written is an answer."""
         found = parsed(text)
         return found if isinstance(found, Malformed) else None
 
@@ -65,7 +65,7 @@ class QuestionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The questions, what they took, and how many calls brought none, by reason."""
+    """The questions, their cost, and how many calls brought none, by reason."""
 
     questions: list[Question]
     spending: Spending
