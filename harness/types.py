@@ -220,7 +220,6 @@ class QueryScore:
     query_id: str
     measure: str
     value: float | None
-    judged_at_k: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,32 +242,6 @@ class RunRecord:
     git: dict[str, Any] = field(default_factory=dict)
     date: str = ""
     config_sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkHealth:
-    """Statistics of a chunking. Lengths are in tokens of the encoder, special tokens included.
-
-    ``share_overlong`` is None if the encoder's window is unknown. ``share_cut_mid_sentence`` is the share
-    of chunks that end inside a sentence; ``tables_cut`` counts the tables that no chunk contains completely;
-    ``share_covered_twice`` is the share of covered characters that are in more than one chunk;
-    ``index_tokens`` is what the encoder reads for all chunks; ``histogram`` the number of chunks in each of
-    the bins of docs/results.md, separated by blanks.
-    """
-
-    chunks: int
-    tokens_mean: float
-    tokens_p5: int
-    tokens_p50: int
-    tokens_p95: int
-    tokens_max: int
-    share_under_32: float
-    share_overlong: float | None
-    share_cut_mid_sentence: float
-    tables_cut: int
-    share_covered_twice: float
-    index_tokens: int
-    histogram: str
 
 
 @dataclass(frozen=True, slots=True)

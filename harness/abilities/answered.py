@@ -41,7 +41,7 @@ class Share:
     ability: Ability
     rate: float
     what: str
-    share: Interval | None
+    share: Interval
     failed: int
 
 
@@ -98,10 +98,10 @@ def _shares(ability: Ability, rate: float, tried: Sequence[TrialResult]) -> list
     return [Share(ability, rate, what, _estimate(values), failed) for what, values in shown.items()]
 
 
-def _estimate(values: Sequence[bool]) -> Interval | None:
+def _estimate(values: Sequence[bool]) -> Interval:
     """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
     if not values:
-        return None
+        return Interval()
     low, high = wilson_interval(sum(values), len(values))
     return Interval(sum(values) / len(values), low, high, len(values))
 
@@ -113,9 +113,9 @@ def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:
             one.ability,
             f"{one.rate:g}",
             one.what,
-            number(one.share.value if one.share else None),
-            interval(one.share.low, one.share.high, one.share.n) if one.share else "–",
-            str(one.share.n if one.share else 0),
+            number(one.share.value),
+            interval(one.share.low, one.share.high, one.share.n),
+            str(one.share.n),
             str(one.failed),
         )
         for one in shares(tried)

@@ -82,14 +82,13 @@ VERDICT = Shape(_verdict, lambda count: '{"verdict": 1}')
 """``{"verdict": 0 or 1}``: yes or no."""
 
 
-def grade_to(highest: int) -> Shape[int]:
-    """``{"grade": 0 … highest}``."""
+def _grade(found: dict[str, Any], count: int) -> int | Malformed:
+    grade = _whole(found.get("grade"), 2)
+    return Malformed("bad_grade") if grade is None else grade
 
-    def read(found: dict[str, Any], count: int) -> int | Malformed:
-        grade = _whole(found.get("grade"), highest)
-        return Malformed("bad_grade") if grade is None else grade
 
-    return Shape(read, lambda count: '{"grade": 1}')
+GRADE = Shape(_grade, lambda count: '{"grade": 1}')
+"""``{"grade": 0, 1 or 2}``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from harness.answer.form import ObjectForm
-from harness.answer.shapes import QUESTION_BACK, VERDICT, VERDICTS, Shape, grade_to, strings
+from harness.answer.shapes import GRADE, QUESTION_BACK, VERDICT, VERDICTS, Shape, strings
 from harness.llm.prompt import Prompt, read_prompt
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), strings("sta
 SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), VERDICTS, query=False)
 CONTRADICTED: Step[tuple[bool, ...]] = Step("contradicted", ("passages", "statements"), VERDICTS, query=False)
 USEFUL: Step[bool] = Step("useful", ("answer", "passage"), VERDICT)
-RELEVANCE: Step[int] = Step("relevance", ("passages",), grade_to(2))
+RELEVANCE: Step[int] = Step("relevance", ("passages",), GRADE)
 ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), strings("entities"), query=False)
 QUESTION = Step("question", ("answer",), QUESTION_BACK, query=False)
 ASPECT: Step[bool] = Step("aspect", ("aspect", "answer"), VERDICT)

@@ -26,11 +26,11 @@ from harness.text.numbers import counted, interval, number
 
 @dataclass(frozen=True, slots=True)
 class MeasureScores:
-    """The scores of all questions by one measure, in their order, and their mean; None without a value."""
+    """The scores of all questions by one measure, in their order, and their mean."""
 
     measure: str
     scores: tuple[AnswerScore, ...]
-    mean: Interval | None
+    mean: Interval
     less_is_better: bool
 
     @property
@@ -90,9 +90,9 @@ def external_table(title: str, found: Sequence[MeasureScores]) -> Table:
     rows = tuple(
         (
             f"{one.measure} (less is better)" if one.less_is_better else one.measure,
-            number(one.mean.value if one.mean else None),
-            interval(one.mean.low, one.mean.high, one.mean.n) if one.mean else "–",
-            str(one.mean.n if one.mean else 0),
+            number(one.mean.value),
+            interval(one.mean.low, one.mean.high, one.mean.n),
+            str(one.mean.n),
             str(one.failed),
             str(one.undefined),
         )

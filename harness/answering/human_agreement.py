@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.answering.external import MeasureScores
-from harness.corpus.table import FaultsOfRows, read_table, suggestion
+from harness.corpus.table import FaultsOfRows, finite_number, read_table, suggestion
 from harness.errors import CorpusError
 from harness.judge.corrected import Corrected, corrected_mean
 from harness.report.tables import Table
@@ -60,7 +59,9 @@ def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> 
                 )
             if query in found.get(measure, {}):
                 raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")
-            found.setdefault(measure, {})[query] = _value(row.get("value"), where)
+            remedy = "Write a number on the scale of the measure."
+            value = finite_number(where, "value", row.get("value"), remedy)
+            found.setdefault(measure, {})[query] = value
     faults.end()
     return found
 
@@ -88,7 +89,7 @@ def people_table(found: Sequence[HumanAgreement]) -> Table:
             one.measure,
             str(one.n),
             f"{one.difference:+.3f}",
-            "–" if math.isnan(one.tau) else number(one.tau),
+            number(one.tau),
             number(one.corrected.value if one.corrected else None),
             interval(one.corrected.low, one.corrected.high, one.n) if one.corrected else "–",
         )
@@ -100,13 +101,3 @@ def people_table(found: Sequence[HumanAgreement]) -> Table:
         f"the measure's on all (docs/judge.md); from {FEWEST} questions on."
     )
     return Table("Agreement with people", columns, rows, notes=(note,))
-
-
-def _value(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise CorpusError(f"{where}: value is {text!r}. Write a number, on the scale of the measure.")
-    return value

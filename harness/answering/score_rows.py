@@ -11,12 +11,13 @@ import numpy as np
 from harness.answering.failure_limits import counted_reasons
 from harness.answering.measuring import Measured
 from harness.answering.tools import measures_of
-from harness.comparison import Options, ScoreMatrix, mean_of
+from harness.comparison import Options, ScoreMatrix, from_scores, mean_of
 from harness.comparison.family import compare_to
+from harness.comparison.paired import number
 from harness.config import BenchConfig
 from harness.report.rows import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.stats.arrays import Bools
-from harness.types import SPLITS
+from harness.types import SPLITS, QueryScore
 
 ALL = "all"
 
@@ -63,10 +64,10 @@ def _means(
             setting=one.setting,
             split=split,
             measure=measure,
-            mean=found.value if found else None,
-            ci_low=found.low if found else None,
-            ci_high=found.high if found else None,
-            n_queries=found.n if found else 0,
+            mean=number(found.value),
+            ci_low=found.low,
+            ci_high=found.high,
+            n_queries=found.n,
             n_not_scored=len(reasons),
             reasons=counted_reasons(reasons, "; "),
         )
@@ -74,21 +75,13 @@ def _means(
 
 def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
     """The values of one measure, settings × queries; NaN if there is none."""
-    queries = measured[0].queries
-    return ScoreMatrix(
-        measure=measure,
-        settings=tuple(one.setting for one in measured),
-        query_ids=tuple(query.query_id for query in queries),
-        values=np.array(
-            [
-                [np.nan if score.value is None else score.value for score in one.scores[measure]]
-                for one in measured
-            ],
-            dtype=np.float64,
-        ).reshape(len(measured), len(queries)),
-        splits=tuple(query.split for query in queries),
-        clusters=tuple(clusters.get(query.query_id, "") for query in queries),
-    )
+    rows = [
+        QueryScore(one.setting, "answer", query.query_id, measure, score.value)
+        for one in measured
+        for query, score in zip(one.queries, one.scores[measure], strict=True)
+    ]
+    splits = {query.query_id: query.split for query in measured[0].queries}
+    return from_scores(rows, measure, splits, clusters=clusters)
 
 
 def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerComparisonRow]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.chunk.outline import Outline
 from harness.text.tokenizer import Tokenizer, token_counts
-from harness.types import Chunk, ChunkHealth
+from harness.types import Chunk
 
 Ints = NDArray[np.int64]
 
@@ -37,14 +38,14 @@ def examine(
     lengths: NDArray[np.int32],
     outlines: Mapping[str, Outline],
     window: int,
-) -> ChunkHealth | None:
-    """Examine all chunks of a chunking; None if there are none.
+) -> dict[str, Any]:
+    """The columns of chunks.csv for all chunks of a chunking, less the setting; empty if there are none.
 
     ``lengths`` are those of ``token_lengths``, ``outlines`` the outline of every document by its id,
     ``window`` the encoder's (0: unknown).
     """
     if not chunks:
-        return None
+        return {}
     low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
     cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
     for doc_id, (ends, spans) in _by_document(chunks).items():
@@ -55,21 +56,21 @@ def examine(
         covered, twice = covered + once, twice + more
     read = np.minimum(lengths, window) if window else lengths
     counts = np.bincount(np.searchsorted(BINS, lengths, side="right") - 1, minlength=len(BINS))
-    return ChunkHealth(
-        chunks=len(chunks),
-        tokens_mean=float(lengths.mean()),
-        tokens_p5=low,
-        tokens_p50=middle,
-        tokens_p95=high,
-        tokens_max=int(lengths.max()),
-        share_under_32=float((lengths < SHORT).mean()),
-        share_overlong=float((lengths > window).mean()) if window else None,
-        share_cut_mid_sentence=cut_ends / len(chunks),
-        tables_cut=tables_cut,
-        share_covered_twice=twice / covered if covered else 0.0,
-        index_tokens=int(read.sum()),
-        histogram=" ".join(map(str, counts.tolist())),
-    )
+    return {
+        "chunks": len(chunks),
+        "tokens_mean": float(lengths.mean()),
+        "tokens_p5": low,
+        "tokens_p50": middle,
+        "tokens_p95": high,
+        "tokens_max": int(lengths.max()),
+        "share_under_32": float((lengths < SHORT).mean()),
+        "share_overlong": float((lengths > window).mean()) if window else None,
+        "share_cut_mid_sentence": cut_ends / len(chunks),
+        "tables_cut": tables_cut,
+        "share_covered_twice": twice / covered if covered else 0.0,
+        "index_tokens": int(read.sum()),
+        "histogram": " ".join(map(str, counts.tolist())),
+    }
 
 
 def _by_document(chunks: Sequence[Chunk]) -> dict[str, tuple[Ints, Ints]]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
-
 from harness.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
-from harness.custom.code import Arguments, Call, Version, call_function, contract_error
+from harness.custom.code import CodeConfig, call_function, contract_error
 from harness.text.spans import Span
 from harness.text.tokenizer import Tokenizer
 from harness.types import Document
 
 
-class PythonChunkerConfig(ChunkerConfig):
+class PythonChunkerConfig(CodeConfig, ChunkerConfig):
     """Your own function cuts documents, by offsets."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
         """Call ``function(text, **arguments)`` with every document; it returns (start, end) of each chunk.

@@ -120,6 +120,12 @@ def _count(help: str) -> Option:
     return option("--count", type=int, metavar="N", help=help)
 
 
+def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[Option, Option]:
+    """A sheet for people that is written or read, and who has filled it in."""
+    either = one_of(path("--sheet", write), path("--from", read, dest="given"), required=required)
+    return either, option("--by", default="", metavar="NAME", help=by)
+
+
 @_step(
     "propose",
     "propose questions",
@@ -199,11 +205,9 @@ def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome
     "grade the passages",
     "Write grades.csv. The judge of testset.yaml grades (judge, or llm); or people do, in a sheet (--sheet), "
     "which is read back with --from. The labels that a labelling page wrote are read too.",
-    one_of(
-        path("--sheet", "write a sheet for people, .xlsx or .csv"),
-        path("--from", "read a graded sheet, or labels", dest="given"),
+    *_sheet(
+        "write a sheet for people, .xlsx or .csv", "read a graded sheet, or labels", "with --from: who graded"
     ),
-    option("--by", default="", metavar="NAME", help="with --from: who graded"),
     flag("--all", "with --sheet: include passages that people have graded"),
     _AGAIN,
     _DRY_RUN,
@@ -241,12 +245,7 @@ def _answer(state: State, context: Context, args: argparse.Namespace) -> Outcome
     "let a second person grade a part",
     "Write a sheet with a part of the graded passages, without their grades (--sheet), for a second person. "
     "--from reads it back, prints the agreement, and disagreements.csv lists where the two differ.",
-    one_of(
-        path("--sheet", "write the sheet, .xlsx or .csv"),
-        path("--from", "read the graded sheet", dest="given"),
-        required=True,
-    ),
-    option("--by", default="", metavar="NAME", help="who reviews"),
+    *_sheet("write the sheet, .xlsx or .csv", "read the graded sheet", "who reviews", required=True),
     number("--share", 0.2, "of the passages", "PART"),
 )
 def _review(state: State, context: Context, args: argparse.Namespace) -> Outcome:

@@ -87,16 +87,14 @@ def conclude(
     rivals = [name for name in order if places[name] == "may be best"]
     against = baseline or next(iter(rivals), order[min(1, len(order) - 1)])
     decision = _decision(order, places, baseline, n)
-    held = baseline or leader
-    leads = both_ways(one for one in found if held in (one.setting, one.against))
-    margin = leads.get((leader, against))
+    margin = both_ways(found).get((leader, against))
     return Verdict(
         measure=matrix.measure,
         level=options.level,
         decision=decision,
         leader=leader,
         baseline=baseline,
-        standings=_standings(defined, order, places, leads, held, units, options.level),
+        standings=_standings(defined, order, places, units, options.level),
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
@@ -118,8 +116,6 @@ def _standings(
     matrix: ScoreMatrix,
     order: Sequence[str],
     places: Mapping[str, Place],
-    leads: Mapping[tuple[str, str], Comparison],
-    against: str,
     units: Units,
     level: float,
 ) -> tuple[Standing, ...]:
@@ -127,14 +123,7 @@ def _standings(
     low, high = bounds_of_means(matrix.values, units, level)
     at = {name: i for i, name in enumerate(matrix.settings)}
     return tuple(
-        Standing(
-            name,
-            float(means[at[name]]),
-            number(low[at[name]]),
-            number(high[at[name]]),
-            places[name],
-            leads.get((name, against)),
-        )
+        Standing(name, float(means[at[name]]), number(low[at[name]]), number(high[at[name]]), places[name])
         for name in order
     )
 
@@ -239,14 +228,9 @@ def _needed(
 
 
 def needed_for(
-    difference: float,
-    error: float,
-    n: int,
-    critical: float,
-    units: float,
-    level: float = 0.95,
+    difference: float, error: float, n: int, critical: float, units: float
 ) -> tuple[int, int, int | None] | None:
-    """The number of queries that show a true ``difference`` in 4 of 5 studies, with its bounds at ``level``.
+    """The number of queries that show a true ``difference`` in 4 of 5 studies, with its 95 % interval.
 
     A difference is seen where it is ``critical`` standard errors from 0, in 4 of 5 studies where it is 0.84
     more. The standard error was ``error`` with ``n`` queries and falls with their root. It is known from so
@@ -261,8 +245,8 @@ def needed_for(
     if error <= 0 or units < 2:
         return None
     needed = n * ((critical + NormalDist().inv_cdf(POWER)) * error / difference) ** 2
-    tail = (1 - level) / 2
     freedom = units - 1
+    tail = (1 - 0.95) / 2
     low, high = (needed * freedom / float(chdtri(freedom, share)) for share in (tail, 1 - tail))
     if needed > MOST_QUERIES:
         return None

@@ -14,15 +14,15 @@ from harness.stats.interval import Interval
 from harness.stats.units import Units, units_of
 
 
-def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval | None:
-    """The mean of the values [Q] that are defined, with its interval; None if none is.
+def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval:
+    """The mean of the values [Q] that are defined, with its interval.
 
     By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
     """
     known = ~np.isnan(values)
     kept = values[known]
     if not len(kept):
-        return None
+        return Interval()
     units = units_of([clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept))
     low, high = bounds_of_means(kept[None, :], units, level)
     return Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))

@@ -188,7 +188,7 @@ def _lead(matrix: ScoreMatrix, setting: int) -> Floats:
 
 
 def _mean(values: Floats, clusters: Sequence[str], options: Options) -> Interval:
-    return mean_of(values, clusters, options.level) or Interval(float("nan"))
+    return mean_of(values, clusters, options.level)
 
 
 def _gap(one: Floats, other: Floats, options: Options) -> Interval:

@@ -137,17 +137,13 @@ class Population:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A setting's mean with its interval, its place, and its comparison with the leader or baseline.
-
-    ``lead`` is None for that one itself; where it is a comparison, ``lead.setting`` is this setting.
-    """
+    """A setting's mean with its interval, and its place."""
 
     setting: str
     mean: float
     low: float | None
     high: float | None
     place: Place
-    lead: Comparison | None
 
 
 @dataclass(frozen=True, slots=True)

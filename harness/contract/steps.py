@@ -26,7 +26,6 @@ _CHECKS: dict[str, Callable[[Any], list[Check]]] = {
     "rewriter": rewriter_checks,
     "chunker": chunker_checks,
 }
-ROLES = (*_CHECKS, "parser")
 _MOST_FILES = 3
 
 

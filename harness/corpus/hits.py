@@ -10,7 +10,16 @@ from itertools import pairwise
 from pathlib import Path
 
 from harness.corpus.reading import refuse_special
-from harness.corpus.table import TABLES, Row, Table, check_offsets, read_table, suggestion, whole_number
+from harness.corpus.table import (
+    TABLES,
+    Row,
+    Table,
+    check_offsets,
+    finite_number,
+    read_table,
+    suggestion,
+    whole_number,
+)
 from harness.errors import CorpusError
 
 PLACES = ("start", "page", "text")
@@ -145,7 +154,7 @@ def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
         line=raw.line,
         query_id=raw.get("query_id"),
         rank=whole_number(where, "rank", raw.get("rank"), 0, CorpusError),
-        score=_score(where, raw.get("score")),
+        score=finite_number(where, "score", score, "Correct it.") if (score := raw.get("score")) else None,
         document=raw.get("document"),
         start=whole_number(where, "start", raw.get("start"), 0, CorpusError),
         end=whole_number(where, "end", raw.get("end"), 0, CorpusError),
@@ -174,18 +183,6 @@ def _check_place(where: str, row: HitRow) -> None:
         )
     if not row.document and not row.text:
         raise CorpusError(f"{where}: document is empty. Name it, or give the text.")
-
-
-def _score(where: str, value: str) -> float | None:
-    if not value:
-        return None
-    try:
-        score = float(value)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise CorpusError(f"{where}: score is {value!r}, not a finite number. Correct it.")
-    return score
 
 
 def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:

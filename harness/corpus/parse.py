@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.corpus.documents import DocumentFile, refuse_unknown
 from harness.corpus.formats import Format, format_of
-from harness.corpus.parsers import ParserConfig, release_of, second_reader, suffixes_of
+from harness.corpus.parsers import ParserConfig, release_of, suffixes_of
 from harness.corpus.reading import read_utf8, refuse_special
 from harness.corpus.text import (
     STATS_FORMAT,
@@ -46,11 +46,8 @@ def parse_document(file: DocumentFile, parser: ParserConfig, on_page: OnPage | N
     return _parsed(file, text.removeprefix(_BOM), (), byte_order_marks=int(text.startswith(_BOM)))
 
 
-def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> str:
-    """Everything besides the file that decides the text: kind, library version, options and our formats.
-
-    With ``second_reading`` also the second reader, on which the statistics depend.
-    """
+def parser_fingerprint(parser: ParserConfig) -> str:
+    """Everything besides the file that decides the text: kind, library version, options and our formats."""
     options = json.dumps(parser.model_dump(exclude={"kind"}), sort_keys=True)
     try:
         library = release_of(parser)
@@ -58,8 +55,7 @@ def parser_fingerprint(parser: ParserConfig, second_reading: bool = False) -> st
         raise CorpusError(
             f"The parser kind {parser.kind} is not installed: pip install {parser.kind}."
         ) from error
-    second = f" {second_reader(parser).name}" if second_reading else ""
-    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}{second}"
+    return f"{parser.kind} {library} {options} text-{TEXT_FORMAT} stats-{STATS_FORMAT}"
 
 
 def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> ParsedDocument:

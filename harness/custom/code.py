@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from harness.errors import ConfigError, HarnessError
+from harness.kinds import StageConfig
 
 _NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
 _CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -25,14 +26,6 @@ def _is_call(name: str) -> str:
     return name
 
 
-Call = Annotated[
-    str,
-    AfterValidator(_is_call),
-    Field(
-        description="`package.module:function`, found in the working folder or among installed packages. It "
-        "is imported and called when the step runs, with your permissions."
-    ),
-]
 Version = Annotated[
     str,
     Field(
@@ -40,9 +33,23 @@ Version = Annotated[
         description="You set it; results of the code are cached under it. Change it when the code changes.",
     ),
 ]
-Arguments = Annotated[
-    dict[str, Any], Field(description="Keyword arguments of the call; a list of mappings is a sweep.")
-]
+
+
+class CodeConfig(StageConfig):
+    """Base of the configurations of steps that are a function of the user's."""
+
+    call: Annotated[
+        str,
+        AfterValidator(_is_call),
+        Field(
+            description="`package.module:function`, found in the working folder or among installed packages. "
+            "It is imported and called when the step runs, with your permissions."
+        ),
+    ]
+    version: Version
+    arguments: dict[str, Any] = Field(
+        default_factory=dict, description="Keyword arguments of the call; a list of mappings is a sweep."
+    )
 
 
 def find_call(name: str) -> Callable[..., Any]:

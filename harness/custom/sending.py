@@ -200,8 +200,7 @@ class _Sending:
         return found
 
     def _hold(self, message: Message, fault: _TransientError) -> None:
-        self._limiter.hold(fault.after or 0.0)
-        waited = self._limiter.unanswered_pause
+        waited = self._limiter.hold(fault.after or 0.0)
         if waited > self._service.longest_pause:
             raise self._error(
                 message,

@@ -84,6 +84,11 @@ class ServiceConfig(HttpConfig):
         compiled(expression)
         return expression
 
+    @property
+    def asks_several(self) -> bool:
+        """Whether a request holds several queries."""
+        return "queries" in names_in(self.request)
+
     def service_facts(self) -> list[Any]:
         """Everything besides the filled-in values that decides an answer: user settings and request."""
         return [self.url, self.method, self.headers, self.request, self.response, self.version]

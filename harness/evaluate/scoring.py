@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison import mean_of
+from harness.comparison.paired import number
 from harness.config import BenchConfig
 from harness.evaluate.answerability import answerability
 from harness.evaluate.seed_ratios import seed_ratios
@@ -104,10 +105,10 @@ def _summary(
                     stage=stage,
                     split=split,
                     measure=measure,
-                    mean=found.value if found else None,
-                    ci_low=found.low if found else None,
-                    ci_high=found.high if found else None,
-                    n_queries=found.n if found else 0,
+                    mean=number(found.value),
+                    ci_low=found.low,
+                    ci_high=found.high,
+                    n_queries=found.n,
                     n_unanswerable=int(np.sum(inside & ~scores.has_relevant & np.isnan(values))),
                     n_failed=int(np.sum(inside & failed)),
                     judge=judged.judge,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.answer import Case
-from harness.types import Chunk, Judgment, Query
+from harness.types import Chunk, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Exchange:
     cited: tuple[int, ...] = ()
     where: str = ""
 
-    def as_case(self, judgments: tuple[Judgment, ...] = ()) -> Case:
+    def as_case(self) -> Case:
         """The case for measures of answers; each passage is its own document, since its place is unknown."""
         query = Query(self.query_id, self.question, "train", self.answerable)
         shown = tuple(
@@ -49,4 +49,4 @@ class Exchange:
             )
             for place, passage in enumerate(self.read, start=1)
         )
-        return Case(query, shown, self.answer, self.reason, self.references, self.cited, judgments)
+        return Case(query, shown, self.answer, self.reason, self.references, self.cited)

@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.errors import LabelError
 from harness.stats.arrays import Floats
-from harness.stats.bounds import guarded_bounds
+from harness.stats.bounds import guarded_pair
 
 FEWEST = 10
 # With fewer labelled queries that differ from the rest, two made-up ones widen the interval.
@@ -159,10 +159,7 @@ def _estimate(
     error = np.sqrt(variance)
     third = _third(residual) / n**2 + _third(rest) / len(rest) ** 2
     skew = third / error**3 if error > 1e-12 else 0.0
-    low, high = guarded_bounds(
-        np.array([value]), np.array([error]), np.array([skew]), labelled - 1 - tuned, (1 - level) / 2
-    )
-    return float(value), float(low[0]), float(high[0])
+    return float(value), *guarded_pair(value, error, skew, labelled - 1 - tuned, (1 - level) / 2)
 
 
 def _rare_spread(values: Floats) -> float:

@@ -51,11 +51,9 @@ def parse_grade(text: str, max_grade: int) -> int | Malformed:
 
 def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | Malformed:
     """Read ``{"grades": [{"passage": 1, "grade": 3}, ...]}``: every passage 1..``count`` exactly once."""
-    rows = _one_list(text, "grades")
+    rows = _one_list(text, "grades", count)
     if isinstance(rows, Malformed):
         return rows
-    if len(rows) != count:
-        return Malformed("wrong_count")
     grades: dict[int, int] = {}
     for row in rows:
         if not isinstance(row, dict) or "passage" not in row or "grade" not in row:
@@ -75,11 +73,9 @@ def parse_plain(
     text: str, count: int, max_grade: int, *, distinct: bool = False
 ) -> tuple[int, ...] | Malformed:
     """Read ``{"scores": [3, 0, ...]}`` in the order shown; with ``distinct``, equal scores are refused."""
-    rows = _one_list(text, "scores")
+    rows = _one_list(text, "scores", count)
     if isinstance(rows, Malformed):
         return rows
-    if len(rows) != count:
-        return Malformed("wrong_count")
     grades: list[int] = []
     for row in rows:
         grade = _checked(row, max_grade)
@@ -102,7 +98,7 @@ def _checked(value: Any, highest: int) -> int | Malformed:
     return value if 0 <= value <= highest else Malformed("out_of_scale")
 
 
-def _one_list(text: str, field: str) -> list[Any] | Malformed:
+def _one_list(text: str, field: str, count: int) -> list[Any] | Malformed:
     read = _objects(text, field)
     if isinstance(read, Malformed):
         return read
@@ -111,7 +107,9 @@ def _one_list(text: str, field: str) -> list[Any] | Malformed:
         return Malformed("no_list")
     if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
         return Malformed("ambiguous")
-    return found[0] if isinstance(found[0], list) else Malformed("not_a_list")
+    if not isinstance(found[0], list):
+        return Malformed("not_a_list")
+    return found[0] if len(found[0]) == count else Malformed("wrong_count")
 
 
 def _another_list(prose: str, rows: Any) -> bool:

@@ -38,7 +38,7 @@ _OWN = files("harness.label_page") / "assets"
 _OF_THE_REPORT = files("harness.report.page") / "assets"
 # name → file
 ASSETS = {
-    **{name: _OF_THE_REPORT / name for name in ("elements.js", "theme.css")},
+    **{name: _OF_THE_REPORT / name for name in ("elements.js", "theme.css", "theme.js")},
     **{entry.name: entry for entry in _OWN.iterdir() if entry.is_file()},
 }
 

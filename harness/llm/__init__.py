@@ -15,7 +15,7 @@ something else. A ``Form`` of its own words prompts and reads answers otherwise;
 from harness.llm.batches.lines import came_in_batch
 from harness.llm.config import ModelConfig
 from harness.llm.endpoint import Endpoint
-from harness.llm.form import About, Form, Malformed, TextForm, after_thoughts, json_in, text_of
+from harness.llm.form import Form, Malformed, TextForm, after_thoughts, json_in, text_of
 from harness.llm.model import Model, jobs_of
 from harness.llm.records import Spending
 from harness.llm.run import answers

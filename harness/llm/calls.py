@@ -282,9 +282,7 @@ class CallRun(BaseRun[T]):
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
-        self._limiter.hold(seconds)
-        longest = self._endpoint.longest_pause
-        waited = self._limiter.unanswered_pause
+        waited, longest = self._limiter.hold(seconds), self._endpoint.longest_pause
         if waited <= longest:
             return
         in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""

@@ -10,20 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from harness.llm.endpoint import Endpoint
-from harness.llm.faults import CallError, ErrorBody, classify_status, one_line, read_error
+from harness.llm.faults import LONGEST_NAME, CallError, clean, failure, never_sent, read_error
 from harness.llm.secret import Secret
 
 T = TypeVar("T")
 Message = Mapping[str, str]
-# A longer id or model name is invalid.
-_LONGEST_NAME = 200
 _MOST_TOKENS = 10**9
 # Finish reasons of chat-completions servers, in lower case. Some give none.
 ENDED_BY_ITSELF = {"", "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete"}
 _AT_THE_LIMIT = {"length", "max_tokens", "model_length", "max_output_tokens"}
 _FILTERED = {"content_filter", "sensitive", "safety"}
-# How the HTTP library names what fails before a request is on its way: such a call cannot be billed.
-_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +116,7 @@ class ChatClient:
                 "timeout", f"no complete answer within {timeout:g} s", again=True, billed=True
             ) from None
         except openai.APIStatusError as error:
-            headers = {name.lower(): value for name, value in error.response.headers.items()}
-            raise self.failure(error.status_code, error.body, headers) from None
+            raise self.failure(error.status_code, error.body, error.response.headers) from None
         except openai.APIConnectionError as error:
             raise self._no_answer(error) from None
         # The library's error for an unexpected body may quote all of it, the key included.
@@ -161,22 +156,20 @@ class ChatClient:
             body["extra_body"] = endpoint.extra_body
         return body
 
-    def failure(self, status: int, body: object, headers: dict[str, str]) -> CallError:
+    def failure(self, status: int, body: object, headers: Mapping[str, str]) -> CallError:
         """Turn an HTTP error into a CallError with the provider's own message."""
-        error = read_error(body)
-        code, parameter = (self._secret.cut(part, _LONGEST_NAME) for part in (error.code, error.parameter))
-        return classify_status(status, ErrorBody(self.clean(error.words), code, parameter), headers)
+        return failure(status, read_error(body), headers, self._secret)
 
     def _no_answer(self, error: Any) -> CallError:
         """A connection that was not made, or that broke before the whole answer was here."""
         import openai
 
         cause = error.__cause__ or error
-        never_sent = any(kind.__name__ in _NEVER_SENT for kind in type(cause).__mro__)
+        unsent = never_sent(cause)
         if isinstance(error, openai.APITimeoutError):
-            return CallError("timeout", "the endpoint was too slow", again=True, billed=not never_sent)
+            return CallError("timeout", "the endpoint was too slow", again=True, billed=not unsent)
         detail = self.clean(str(cause)) or type(cause).__name__
-        if never_sent:
+        if unsent:
             return CallError("connection", f"no answer from the endpoint: {detail}", again=True)
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
 
@@ -205,12 +198,12 @@ class ChatClient:
         message = choice.message if choice else None
         return Reply(
             text=(text := cut(content := getattr(message, "content", None))),
-            finish=cut(choice.finish_reason, _LONGEST_NAME) if choice else "no_choices",
+            finish=cut(choice.finish_reason, LONGEST_NAME) if choice else "no_choices",
             refusal=cut(getattr(message, "refusal", None)),
             prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
             completion_tokens=_tokens(usage.completion_tokens) if usage else None,
-            request_id=cut(getattr(completion, "_request_id", None) or completion.id, _LONGEST_NAME),
-            served_model=cut(completion.model, _LONGEST_NAME),
+            request_id=cut(getattr(completion, "_request_id", None) or completion.id, LONGEST_NAME),
+            served_model=cut(completion.model, LONGEST_NAME),
             seconds=seconds,
             # its tokens spell the text out, and a key in it
             logprobs=_logprobs(choice) if text == content else None,
@@ -218,7 +211,7 @@ class ChatClient:
 
     def clean(self, text: str) -> str:
         """Words of the endpoint as one line without the key."""
-        return one_line(self._secret.cut(text))
+        return clean(text, self._secret)
 
 
 def _tokens(count: Any) -> int | None:

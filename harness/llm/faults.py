@@ -10,8 +10,13 @@ from typing import Any
 
 from harness.errors import LlmError
 from harness.llm.retry import retry_after
+from harness.llm.secret import Secret
 
 LONGEST = 400
+LONGEST_NAME = 200
+"""A longer id, code or model name is invalid."""
+# How httpx names what fails before a request is on its way.
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
 _TOO_LONG = (
     "maximum context length",
@@ -102,6 +107,23 @@ def read_error(body: object) -> ErrorBody:
     location = body.get("loc")
     parameter = location[-1] if isinstance(location, list) and location else body.get("param")
     return ErrorBody(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
+
+
+def failure(status: int, error: ErrorBody, headers: Mapping[str, str], secret: Secret) -> CallError:
+    """Turn an HTTP error into a CallError with the endpoint's own message, without the key."""
+    code, parameter = (secret.cut(part, LONGEST_NAME) for part in (error.code, error.parameter))
+    lower = {name.lower(): value for name, value in headers.items()}
+    return classify_status(status, ErrorBody(clean(error.words, secret), code, parameter), lower)
+
+
+def never_sent(error: BaseException) -> bool:
+    """Whether a call failed before its request was on its way, so that it cannot be billed."""
+    return any(kind.__name__ in _NEVER_SENT for kind in type(error).__mro__)
+
+
+def clean(text: str, secret: Secret) -> str:
+    """Words of an endpoint as one line without the key."""
+    return one_line(secret.cut(text))
 
 
 def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> CallError:

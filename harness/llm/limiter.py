@@ -78,23 +78,22 @@ class RateLimiter:
         if self._tokens:
             self._tokens.give_back(estimated - used)
 
-    def hold(self, seconds: float) -> None:
-        """Pause all sending for this long, as the endpoint has asked."""
+    def hold(self, seconds: float) -> float:
+        """Pause all sending for this long, as the endpoint has asked.
+
+        Returns the seconds of the pauses since the last answer, those to come included.
+        """
         until = self._clock() + seconds
         added = seconds - self.remaining_pause()
         if added > 0:
             self._held_until = until
             self._held += added
+        return self._held - self._held_before
 
     @property
     def held(self) -> float:
         """The seconds of all pauses that the endpoint has asked for, those to come included."""
         return self._held
-
-    @property
-    def unanswered_pause(self) -> float:
-        """The seconds of the pauses since the last answer, those to come included."""
-        return self._held - self._held_before
 
     def answered(self) -> None:
         """An answer has come: pauses are counted from zero again."""

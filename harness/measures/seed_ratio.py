@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.gain import gain_exp, gain_lin, log2_discount
+from harness.measures.gain import gain_exp, log2_discount
 from harness.measures.ragged import AnyArray
 
 
-def seed_ratio(seeds: AnyArray, judged: AnyArray, exponential: bool = True) -> float:
+def seed_ratio(seeds: AnyArray, judged: AnyArray) -> float:
     """DCG of the ranker's own seed grades over DCG of the judge's grades, sorted: *not* NDCG.
 
     The recipe gives the ranked passages the grades n - 1, …, 1, 0 by their rank and lets a judge grade the
@@ -24,9 +24,8 @@ def seed_ratio(seeds: AnyArray, judged: AnyArray, exponential: bool = True) -> f
         raise ValueError(
             f"seed_ratio needs as many seeds as judged grades, not {len(seeds)} and {len(judged)}"
         )
-    gain = gain_exp if exponential else gain_lin
     discount = log2_discount(np.arange(len(seeds)))
-    ideal = float(gain(-np.sort(-np.asarray(judged))) @ discount)
+    ideal = float(gain_exp(-np.sort(-np.asarray(judged))) @ discount)
     if ideal == 0:
         raise ValueError("seed_ratio is undefined: the judge found nothing relevant")
-    return float(gain(np.asarray(seeds)) @ discount) / ideal
+    return float(gain_exp(np.asarray(seeds)) @ discount) / ideal

@@ -226,7 +226,6 @@ FAMILIES: dict[str, Family] = {
         source=_SMITH,
     ),
 }
-KNOWN: tuple[str, ...] = tuple(FAMILIES)
 
 
 def parse_measure(name: str) -> Measure:

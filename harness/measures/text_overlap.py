@@ -50,7 +50,7 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     """
     wanted = _best_copies(trail, np.zeros(len(trail.spans)))
     span, chunk, shared_from, shared_to = _chunks_with(trail, wanted)
-    found = _union(trail.group[span], trail.spans.query[span], shared_from, shared_to, trail.n_queries)
+    found = _union(trail, span, shared_from, shared_to)
     pairs = np.unique(np.stack([trail.spans.query[span], chunk]), axis=1)
     length = trail.chunks.length[pairs[1]]
     return _share(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
@@ -67,20 +67,8 @@ def _amounts(trail: Trail, k: int | None) -> _Amounts:
     span = trail.read_span[found]
     index, offsets = head(trail.offsets, k)
     return _Amounts(
-        wanted=_union(
-            trail.group[chosen],
-            trail.spans.query[chosen],
-            spans.start[chosen],
-            spans.end[chosen],
-            trail.n_queries,
-        ),
-        found=_union(
-            trail.group[span],
-            trail.spans.query[span],
-            trail.read_start[found],
-            trail.read_end[found],
-            trail.n_queries,
-        ),
+        wanted=_union(trail, chosen, spans.start[chosen], spans.end[chosen]),
+        found=_union(trail, span, trail.read_start[found], trail.read_end[found]),
         read=segment_sum(trail.item_length[index], offsets),
     )
 
@@ -105,15 +93,19 @@ def _chunks_with(trail: Trail, wanted: Bools) -> tuple[Ints, Ints, Ints, Ints]:
     return span, chunks.part_chunk[part], start, np.minimum(trail.spans.end[span], chunks.part_end[part])
 
 
-def _union(group: Ints, owner: Ints, start: Ints, end: Ints, n_queries: int) -> Floats:
-    """How many characters the intervals of each query hold, counting shared ones once: [Q]."""
+def _union(trail: Trail, rows: Ints | Bools, start: Ints, end: Ints) -> Floats:
+    """How many characters of the spans at ``rows`` each query has, counting shared ones once: [Q].
+
+    They are those from ``start`` to ``end``, one pair a row.
+    """
+    group, owner = trail.group[rows], trail.spans.query[rows]
     width = int(end.max(initial=0)) + 1
     order = np.lexsort((start, group))
     starts, ends = (group * width + start)[order], (group * width + end)[order]
     furthest = np.maximum.accumulate(ends)
     reached = np.concatenate([starts[:1], furthest[:-1]])
     new = np.maximum(ends - np.maximum(starts, reached), 0)
-    return np.bincount(owner[order], new, minlength=n_queries).astype(np.float64)
+    return np.bincount(owner[order], new, minlength=trail.n_queries).astype(np.float64)
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

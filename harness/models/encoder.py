@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.kinds import StageConfig
-from harness.models import Model, ModelTokenizer, resolve
-from harness.models.computing import ComputingConfig, length_sorted_batches
+from harness.models.computing import length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
+from harness.models.local import Load, LocalConfig, LocalModel
 
 Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
@@ -52,18 +52,12 @@ class Encoder(ABC):
         """The model, for the run record: its name among the facts."""
 
 
-class LocalEncoder(Encoder):
+class LocalEncoderConfig(LocalConfig, EncoderConfig):
+    """Base of the configurations of encoders whose model runs here."""
+
+
+class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
     """An encoder whose model runs here: loaded when the first text has to be encoded, and only then."""
-
-    def __init__(self, config: LocalEncoderConfig) -> None:
-        self.config = config
-        self.model: Model = resolve(config.model)
-        self.tokenizer = ModelTokenizer(self.model)
-        self._loaded: Any = None
-
-    def describe(self) -> dict[str, str]:
-        """The model, for the run record."""
-        return self.model.describe()
 
     def batches(self, texts: Sequence[str]) -> list[list[int]]:
         """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""
@@ -83,28 +77,6 @@ class LocalEncoder(Encoder):
         """Load the model and encode a word; raises ModelError if it cannot be used."""
         if not all(np.isfinite(one).all() for one in self.numbers(["word"])):
             raise not_finite(self.model)
-
-    def _load(self) -> Any:
-        """The model with its weights."""
-        if self._loaded is None:
-            c = self.config
-            self._loaded = self.loader()(self.model, c.device, c.dtype, c.backend)
-        return self._loaded
-
-    @abstractmethod
-    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
-        """The function that loads the weights, given model, device, dtype and backend."""
-
-
-class LocalEncoderConfig(ComputingConfig, EncoderConfig):
-    """Base of the configurations of encoders whose model runs here."""
-
-    model: str
-
-    @property
-    def model_name(self) -> str:
-        """The model."""
-        return self.model
 
 
 class EmbedConfig(LocalEncoderConfig):
@@ -130,11 +102,11 @@ class SentenceEncoder(LocalEncoder):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of one batch of texts, float32 [texts, dimension], as the model gives them."""
-        vectors = self._load().encode(
+        vectors = self.loaded().encode(
             list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
         )
         return np.asarray(vectors, dtype=np.float32)
 
-    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+    def loader(self) -> Load:
         """The function that loads the weights."""
         return load_bi_encoder

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from harness.errors import ModelError
-from harness.models.resolve import Model, read_json_list
+from harness.models.resolve import Model, modules_of
 
 _IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
@@ -40,7 +40,7 @@ def load_sparse_encoder(
     loaded = _load("SparseEncoder", model, device, dtype, backend)
     from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
 
-    saved = read_json_list(model.folder, "modules.json")
+    saved = modules_of(model.folder)
     autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
     if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
         raise ModelError(

@@ -82,9 +82,9 @@ def read_json(folder: Path, file: str) -> dict[str, object]:
     return read_object(folder.name, path) if path.is_file() else {}
 
 
-def read_json_list(folder: Path, file: str) -> list[dict[str, object]]:
-    """One of the model's JSON files as a list of dicts, empty if the model has no such file."""
-    path = folder / file
+def modules_of(folder: Path) -> list[dict[str, object]]:
+    """The modules that a model lists in modules.json; empty if it has no such file."""
+    path = folder / "modules.json"
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import Model
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_sparse_encoder
+from harness.models.local import Load
 
 Role = Literal["passage", "query"]
 
@@ -49,7 +49,7 @@ class SparseTextEncoder(LocalEncoder):
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The sparse vector of every text of one batch; zeros are left out."""
-        model = self._load()
+        model = self.loaded()
         encode = model.encode_query if self.config.role == "query" else model.encode_document
         vectors = encode(
             list(texts),
@@ -61,7 +61,7 @@ class SparseTextEncoder(LocalEncoder):
         )
         return [_as_rows(vector) for vector in vectors]
 
-    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+    def loader(self) -> Load:
         """The function that loads the weights."""
         return load_sparse_encoder
 

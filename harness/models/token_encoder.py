@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,8 @@ from harness.errors import ModelError
 from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
-from harness.models.resolve import Model, read_json, read_json_list
+from harness.models.local import Load
+from harness.models.resolve import Model, modules_of, read_json
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"
@@ -68,7 +69,7 @@ class TokenEncoder(LocalEncoder):
 
     def numbers(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """The vectors of the tokens of every text of one batch, float32 [tokens, dimension] each."""
-        model = self._load()
+        model = self.loaded()
         if not self._is_multi_vector:
             return content_vectors(model, texts)
         encode = model.encode_query if self.config.role == "query" else model.encode_document
@@ -77,7 +78,7 @@ class TokenEncoder(LocalEncoder):
         )
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
-    def loader(self) -> Callable[[Model, str | None, str, str], Any]:
+    def loader(self) -> Load:
         """The function that loads the weights."""
         return load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
 
@@ -132,7 +133,7 @@ def has_projection(model: Model) -> bool:
     architectures = _architectures(model)
     if _STANFORD in architectures:
         return any(_PROJECTION in tensor_names(path) for path in model.folder.glob("*.safetensors"))
-    modules = read_json_list(model.folder, "modules.json")
+    modules = modules_of(model.folder)
     if not modules:
         return any(name.endswith("ForRetrieval") for name in architectures)
     dense = [one for one in modules if str(one.get("type", "")).endswith(".Dense")]

@@ -69,13 +69,13 @@ def expect(pool: Pool, likely: GradeModel, seed: int = 0, completions: int = COM
     return Expected(pool, scores.mean(axis=0), (ideals > 0).mean(axis=0), slope, blind, news)
 
 
-def unknowing(pool: Pool, likely: GradeModel, seed: int = 0) -> Expected:
+def unknowing(pool: Pool, likely: GradeModel) -> Expected:
     """The model's prediction for items as if none had a grade, keeping what it has learned from others.
 
     Chances to be drawn come from here, so that an item's own grade does not move them.
     """
     blank = replace(likely, logits=likely.blind, grades=np.full(len(likely.grades), UNKNOWN))
-    return expect(pool, blank, seed, COMPLETIONS // 2)
+    return expect(pool, blank, completions=COMPLETIONS // 2)
 
 
 def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:

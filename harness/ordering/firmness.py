@@ -11,12 +11,14 @@ from harness.ordering.estimate import Estimate
 from harness.ordering.sizes import further as chances_of
 from harness.ordering.sizes import left_over, moved
 from harness.stats.arrays import Floats
-from harness.stats.bounds import guarded_bounds, student_quantile
+from harness.stats.bounds import guarded_pair, student_quantile
 from harness.stats.interval import Interval
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
 # Smaller differences do not matter in practice.
 ALIKE = 0.01
+# What an interval of 95 % leaves out on either side.
+_TAIL = (1 - 0.95) / 2
 FURTHER = (50, 100, 200)
 # Where labels make up less of the variance than this, further ones hardly shorten the interval.
 _MINOR = 0.1
@@ -53,8 +55,8 @@ class Firmness:
     ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
     leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
     ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
-    are the labels that will probably settle the leader, None if that is unknown. ``level`` is that
-    of the intervals; those of rivals hold for all of them together.
+    are the labels that will probably settle the leader, None if that is unknown. The
+    95 % intervals of rivals hold for all of them together.
     """
 
     state: State
@@ -67,7 +69,6 @@ class Firmness:
     drawn: int
     needed: int | None
     further: tuple[MoreLabels, ...]
-    level: float
 
     @property
     def stop(self) -> bool:
@@ -75,7 +76,7 @@ class Firmness:
         return self.state != "open"
 
 
-def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
+def firmness(now: Estimate) -> Firmness:
     """How firm the verdict is by the estimate.
 
     ``settled``: by labels alone the leader is ahead of every rival, all intervals together. ``alike``: every
@@ -87,16 +88,15 @@ def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
     order = np.argsort(-now.means, kind="stable")
     others = [int(place) for place in order if place != leader]
     families = max(len(others), 1)
-    halves = now.halves_from(leader, (1 - level) / 2 / families)
-    rivals = tuple(_rival(now, leader, other, float(halves[other]), level, families) for other in others)
+    halves = now.halves_from(leader, _TAIL / families)
+    rivals = tuple(_rival(now, leader, other, float(halves[other]), families) for other in others)
     means = tuple(
-        (settings[place], _over_queries(now, _contrast(settings, int(place)), level, 1).within(0.0, 1.0))
+        (settings[place], _over_queries(now, _contrast(settings, int(place)), 1).within(0.0, 1.0))
         for place in order
     )
     state = _state(now, leader, others, halves)
-    further, needed = _ahead(
-        now, leader, others, float(halves[others[0]]) if others else 0.0, level, families
-    )
+    half = float(halves[others[0]]) if others else 0.0
+    further, needed = _ahead(now, leader, others, half, families)
     return Firmness(
         state,
         settings[leader],
@@ -108,7 +108,6 @@ def firmness(now: Estimate, *, level: float = 0.95) -> Firmness:
         now.drawn,
         needed if state == "open" else None,
         further,
-        level,
     )
 
 
@@ -132,16 +131,16 @@ def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> Sta
     return "open"
 
 
-def _rival(now: Estimate, leader: int, other: int, half: float, level: float, families: int) -> Rival:
+def _rival(now: Estimate, leader: int, other: int, half: float, families: int) -> Rival:
     apart = float(now.means[leader] - now.means[other])
     known = np.isfinite(half)
     labels = Interval(apart, apart - half, apart + half) if known else Interval(apart)
     contrast = _contrast(now.pool.settings, leader, other)
-    queries = _over_queries(now, contrast, level, families)
+    queries = _over_queries(now, contrast, families)
     return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
 
 
-def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) -> Interval:
+def _over_queries(now: Estimate, contrast: Floats, families: int) -> Interval:
     """A weighted sum of the means, with its interval for new queries, where there are draws."""
     value = float(contrast @ now.means)
     own = _shares(now, contrast)
@@ -152,10 +151,7 @@ def _over_queries(now: Estimate, contrast: Floats, level: float, families: int) 
     centred = own - own.mean()
     square = float((centred**2).mean())
     skew = float((centred**3).mean()) / square**1.5 / np.sqrt(len(own)) if square > 1e-18 else 0.0
-    low, high = guarded_bounds(
-        np.array([value]), np.array([error]), np.array([skew]), len(own) - 1, (1 - level) / 2 / families
-    )
-    return Interval(value, float(low[0]), float(high[0]))
+    return Interval(value, *guarded_pair(value, error, skew, len(own) - 1, _TAIL / families))
 
 
 def _shares(now: Estimate, contrast: Floats) -> Floats:
@@ -180,7 +176,7 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 
 
 def _ahead(
-    now: Estimate, leader: int, others: list[int], half: float, level: float, families: int
+    now: Estimate, leader: int, others: list[int], half: float, families: int
 ) -> tuple[tuple[MoreLabels, ...], int | None]:
     """The effect of 50, 100 and 200 more labels on the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:
@@ -205,7 +201,7 @@ def _ahead(
         by_labels = left_after(more)
         by_queries = None
         if between is not None:
-            student = student_quantile(1 - (1 - level) / 2 / families, len(now.pool.queries) - 1)
+            student = student_quantile(1 - _TAIL / families, len(now.pool.queries) - 1)
             by_queries = float(student * np.sqrt(between + 2 * by_labels))
         found.append(MoreLabels(more, float(reach * np.sqrt(by_labels)), by_queries))
     gap = float(now.means[leader] - now.means[others[0]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Chunking:
     """All chunks of one chunking; ``key`` identifies text, chunker, tokenizer; ``health`` counts tokens.
 
     ``tokens`` [chunks] is the length of each in tokens of the encoder, special tokens left out; ``quality``
-    holds the columns of ``ChunkHealth``, none if there are no chunks. ``indexed`` is what is indexed where
+    holds the columns of ``ChunkRow``, none if there are no chunks. ``indexed`` is what is indexed where
     that is more than the chunks, ``reading`` how they are read where that is something else.
     ``returned_only``: another pipeline cut the documents, and no chunk is known but those it returned.
     """
@@ -137,13 +137,13 @@ def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
 def _examined(
     chunks: list[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
-    """The lengths of the chunks in tokens and their ``ChunkHealth``, examined at most once per chunking."""
+    """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
     examined_key = key_of(key, HEALTH_VERSION, OUTLINE_VERSION)
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
         lengths = token_lengths(chunks, tokenizer)
         health = examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
-        stored = {"lengths": lengths.tolist(), "quality": asdict(health) if health else {}}
+        stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
 

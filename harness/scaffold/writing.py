@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import ConfigError
@@ -15,9 +14,9 @@ LABEL_COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade
 FILES = ("bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md")
 
 
-def refuse_existing(folder: Path, names: Sequence[str] = FILES) -> None:
+def refuse_existing(folder: Path) -> None:
     """Raise ConfigError where one of the files is there already."""
-    there = [name for name in names if (folder / name).exists()]
+    there = [name for name in FILES if (folder / name).exists()]
     if there:
         raise ConfigError(
             f"{folder}: {', '.join(there)} {'exists' if len(there) == 1 else 'exist'} already and "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import numpy as np
@@ -32,17 +32,15 @@ class Sources(Shared, Protocol):
         """All chunks of another chunker, by document and in the order of the text."""
 
 
-def window_of(
-    chunk: Chunk, amount: int, unit: WindowUnit, text: str, sentences: Callable[[], NDArray[np.int64]]
-) -> tuple[int, int]:
+def window_of(chunk: Chunk, amount: int, unit: WindowUnit, sources: Sources) -> tuple[int, int]:
     """The span of a chunk and ``amount`` sentences or characters on both sides, within its document.
 
-    ``sentences`` gives the half-open spans [N, 2] of the document's sentences in their order. A sentence that
-    the border of the chunk cuts counts as the first on its side.
+    A sentence that the border of the chunk cuts counts as the first on its side.
     """
     if unit == "characters":
-        return max(0, chunk.start - amount), min(len(text), chunk.end + amount)
-    spans = sentences()
+        length = len(sources.document(chunk.doc_id).text)
+        return max(0, chunk.start - amount), min(length, chunk.end + amount)
+    spans = sources.sentences(chunk.doc_id)
     before = int(np.searchsorted(spans[:, 0], chunk.start, side="left"))
     after = int(np.searchsorted(spans[:, 1], chunk.end, side="right"))
     start = int(spans[max(0, before - amount), 0]) if before else chunk.start

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.faults import CallError, ErrorBody, classify_status, one_line, read_body
+from harness.llm.faults import CallError, clean, failure, never_sent, read_body
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -24,8 +24,6 @@ _MOST_BYTES = 512_000_000
 _UNUSABLE = "unusable_answer"
 # Unusable replies to one request that are paid for before the run ends.
 _MOST_UNUSABLE = 2
-# httpx' names for what fails before a request is on its way: it cannot be billed.
-_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 _KEPT = "Everything paid for is kept: run again to resume."
 
 
@@ -164,7 +162,7 @@ class _Fetching:
         self._spending.cost = add(self._spending.cost, cost)
         served = data.get("model") if isinstance(data, dict) else None
         if isinstance(served, str):
-            self._spending.served_models.add(self._clean(served)[:200])
+            self._spending.served_models.add(clean(served, self._secret)[:200])
         return rows, used
 
     async def _post(self, client: Any, asked: Request, timeout: float) -> Any:
@@ -182,29 +180,22 @@ class _Fetching:
             words = f"no complete answer within {timeout:g} s"
             raise CallError("timeout", words, again=True, billed=True) from None
         except httpx.HTTPError as error:
-            detail = self._clean(str(error)) or type(error).__name__
-            if any(kind.__name__ in _NEVER_SENT for kind in type(error).__mro__):
+            detail = clean(str(error), self._secret) or type(error).__name__
+            if never_sent(error):
                 words = f"no answer from the endpoint: {detail}"
                 raise CallError("connection", words, again=True) from None
             raise CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True) from None
         if not 200 <= reply.status_code < 300:
-            raise self._refused(reply.status_code, bytes(content), dict(reply.headers))
+            raise failure(reply.status_code, read_body(bytes(content)), reply.headers, self._secret)
         try:
             return json.loads(bytes(content))
         except (ValueError, RecursionError):
-            shown = self._clean(bytes(content[:300]).decode("utf-8", "replace"))[:120]
+            shown = clean(bytes(content[:300]).decode("utf-8", "replace"), self._secret)[:120]
             raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
-
-    def _refused(self, status: int, content: bytes, headers: dict[str, str]) -> CallError:
-        error = read_body(content)
-        code, parameter = (self._secret.cut(part, 200) for part in (error.code, error.parameter))
-        lower = {name.lower(): value for name, value in headers.items()}
-        return classify_status(status, ErrorBody(self._clean(error.words), code, parameter), lower)
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
-        self._limiter.hold(seconds)
-        waited, longest = self._limiter.unanswered_pause, self._endpoint.longest_pause
+        waited, longest = self._limiter.hold(seconds), self._endpoint.longest_pause
         if waited > longest:
             raise ServedError(
                 f"{self._endpoint.model} asks to wait {seconds:g} s (Retry-After), {waited:.0f} s in all "
@@ -235,6 +226,3 @@ class _Fetching:
             f"{e.model}: asking stopped at endpoint.{named} after {spending.calls} requests{spent} in this "
             "run. Everything paid for is kept: raise the limit and run again to resume."
         )
-
-    def _clean(self, text: str) -> str:
-        return one_line(self._secret.cut(text))

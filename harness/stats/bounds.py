@@ -25,6 +25,12 @@ def guarded_bounds(
     return bounds_at(value, error, skew, student_quantile(1 - tail, freedom))
 
 
+def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
+    """The same for one value."""
+    low, high = guarded_bounds(np.array([value]), np.array([error]), np.array([skew]), freedom, tail)
+    return float(low[0]), float(high[0])
+
+
 def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
     """The same, ``critical`` standard errors away before skew is allowed for.
 

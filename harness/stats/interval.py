@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate and its bounds, None if the data give none; ``n`` is how many values a mean is of."""
+    """An estimate, NaN without data, and its bounds, None if unknown; ``n`` is how many values it is of."""
 
-    value: float
+    value: float = float("nan")
     low: float | None = None
     high: float | None = None
     n: int = 0

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from harness.stats.arrays import BLOCK_CELLS, AnyInts, Floats, Ints
-from harness.stats.bounds import guarded_bounds
+from harness.stats.bounds import guarded_pair
 from harness.stats.interval import Interval
 
 # All sign patterns are listed, instead of drawn, where there are no more than this many.
@@ -91,11 +91,8 @@ def jackknife(statistic: Callable[[Ints], float], groups: np.ndarray, level: flo
     pull = scaled.mean() - scaled
     error = np.sqrt((count - 1) * (pull**2).mean())
     skew = (pull**3).mean() / (pull**2).mean() ** 1.5 / np.sqrt(count)
-    low, high = guarded_bounds(
-        np.arctanh([value]), np.array([error]), np.array([skew]), count - 1, (1 - level) / 2
-    )
-    low, high = np.tanh(low[0]), np.tanh(high[0])
-    return Interval(value, float(low), float(high))
+    ends = guarded_pair(np.arctanh(value), error, skew, count - 1, (1 - level) / 2)
+    return Interval(value, *np.tanh(ends).tolist())
 
 
 def bootstrap(

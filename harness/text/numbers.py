@@ -22,8 +22,8 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure, or a dash where there is none; what rounds to zero has no sign."""
-    if value is None:
+    """A figure, or a dash where there is none (None, NaN); what rounds to zero has no sign."""
+    if value is None or value != value:
         return "–"
     text = f"{value:.{digits}f}"
     return text if text.strip("-0.") else f"{0:.{digits}f}"

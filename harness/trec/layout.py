@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ ALL = "all"
 
 def as_rows(scores: DocScores, per_query: bool) -> list[tuple[str, str, float | None]]:
     """(query_id, measure, value) for every query where asked for, then the means as query ``all``."""
-    rows: list[tuple[str, str, float | None]] = []
-    if per_query:
-        for query_id, values in zip(scores.query_ids, scores.values.tolist(), strict=True):
-            for measure, value in zip(scores.measures, values, strict=True):
-                rows.append((query_id, measure.name, None if np.isnan(value) else value))
-    return rows + [(ALL, name, mean) for name, mean in scores.means().items()]
+    means = [(ALL, name, mean) for name, mean in scores.means().items()]
+    return [*_values(scores), *means] if per_query else means
+
+
+def _values(scores: DocScores) -> Iterator[tuple[str, str, float | None]]:
+    for query_id, values in zip(scores.query_ids, scores.values.tolist(), strict=True):
+        for measure, value in zip(scores.measures, values, strict=True):
+            yield query_id, measure.name, None if np.isnan(value) else value
 
 
 def as_csv(scores: DocScores, per_query: bool) -> str:
@@ -52,13 +55,9 @@ def as_json(scores: DocScores, per_query: bool) -> str:
         "means": scores.means(),
     }
     if per_query:
-        content["queries"] = {
-            query_id: {
-                measure.name: None if np.isnan(value) else value
-                for measure, value in zip(scores.measures, values, strict=True)
-            }
-            for query_id, values in zip(scores.query_ids, scores.values.tolist(), strict=True)
-        }
+        content["queries"] = {query_id: {} for query_id in scores.query_ids}
+        for query_id, measure, value in _values(scores):
+            content["queries"][query_id][measure] = value
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from harness.chunk import Outline, examine
 from harness.chunk.health import BINS
 from harness.chunk.outline import table_spans
+from harness.report.rows import ChunkRow
 from harness.types import Chunk
 
 TABLE = "Revenue 1,200 (1,100)\nCosts $900 $850\nMargin 25% 23%"
@@ -18,9 +19,10 @@ def chunk(start, end, doc="d"):
 
 def health(spans, lengths, outline=None, window=0):
     outline = outline or Outline.of("")
-    return examine(
+    found = examine(
         [chunk(*span) for span in spans], np.array(lengths, dtype=np.int32), {"d": outline}, window
     )
+    return ChunkRow("a setting", **found)
 
 
 def test_three_lines_of_two_numbers_are_a_table_and_two_are_not():
@@ -62,7 +64,7 @@ def test_lengths_by_hand():
     assert {edge: n for edge, n in counts.items() if n != "0"} == {0: "1", 16: "2", 256: "1"}
     unknown = health([(0, 10)], [300])
     assert (unknown.share_overlong, unknown.index_tokens) == (None, 300)
-    assert examine([], np.zeros(0, dtype=np.int32), {}, 256) is None
+    assert examine([], np.zeros(0, dtype=np.int32), {}, 256) == {}
 
 
 @settings(deadline=None)

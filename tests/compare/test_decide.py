@@ -151,5 +151,5 @@ def test_one_mean_has_a_guarded_interval_by_clusters():
     clustered = mean_of(np.repeat(np.linspace(0.2, 0.8, 12), 4), np.repeat(list("abcdefghijkl"), 4).tolist())
     alone = mean_of(np.linspace(0.2, 0.8, 12))
     assert (clustered.low, clustered.high) == pytest.approx((alone.low, alone.high))
-    assert mean_of(np.array([np.nan])) is None
+    assert (np.isnan(mean_of(np.array([np.nan])).value), mean_of(np.array([np.nan])).n) == (True, 0)
     assert (mean_of(np.array([0.5])).low, mean_of(np.array([0.5])).n) == (None, 1)

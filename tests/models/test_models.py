@@ -105,7 +105,7 @@ def test_late_interaction_agrees_with_the_model_s_own_token_embeddings():
         ("cars", "Rain fell at sea."),
     ]
     encoder = SentenceEncoder(EmbedConfig(model=MINILM))
-    encode = encoder._load().encode
+    encode = encoder.loaded().encode
     for (query, passage), score in zip(pairs, scorer.score(pairs), strict=True):
         # the first and last row belong to the special tokens
         a, b = (encode([text], output_value="token_embeddings")[0][1:-1] for text in (query, passage))

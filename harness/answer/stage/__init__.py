@@ -4,7 +4,7 @@ from typing import Any
 
 from harness.answer.stage.extractive import ExtractiveAnswerer, ExtractiveConfig
 from harness.answer.stage.llm import LlmAnswerConfig, LlmAnswerer
-from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools, passages_read
+from harness.answer.stage.step import AnswerConfig, Answerer, AnswerInput, Reply, passages_read
 from harness.kinds import Kind, Kinds
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(

@@ -10,18 +10,14 @@ from pydantic import Field, field_validator
 from harness.corpus.parsers.pdf_file import PdfPages
 from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
-from harness.custom.code import Arguments, Call, Version, call_function, contract_error
+from harness.custom.code import CodeConfig, call_function, contract_error
 from harness.errors import CorpusError, HarnessError
-from harness.kinds import StageConfig
 
 
-class PythonParserConfig(StageConfig):
+class PythonParserConfig(CodeConfig):
     """Your own function reads files."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
     suffixes: tuple[str, ...] = Field(
         (".pdf",),
         min_length=1,

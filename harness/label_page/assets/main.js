@@ -4,23 +4,14 @@ import { signIn } from './sign_in.js';
 import { byId, h, swap } from './elements.js';
 import { mark } from './marking.js';
 import { close, guidelines, keys, questions, raters, search, skip } from './panels.js';
-import { give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
+import { alone, give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
 import { shared } from './shared.js';
 import { get, post, Refused, Unanswered } from './requests.js';
+import { stored, turnTheme, useTheme } from './theme.js';
 import { watchVerdict } from './verdict.js';
 import { captions } from './words.js';
 
-const THEMES = { '': 'dark', dark: 'light', light: '' };
-
-function stored(area, key, value) {
-  // storage may be switched off; the page works without it
-  try {
-    if (value !== undefined) area().setItem(key, value);
-    return area().getItem(key) ?? '';
-  } catch {
-    return '';
-  }
-}
+const THEMES = { system: ['◐', 'as the system'], light: ['○', 'light'], dark: ['●', 'dark'] };
 
 const actions = {
   mark, skip, guidelines, keys, search,
@@ -32,7 +23,7 @@ const actions = {
   next: () => go({ after: shared.item?.item_id ?? '' }),
   note: () => byId('note')?.focus(),
   evidence: () => byId('evidence')?.focus(),
-  undo,
+  undo: () => alone(undo),
 };
 const BY_KEY = {
   u: 'undo', s: 'skip', n: 'note', e: 'evidence', d: 'document', m: 'mark', '/': 'search', g: 'guidelines', q: 'questions', r: 'raters',
@@ -40,22 +31,14 @@ const BY_KEY = {
 };
 
 async function undo() {
-  if (shared.busy) return;
-  shared.busy = true;
-  try {
-    const answer = await post('undo', {});
-    if (!answer.undone) tell('There is nothing left to undo.');
-    else if (answer.mark) {
-      if (shared.item) await refreshMarks();
-      tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
-    } else {
-      show(answer);
-      tell('Saved: undone.');
-    }
-  } catch (error) {
-    tell(`Not saved. ${error.message}`);
-  } finally {
-    shared.busy = false;
+  const answer = await post('undo', {});
+  if (!answer.undone) tell('There is nothing left to undo.');
+  else if (answer.mark) {
+    if (shared.item) await refreshMarks();
+    tell(`Saved: the mark “${answer.mark.text.slice(0, 60)}” was restored.`);
+  } else {
+    show(answer);
+    tell('Saved: undone.');
   }
 }
 
@@ -91,25 +74,17 @@ function onKey(event) {
 
 function drawTools() {
   const button = (name, label, key) => h(`li.of-${name}`, null, h('button.quiet', { type: 'button', onclick: () => act(name) }, label, key && [' ', h('kbd', null, key)]));
-  const theme = h('button.quiet', { type: 'button', id: 'theme', onclick: turnTheme });
+  const theme = h('button.quiet', { type: 'button', id: 'theme', onclick: () => showTheme(turnTheme()) });
   swap(byId('tools'), button('guidelines', 'Guidelines', 'g'), button('search', 'Search', '/'), button('questions', 'Questions', 'q'), button('raters', 'Raters', 'r'), button('keys', 'Keys', '?'), h('li', null, theme));
-  useTheme(stored(() => localStorage, 'theme'));
+  showTheme(useTheme());
 }
 
-function useTheme(name) {
-  const known = Object.hasOwn(THEMES, name) ? name : '';
-  if (known) document.documentElement.dataset.theme = known;
-  else delete document.documentElement.dataset.theme;
+function showTheme(name) {
   const button = byId('theme');
-  button.textContent = { '': '◐', dark: '●', light: '○' }[known];
-  button.setAttribute('aria-label', { '': 'Colours: as the system', dark: 'Colours: dark', light: 'Colours: light' }[known]);
-  button.title = button.getAttribute('aria-label');
-}
-
-function turnTheme() {
-  const next = THEMES[document.documentElement.dataset.theme ?? ''];
-  stored(() => localStorage, 'theme', next);
-  useTheme(next);
+  const [sign, words] = THEMES[name];
+  button.textContent = sign;
+  button.title = `Colours: ${words}`;
+  button.setAttribute('aria-label', button.title);
 }
 
 async function enter(name) {

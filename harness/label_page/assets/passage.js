@@ -145,23 +145,30 @@ function drawEnd() {
   byId('main').focus();
 }
 
-// Give a grade or a reason to skip, and go on once it is saved.
-export async function give(kind, value) {
-  const { item } = shared;
-  if (!item || shared.busy) return;
+// Save something while nothing else is being saved.
+export async function alone(save) {
+  if (shared.busy) return;
   shared.busy = true;
-  tell('Saving…');
   try {
-    const answer = await post('say', { item: item.item_id, kind, value, seen: item.event, seconds: looked(), next: true });
-    item.rating = answer.rating;
-    drawSaid();
-    show(answer.next);
-    tell(`Saved: ${kind === 'grade' ? value : 'skipped'}.${replaced(answer)}`);
+    await save();
   } catch (error) {
     tell(`Not saved. ${error.message}`);
   } finally {
     shared.busy = false;
   }
+}
+
+// Give a grade or a reason to skip, and go on once it is saved.
+export async function give(kind, value) {
+  const { item } = shared;
+  if (item) await alone(async () => {
+    tell('Saving…');
+    const answer = await post('say', { item: item.item_id, kind, value, seen: item.event, seconds: looked(), next: true });
+    item.rating = answer.rating;
+    drawSaid();
+    show(answer.next);
+    tell(`Saved: ${kind === 'grade' ? value : 'skipped'}.${replaced(answer)}`);
+  });
 }
 
 function replaced(answer) {

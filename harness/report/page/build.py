@@ -25,6 +25,7 @@ LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 SCRIPTS = (
     "elements.js",
+    "theme.js",
     "dom.js",
     "format.js",
     "data.js",

@@ -10,9 +10,8 @@ from typing import Any
 from harness.report.page.tables import DEEPEST, Axes, Tables
 from harness.report.rows.ranked import spans_of_chunk
 from harness.report.stored import Row
-from harness.text.spans import merge
+from harness.text.spans import Span, merge
 
-Interval = tuple[int, int]
 UNJUDGED = -1
 
 
@@ -110,7 +109,7 @@ def place(chunk_id: str) -> tuple[str, int, int]:
     return chunk_id.rpartition(":")[0], *spans_of_chunk(chunk_id)[-1]
 
 
-def before(chunk_id: str) -> list[Interval]:
+def before(chunk_id: str) -> list[Span]:
     """The ranges that a chunk such as ``doc:0-20+120-340`` shows before its own place."""
     return spans_of_chunk(chunk_id)[:-1]
 
@@ -155,7 +154,7 @@ def _texts(
     """The text that passages show, as pieces by document: where each begins, and what it says."""
     if characters == 0:
         return {}
-    judged: dict[str, list[Interval]] = {}
+    judged: dict[str, list[Span]] = {}
     for rows in evidence.values():
         for row in rows:
             judged.setdefault(row["document"], []).append((int(row["start"]), int(row["end"])))
@@ -173,7 +172,7 @@ def _texts(
     return pieces
 
 
-def _kept(start: int, end: int, judged: Sequence[Interval], characters: int | None) -> list[Interval]:
+def _kept(start: int, end: int, judged: Sequence[Span], characters: int | None) -> list[Span]:
     if characters is None or end - start <= characters:
         return [(start, end)]
     first = max(0, bisect_right(judged, (start, start)) - 1)

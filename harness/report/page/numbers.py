@@ -41,3 +41,9 @@ def plain(cell: str) -> float | int | str | None:
     if not math.isfinite(number):
         return None
     return int(number) if number.is_integer() and abs(number) < 2**53 else float(f"{number:.{DIGITS}g}")
+
+
+def cut(text: str, characters: int | None, shortest: int) -> str:
+    """The first ``characters`` of a text, and no fewer than ``shortest``; None: all of it."""
+    most = len(text) if characters is None else max(characters, shortest)
+    return text if len(text) <= most else text[:most] + " …"

@@ -12,7 +12,7 @@ from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.lines import curves
 from harness.report.page.losses import losses
-from harness.report.page.numbers import figure, plain, scaled
+from harness.report.page.numbers import cut, figure, plain, scaled
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Axes, Tables
 from harness.report.rows import FilterRow
@@ -226,15 +226,12 @@ def _asked(rows: Sequence[Row], axes: Axes, characters: int | None) -> dict[str,
 
     Texts are cut to ``characters`` and no shorter than a question is long; None: whole.
     """
-    most = None if characters is None else max(characters, _SHORTEST)
     places: dict[str, int] = {}
     steps: dict[tuple[str, str], list[list[int]]] = {}
     for row in rows:
         if not axes.know(row):
             continue
-        text = row["text"]
-        if most is not None and len(text) > most:
-            text = text[:most] + " …"
+        text = cut(row["text"], characters, _SHORTEST)
         by_query = steps.setdefault((row["setting"], row["step"]), [[] for _ in axes.queries])
         by_query[axes.query[row["query_id"]]].append(places.setdefault(text, len(places)))
     return {

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from harness.report.page.losses import answer_losses
-from harness.report.page.numbers import figure
+from harness.report.page.numbers import cut, figure
 from harness.report.page.tables import Axes, Tables
 from harness.text.golden import golden_answers
 
@@ -98,5 +98,4 @@ def _claims(details: str, characters: int | None) -> list[list[Any]]:
 
 
 def _cut(text: str, characters: int | None) -> str:
-    most = None if characters is None else max(characters, _SHORTEST)
-    return text if most is None or len(text) <= most else text[:most] + " …"
+    return cut(text, characters, _SHORTEST)

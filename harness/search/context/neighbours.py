@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -30,16 +29,10 @@ class NeighboursContext(Contextualizer[NeighboursConfig]):
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
         """The text next to each chunk in its document."""
-        around = []
+        around, c = [], self.config
         for chunk in chunks:
             text = sources.document(chunk.doc_id).text
-            start, end = window_of(
-                chunk, self.config.amount, self.config.unit, text, partial(sources.sentences, chunk.doc_id)
-            )
-            around.append(
-                ContextText(
-                    "" if self.config.side == "after" else text[start : chunk.start],
-                    "" if self.config.side == "before" else text[chunk.end : end],
-                )
-            )
+            start, end = window_of(chunk, c.amount, c.unit, sources)
+            before = "" if c.side == "after" else text[start : chunk.start]
+            around.append(ContextText(before, "" if c.side == "before" else text[chunk.end : end]))
         return around

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -30,13 +29,4 @@ class Window(Reader[WindowConfig]):
 
     def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
         """The window of each chunk."""
-        return [
-            window_of(
-                chunk,
-                self.config.amount,
-                self.config.unit,
-                sources.document(chunk.doc_id).text,
-                partial(sources.sentences, chunk.doc_id),
-            )
-            for chunk in chunks
-        ]
+        return [window_of(chunk, self.config.amount, self.config.unit, sources) for chunk in chunks]

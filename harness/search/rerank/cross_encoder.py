@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 from harness.models import EMBEDDED
 from harness.models.computing import length_sorted_batches
 from harness.models.load import load_cross_encoder
+from harness.models.local import Load
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.search.rerank.scorer import Pair
 
@@ -49,7 +50,6 @@ class CrossEncoderScorer(LocalModelScorer[CrossEncoderConfig]):
         scores = self.loaded().predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
         return np.asarray(scores, dtype=np.float32).reshape(len(pairs))
 
-    def load(self) -> Any:
-        """The model with its weights."""
-        c = self.config
-        return load_cross_encoder(self.model, c.device, c.dtype, c.backend)
+    def loader(self) -> Load:
+        """What loads the weights."""
+        return load_cross_encoder

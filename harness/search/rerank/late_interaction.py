@@ -7,7 +7,7 @@ the contextual token embeddings of an ordinary bi-encoder: no projection, since 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from pydantic import Field
 
 from harness.models.computing import length_sorted_batches
 from harness.models.load import load_bi_encoder
+from harness.models.local import Load
 from harness.models.token_encoder import content_vectors
 from harness.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.search.rerank.scorer import Pair
@@ -72,10 +73,9 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         return content_vectors(self.loaded(), texts)
 
-    def load(self) -> Any:
-        """The model with its weights."""
-        c = self.config
-        return load_bi_encoder(self.model, c.device, c.dtype, c.backend)
+    def loader(self) -> Load:
+        """What loads the weights."""
+        return load_bi_encoder
 
 
 def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:

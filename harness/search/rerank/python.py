@@ -11,18 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.custom.code import Arguments, Call, Version, call_function, contract_error, find_call
+from harness.custom.code import CodeConfig, call_function, contract_error, find_call
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 
 
-class PythonRerankerConfig(RerankerConfig):
+class PythonRerankerConfig(CodeConfig, RerankerConfig):
     """Your own function scores (query, passage) pairs."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
     batch_size: int = Field(64, ge=1, description="Pairs in one call.")
 
     @property

@@ -62,11 +62,6 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
             )
         return self
 
-    @property
-    def asks_several(self) -> bool:
-        """Whether a request holds several queries."""
-        return "queries" in names_in(self.request)
-
 
 class HttpRetriever(Retriever[HttpConfig]):
     """Asks the service query by query, or several in one request; stores every answer as it arrives.

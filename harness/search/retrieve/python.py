@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.custom.code import Arguments, Call, Version, broken_contract, call_function, calling
+from harness.custom.code import CodeConfig, broken_contract, call_function, calling
 from harness.search.retrieve.returned import asked_depth, ranker_of, rankings_of
 from harness.search.step import (
     Identity,
@@ -25,13 +25,10 @@ from harness.types import Query, Ranking
 PLACE = "place"
 
 
-class PythonConfig(RetrieverConfig):
+class PythonConfig(CodeConfig, RetrieverConfig):
     """Your own function ranks the chunks, or makes a retriever of LangChain or LlamaIndex that does."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
     returns: Literal["rankings", "retriever"] = Field(
         "rankings",
         description="`rankings`: the function is given (queries, passages, k) and returns places; "

@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from harness.custom.code import broken_contract
 from harness.custom.sending import Message, send
-from harness.custom.service import ServiceConfig, fill, names_in, one_of
+from harness.custom.service import ServiceConfig, fill, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import PendingServiceError, Tools
@@ -26,11 +26,6 @@ class HttpRewriterConfig(ServiceConfig, RewriterConfig):
     def _check_request(self) -> HttpRewriterConfig:
         one_of(self.request, "query", "queries", ())
         return self
-
-    @property
-    def asks_several(self) -> bool:
-        """Whether a request holds several questions."""
-        return "queries" in names_in(self.request)
 
 
 class HttpRewriter(Rewriter[HttpRewriterConfig]):

@@ -6,22 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import Field
-
-from harness.custom.code import Arguments, Call, Version, call_function, contract_error
+from harness.custom.code import CodeConfig, call_function, contract_error
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import Tools
 from harness.types import Query
 
 
-class PythonRewriterConfig(RewriterConfig):
+class PythonRewriterConfig(CodeConfig, RewriterConfig):
     """Your own function rewrites the questions."""
 
     kind: Literal["python"] = "python"
-    call: Call
-    version: Version
-    arguments: Arguments = Field(default_factory=dict)
 
 
 class PythonRewriter(Rewriter[PythonRewriterConfig]):

@@ -22,6 +22,7 @@ from harness.testset.formats.values import (
     grade_from,
     offset,
     part_of,
+    question_in,
     resolve_passage,
 )
 from harness.types import Document
@@ -107,8 +108,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
                     "Import records as we export them."
                 )
             query_id = str(meta["query_id"])
-            answerable = str(meta.get("answerable", "yes")) != "no"
-            known = TestQuestion(query_id, str(fields["question"]), str(meta.get("type") or ""), answerable)
+            known = question_in(query_id, {**meta, "question": fields["question"]})
             ask(questions, known, where)
             grade, spans, by = _graded(record, where)
             if grade is None:

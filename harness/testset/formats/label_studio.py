@@ -23,6 +23,7 @@ from harness.testset.formats.values import (
     grade_from,
     offset,
     part_of,
+    question_in,
     resolve_offsets,
     resolve_passage,
 )
@@ -104,7 +105,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
                 "them."
             )
         query_id = str(data["query_id"])
-        ask(questions, _question(query_id, data), where)
+        ask(questions, question_in(query_id, data), where)
         with exported(where, "Label Studio"):
             given = task.get("annotations") or []
             done = [one for one in given if not one.get("was_cancelled") and one.get("result")]
@@ -117,13 +118,6 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
     if several:
         notes.append(f"{several} tasks have several annotations; the last one counts.")
     return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
-
-
-def _question(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
-    answer = str(data.get("answer") or "")
-    by = "as imported" if answer else ""
-    answerable = str(data.get("answerable", "yes")) != "no"
-    return TestQuestion(query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by)
 
 
 def _labels(

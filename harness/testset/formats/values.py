@@ -149,3 +149,11 @@ def grade_from(value: object, where: str) -> int:
     if not 0 <= grade <= 4:
         raise LabelError(f"{where}: the grade is {value!r}, not a whole number from 0 to 4. Correct it.")
     return grade
+
+
+def question_in(query_id: str, data: Mapping[str, Any]) -> TestQuestion:
+    """The question that an annotated passage is of, from what was exported with it."""
+    answer = str(data.get("answer") or "")
+    by = "as imported" if answer else ""
+    answerable = str(data.get("answerable", "yes")) != "no"
+    return TestQuestion(query_id, str(data["question"]), str(data.get("type") or ""), answerable, answer, by)

@@ -8,50 +8,38 @@ const ANSWER_LOSSES = {
 // The value left, with the part that was right without the evidence; then the losses in the answers; then the
 // evidence that was not read, from 1 down, as far as answers needed it.
 function answerBar(mean, parts, classOf) {
-  const rect = (kind, from, to) => (to > from ? g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 }) : null);
   const first = parts.findIndex((one) => one.name === 'left out');
   const gain = mean.losses.reduce((sum, loss) => sum - Math.min(loss, 0), 0);
   const left = Math.max(mean.left, 0);
-  const out = [rect('left', 0, Math.max(left - gain, 0)), rect('gain', Math.max(left - gain, 0), left)];
+  const out = [barPart('left', 0, Math.max(left - gain, 0)), barPart('gain', Math.max(left - gain, 0), left)];
   let at = left;
   for (let k = parts.length - 1; k >= first; k--) {
     if (!(mean.losses[k] > 0)) continue;
-    out.push(rect(classOf(k), at, Math.min(at + mean.losses[k], 1)));
+    out.push(barPart(classOf(k), at, Math.min(at + mean.losses[k], 1)));
     at = Math.min(at + mean.losses[k], 1);
   }
   let end = 1;
   for (let k = 0; k < first; k++) {
-    out.push(rect(classOf(k), Math.max(end - mean.losses[k], at), end));
+    out.push(barPart(classOf(k), Math.max(end - mean.losses[k], at), end));
     end = Math.max(end - mean.losses[k], at);
   }
-  return out.filter(Boolean);
+  return out;
 }
 
 function answerLossPart({ measure, parts, ways }) {
   const all = ways.map((way) => [way, meanLosses(way)]).filter(([, mean]) => mean).sort((x, y) => y[1].left - x[1].left);
   if (!all.length) return [];
   const classOf = (k) => `loss-${ANSWER_LOSSES[parts[k].name]}`;
-  const there = parts.map((_, k) => k);
-  const gained = there.filter((k) => all.some(([, mean]) => mean.losses[k] < -5e-4)).map((k) => parts[k].name);
-  const lost = there.filter((k) => all.some(([, mean]) => mean.losses[k] > 5e-4));
-  const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
-  const place = percentOf(0, 1);
-  const summary = (mean, text) => there.map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
   const box = h('div');
   const draw = (setting) => swap(box, worstTable(all.find(([way]) => way.setting === setting)[0], { parts, classOf, keep: 'worst-answers', title: 'value' }));
   draw(all[0][0].setting);
   return [
     h('h3', null, 'Where answers are lost'),
     h('p', null, `In units of ${measure}, from a perfect 1 down to what the answers earn: first the evidence that was not read, then what the answers make of what was. The parts sum exactly, question by question. The bars leave out as much of the unread evidence as answers did without.`),
-    legend([['left', `what is left: ${measure}`], ...(gained.length ? [['gain', `of it ${gained.join(', ')}`]] : []),
-      ...lost.reverse().map((k) => [classOf(k), `${parts[k].name}: ${parts[k].about}`])]),
-    rowChart(all.map(([way, mean]) => ({
-      name: DATA.settings[way.setting],
-      value: fixed(mean.left),
-      drawing: tip(strip([gridlines(ticks, place), answerBar(mean, parts, classOf)], {
-        label: summary(mean, (loss) => fixed(loss)).join(', '),
-      }), summary(mean, (loss) => signed(-loss)).join('\n')),
-    })), { ticks, place, caption: 'Losses of answers by part' }),
+    lossFigure(all, {
+      parts, classOf, left: `what is left: ${measure}`, gained: 'of it', caption: 'Losses of answers by part',
+      name: (way) => DATA.settings[way.setting], bar: (mean) => answerBar(mean, parts, classOf),
+    }),
     h('div.tools', null, h('h3', null, 'Answers that lost most'), select('setting', all.map(([way]) => [way.setting, DATA.settings[way.setting]]), all[0][0].setting, (value) => draw(Number(value)))),
     box,
   ];

@@ -15,22 +15,47 @@ function meanLosses(way) {
   return { losses: way.losses.map((values) => values && mean(values)), left: mean(way.left) };
 }
 
+// A part of a bar, between two shares of its width; null where there is nothing of it.
+function barPart(kind, from, to) {
+  return to > from ? g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 }) : null;
+}
+
+// A bar for each of rows [way, mean], and what its colours mean; `left` and `gained` are the words for what is left and won.
+function lossFigure(rows, { parts, classOf, left, gained, name, bar, caption }) {
+  const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
+  const place = percentOf(0, 1);
+  const there = parts.map((_, k) => k);
+  const gains = there.filter((k) => rows.some(([, mean]) => mean.losses[k] < -5e-4)).map((k) => parts[k].name);
+  const lost = there.filter((k) => rows.some(([, mean]) => mean.losses[k] > 5e-4));
+  const told = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
+  return [
+    legend([['left', left], ...(gains.length ? [['gain', `${gained} ${gains.join(', ')}`]] : []),
+      ...lost.reverse().map((k) => [classOf(k), `${parts[k].name}: ${parts[k].about}`])]),
+    rowChart(rows.map(([way, mean]) => ({
+      name: name(way),
+      value: fixed(mean.left),
+      drawing: tip(strip([gridlines(ticks, place), bar(mean)], {
+        label: told(mean, (loss) => fixed(loss)).join(', '),
+      }), told(mean, (loss) => signed(-loss)).join('\n')),
+    })), { ticks, place, caption }),
+  ];
+}
+
 // From a perfect 1 down, the loss of each part, then what is left; what later steps won back lies over the
 // losses before them, which is where it comes from.
 function lossBar(mean) {
-  const rect = (kind, from, to) => g(`rect.${kind}`, { x: `${(100 * from).toFixed(3)}%`, width: `${(100 * (to - from)).toFixed(3)}%`, y: 2, height: 18 });
   const parts = [];
   let at = 1;
   mean.losses.forEach((loss, k) => {
     if (!(loss > 0)) return;
     const to = Math.max(at - loss, 0);
-    parts.push(rect(lossClass(k), to, at));
+    parts.push(barPart(lossClass(k), to, at));
     at = to;
   });
-  parts.push(rect('left', 0, at));
+  parts.push(barPart('left', 0, at));
   mean.losses.forEach((loss) => {
     if (!(loss < 0)) return;
-    parts.push(rect('gain', at, Math.min(at - loss, 1)));
+    parts.push(barPart('gain', at, Math.min(at - loss, 1)));
     at = Math.min(at - loss, 1);
   });
   return parts;
@@ -66,25 +91,14 @@ section({
     if (!whole.length) return null;
     // the routes of a fusion are below their setting
     const rows = whole.flatMap((row) => [row, ...all.filter(([way]) => way.route && way.setting === row[0].setting)]);
-    const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1];
-    const place = percentOf(0, 1);
-    const there = parts.map((_, k) => k);
-    const gained = there.filter((k) => rows.some(([, mean]) => mean.losses[k] < -5e-4)).map((k) => parts[k].name);
-    const lost = there.filter((k) => rows.some(([, mean]) => mean.losses[k] > 5e-4));
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
-    const summary = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
     return [
       h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
-      legend([['left', 'what is left'], ...(gained.length ? [['gain', `of it won by ${gained.join(', ')}`]] : []),
-        ...lost.reverse().map((k) => [lossClass(k), `${parts[k].name}: ${parts[k].about}`])]),
-      rowChart(rows.map(([way, mean]) => ({
-        name: way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting],
-        value: fixed(mean.left),
-        drawing: tip(strip([gridlines(ticks, place), lossBar(mean)], {
-          label: summary(mean, (loss) => fixed(loss)).join(', '),
-        }), summary(mean, (loss) => signed(-loss)).join('\n')),
-      })), { ticks, place, caption: 'Losses by part' }),
+      lossFigure(rows, {
+        parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: 'Losses by part',
+        name: (way) => (way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting]),
+      }),
       h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', whole.map(([way]) => [way.setting, DATA.settings[way.setting]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
       worstTable(whole.find(([way]) => way.setting === picked)[0]),
     ];

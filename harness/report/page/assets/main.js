@@ -57,7 +57,7 @@ async function start() {
   try {
     await unpack();
   } catch (error) {
-    byId('loading').textContent = `This page cannot unpack its data: it needs a browser of 2023 or newer. (${error.message})`;
+    byId('loading').textContent = `This page cannot unpack its data: it needs a browser from mid-2024 or later. (${error.message})`;
     return;
   }
   state.measure = DATA.headline || DATA.measures[0];

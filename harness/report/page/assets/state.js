@@ -31,37 +31,14 @@ function drawOne(one) {
   if (focused) one.body.querySelector(`[data-keep="${focused}"]`)?.focus({ preventScroll: true });
 }
 
-// Theme: the system's, until the reader asks for another.
-const themes = ['system', 'light', 'dark'];
-
-function theme() {
-  return document.documentElement.dataset.theme || 'system';
-}
-
-function setTheme(name) {
-  if (name === 'system') delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = name;
-  try {
-    localStorage.setItem('harness-theme', name);
-  } catch {
-    // a page opened from disk may have no storage; the choice then lasts as long as the page
-  }
-  byId('theme').textContent = `Theme: ${name}`;
-  draw((one) => one.painted);
-}
-
 function startTheme() {
-  let kept = 'system';
-  try {
-    kept = localStorage.getItem('harness-theme') || 'system';
-  } catch {
-    kept = 'system';
-  }
-  setTheme(themes.includes(kept) ? kept : 'system');
-  byId('theme').addEventListener('click', () => {
-    setTheme(themes[(themes.indexOf(theme()) + 1) % themes.length]);
-  });
   const repaint = () => draw((one) => one.painted);
+  const show = (name) => {
+    byId('theme').textContent = `Theme: ${name}`;
+    repaint();
+  };
+  show(useTheme());
+  byId('theme').addEventListener('click', () => show(turnTheme()));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
   const redraw = () => {
     for (const one of document.querySelectorAll('.plot')) one.redraw();
