@@ -131,11 +131,11 @@ def test_an_unknown_measure_or_convention_is_named(files, capsys):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("ndcg_cut.10", "is ndcg_lin@k here"),
-        ("ndcg_cut_10", "is ndcg_lin@k here"),
-        ("nDCG@10", "is ndcg_lin@k"),
-        ("P_5", "is precision@k here"),
-        ("recip_rank", "is rr here"),
+        ("ndcg_cut.10", "Here it is called ndcg_lin@k"),
+        ("ndcg_cut_10", "Here it is called ndcg_lin@k"),
+        ("nDCG@10", "Here it is called ndcg_lin@k"),
+        ("P_5", "Here it is called precision@k"),
+        ("recip_rank", "Here it is called rr"),
         ("ndcg_lin@99999999999999999999", "below 2^31"),
         (",", "is empty"),
     ],

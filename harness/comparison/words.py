@@ -242,7 +242,7 @@ def _disagreement(verdict: Verdict) -> str:
         finding = {
             "real": "real",
             "turns": "its sign changes with the label length",
-            "incomparable": "over other chunks",
+            "incomparable": "not comparable",
         }.get(clear.found.finding, "may be chance")
         ahead = f"{signed(clear.found.difference)} in {clear.measure}, {finding}"
         parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
