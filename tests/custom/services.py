@@ -25,7 +25,8 @@ class Search(FakeServer):
             self.indexed.setdefault(body["name"], {}).update((one["id"], one["text"]) for one in body["docs"])
             return Answer(201, b"")
         if request["path"] == "/search":
-            known = self.indexed[body["name"]]
+            # in one order, whichever of several requests came first
+            known = dict(sorted(self.indexed[body["name"]].items()))
             return Answer(body={"hits": self._hits(list(known), list(known.values()), body["q"], body["k"])})
         if request["path"] == "/many":
             return Answer(body=[self._hits(body["ids"], body["texts"], q, body["k"]) for q in body["qs"]])
