@@ -273,7 +273,8 @@ ROWS = {
         (
             "value in words",
             (",1\n", ",good\n"),
-            "{file}, line 2: value is 'good', not a finite number. Write a number on the scale of the measure.",
+            "{file}, line 2: value is 'good', not a finite number. "
+            "Write a number on the scale of the measure.",
         ),
         (
             "value twice",
