@@ -113,9 +113,7 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunk
     warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context.reporter)
     with context.reporter.task("chunk", len(config.settings)) as task:
-        return corpora, cut_for_all(
-            config.settings, lambda one: corpora.by_setting[one.name], context, task.advance
-        )
+        return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)
 
 
 def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:

@@ -114,7 +114,7 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     planned: set[tuple[str, bytes]] = set()
     scored: set[tuple[str, bytes]] = set()
     rows = []
-    points = cut_for_all(config.settings, lambda one: corpora.by_setting[one.name], context)
+    points = cut_for_all(config.settings, corpora.by_setting, context)
     for point in points:
         keys = _to_embed(point, context)
         rows.append(

@@ -41,7 +41,7 @@ def pool_unjudged(config: BenchConfig, top: int, context: Context) -> PooledPass
     there = config.labels is not None and holds_rows(config.labels)
     corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
-        points = cut_for_all(config.settings, lambda _: corpus, context)
+        points = cut_for_all(config.settings, corpus, context)
         searched = search_settings(points, corpus.queries.queries, context)
     except PendingCallsError as error:
         raise LabelError(

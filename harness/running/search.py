@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -85,17 +85,21 @@ class Chunked:
 
 def cut_for_all(
     settings: Iterable[Setting],
-    corpus_of: Callable[[Setting], Corpus],
+    corpora: Corpus | Mapping[str, Corpus],
     context: Context,
     done: Callable[[], None] = lambda: None,
 ) -> list[Chunked]:
-    """The chunks of every setting; a problem of several is reported once. ``done`` is called after each."""
+    """The chunks of every setting; a problem of several is reported once.
+
+    ``corpora`` is the corpus of all settings, or that of each by its name. ``done`` is called after each.
+    """
     points: list[Chunked] = []
     problems: dict[str, list[str]] = {}
     for setting in settings:
         begun = perf_counter()
         found: list[str] = []
-        chunking = chunk_corpus(corpus_of(setting), setting, context, found.append)
+        corpus = corpora if isinstance(corpora, Corpus) else corpora[setting.name]
+        chunking = chunk_corpus(corpus, setting, context, found.append)
         points.append(Chunked(setting, chunking, perf_counter() - begun))
         for problem in found:
             problems.setdefault(problem, []).append(setting.name)

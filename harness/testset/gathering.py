@@ -53,7 +53,7 @@ def gather(
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context.reporter)
-        points = cut_for_all(settings, lambda _: corpus, context)
+        points = cut_for_all(settings, corpus, context)
         ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
         passages = {one.doc_id: passage_spans(one.text, LENGTH) for one in documents.values()}
         for one in todo:
