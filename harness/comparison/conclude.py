@@ -16,6 +16,7 @@ from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
 from harness.comparison.pareto import refuse_missing
 from harness.comparison.verdict import (
+    Checks,
     Conflict,
     Costs,
     Decision,
@@ -27,8 +28,6 @@ from harness.comparison.verdict import (
     Trust,
     Turning,
     Verdict,
-    checked_against_labels,
-    checked_for_chunkings,
 )
 from harness.stats.units import Units, icc, units_of
 
@@ -67,7 +66,7 @@ def conclude(
     whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
     ranks is judged. Raises HarnessError if no query has a value or a setting has no cost.
     """
-    options, costs, turning = options or Options(), costs or Costs(None, ""), turning or {}
+    options, costs = options or Options(), costs or Costs(None, "")
     defined = usable(matrix)
     if costs.by_setting is not None:
         refuse_missing(costs.by_setting, defined.settings)
@@ -75,17 +74,11 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
     tested, decided = compare_rows(names, defined.values, pairs, units, options)
-    trust, chunkings = trust or {}, chunkings or {}
-    comparable = trust.get(matrix.measure, Trust()).comparable
-    found = checked_for_chunkings(
-        checked_against_labels(tested, turning.get(matrix.measure)), comparable, chunkings
-    )
+    checks = Checks(trust or {}, turning or {}, chunkings or {})
+    found = checks.applied(tested, matrix.measure)
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
-    leader = next((name for name in order if name != baseline), order[0])
     places = _places(order, found, n) if baseline is None else _beside(found, baseline)
-    # not one that is ruled out, while another may be best: the margin says why nothing is decided
-    rivals = [name for name in order if places[name] == "may be best"]
-    against = baseline or next(iter(rivals), order[min(1, len(order) - 1)])
+    leader, against = _closest(order, places, baseline)
     decision = _decision(order, places, baseline, n)
     margin = both_ways(found).get((leader, against))
     return Verdict(
@@ -98,18 +91,26 @@ def conclude(
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
-        conflicts=_conflicts(others, leader, trust, turning, chunkings, options) if baseline is None else (),
-        trust=dict(trust),
+        conflicts=_conflicts(others, leader, checks, options) if baseline is None else (),
+        trust=dict(checks.trust),
         instead=instead,
         cheapest=_cheapest(costs, order, places, decision),
         costs=costs,
         needed=_needed(decided, found, margin, units, decision),
-        turning=turning.get(matrix.measure),
+        turning=checks.turning.get(matrix.measure),
         holes=holes,
         notes=tuple(notes),
         by_labels=tuple(by_labels),
         corrected=corrected,
     )
+
+
+def _closest(order: Sequence[str], places: Mapping[str, Place], baseline: str | None) -> tuple[str, str]:
+    """The leader, and the setting that it is compared with first."""
+    leader = next((name for name in order if name != baseline), order[0])
+    # not one that is ruled out, while another may be best: the margin says why nothing is decided
+    rivals = [name for name in order if places[name] == "may be best"]
+    return leader, baseline or next(iter(rivals), order[min(1, len(order) - 1)])
 
 
 def _standings(
@@ -181,18 +182,12 @@ def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit
 
 
 def _conflicts(
-    others: Sequence[ScoreMatrix],
-    leader: str,
-    trust: Mapping[str, Trust],
-    turning: Mapping[str, Turning],
-    chunkings: Mapping[str, str],
-    options: Options,
+    others: Sequence[ScoreMatrix], leader: str, checks: Checks, options: Options
 ) -> tuple[Conflict, ...]:
     """Other measures of quality by which another setting leads, each tested against ours."""
     conflicts = []
     for other in others:
-        own = trust.get(other.measure, Trust())
-        if not own.quality:
+        if not checks.trust.get(other.measure, Trust()).quality:
             continue
         defined = other.defined()
         if not defined.query_ids:
@@ -202,9 +197,7 @@ def _conflicts(
         if means[theirs] <= means[leader]:
             continue
         found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        checked = checked_against_labels([found], turning.get(other.measure))
-        checked = checked_for_chunkings(checked, own.comparable, chunkings)
-        conflicts.append(Conflict(other.measure, checked[0]))
+        conflicts.append(Conflict(other.measure, checks.applied([found], other.measure)[0]))
     return tuple(conflicts)
 
 

@@ -48,23 +48,6 @@ def checked_against_labels(found: Iterable[Comparison], turning: Turning | None)
     ]
 
 
-def checked_for_chunkings(
-    found: Iterable[Comparison], comparable: bool, chunkings: Mapping[str, str]
-) -> list[Comparison]:
-    """The comparisons, those of settings with other ``chunkings`` called ``incomparable``.
-
-    All stay as they are if the measure is ``comparable`` between chunkings.
-    """
-    return [
-        replace(one, finding="incomparable")
-        if not comparable
-        and one.finding != "few"
-        and chunkings.get(one.setting) != chunkings.get(one.against)
-        else one
-        for one in found
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class Holes:
     """How much of the first ``depth`` ranks is judged.
@@ -109,6 +92,30 @@ class Trust:
     phrase: str = ""
     comparable: bool = True
     quality: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What a difference must stand besides its test, by measure.
+
+    ``trust`` is what each measure is for, ``turning`` which differences turn with the labels, if that was
+    tried. ``chunkings`` says by setting how it cuts documents.
+    """
+
+    trust: Mapping[str, Trust]
+    turning: Mapping[str, Turning]
+    chunkings: Mapping[str, str]
+
+    def applied(self, found: Iterable[Comparison], measure: str) -> list[Comparison]:
+        """The comparisons by a measure, those called ``turns`` or ``incomparable`` that are no findings."""
+        checked = checked_against_labels(found, self.turning.get(measure))
+        if self.trust.get(measure, Trust()).comparable:
+            return checked
+        return [replace(one, finding="incomparable") if self._apart(one) else one for one in checked]
+
+    def _apart(self, one: Comparison) -> bool:
+        cut = self.chunkings
+        return one.finding != "few" and cut.get(one.setting) != cut.get(one.against)
 
 
 @dataclass(frozen=True, slots=True)
