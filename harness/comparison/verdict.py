@@ -96,7 +96,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What a difference must stand besides its test, by measure.
+    """What a difference has to pass besides its test, by measure.
 
     ``trust`` is what each measure is for, ``turning`` which differences turn with the labels, if that was
     tried. ``chunkings`` says by setting how it cuts documents.
