@@ -125,8 +125,11 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         """The kind of that name; raises ConfigError that lists the known ones."""
         if isinstance(name, str) and name in self._kinds:
             return self._kinds[name]
-        known = ", ".join(sorted(self._kinds))
-        raise ConfigError(f"{self.stage}: there is no kind {quoted(name)}. Known kinds: {known}.")
+        raise ConfigError(f"{self.stage}: {self.unknown(name)}")
+
+    def unknown(self, name: object) -> str:
+        """That there is no kind of that name, and which there are."""
+        return f"there is no kind {quoted(name)}. Known kinds: {', '.join(sorted(self._kinds))}."
 
     def make(self, config: StageConfig) -> Made:
         """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""

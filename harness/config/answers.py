@@ -33,8 +33,8 @@ def _measure(value: Any, place: int) -> Any:
         )
     try:
         return ANSWER_MEASURES.find(value["kind"]).config.model_validate(value)
-    except ConfigError as error:
-        raise ValueError(str(error)) from None
+    except ConfigError:
+        raise ValueError(ANSWER_MEASURES.unknown(value["kind"])) from None
     except ValidationError as error:
         problem = first_problem(error)
         key = ".".join(map(str, problem["loc"]))

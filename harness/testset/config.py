@@ -98,10 +98,11 @@ def load_testset(folder: Path) -> TestsetConfig:
 
 
 def _judge(source: Source, section: dict[str, Any]) -> Any:
+    name = section.get("kind", "llm")
     try:
-        kind = JUDGES.find(section.get("kind", "llm"))
-    except ConfigError as error:
-        raise ConfigError(f"{source.where(('judge', 'kind'))}: {error}") from None
+        kind = JUDGES.find(name)
+    except ConfigError:
+        raise source.error(("judge", "kind"), JUDGES.unknown(name)) from None
     if not issubclass(kind.config, PoolJudgeConfig):
         raise source.error(("judge",), f"{kind.name} does not judge passages. Take llm, panel or another.")
     try:

@@ -213,7 +213,7 @@ ROWS = {
         (
             "unknown judge",
             ("questions: 2", "judge: {kind: lm}"),
-            "{file}:2: relevance.judge: there is no kind 'lm'. Known kinds: cosine, graph, labels,",
+            "{file}:2: judge.kind: there is no kind 'lm'. Known kinds: cosine, graph, labels,",
         ),
         (
             "judge of no passages",

@@ -286,7 +286,7 @@ ROWS = {
         (
             "unknown measure",
             ("exact_match", "exact_mach"),
-            "{file}:1: answer_measures: answer_measures: there is no kind 'exact_mach'. Known kinds:",
+            "{file}:1: answer_measures: there is no kind 'exact_mach'. Known kinds:",
         ),
         (
             "unknown key",
