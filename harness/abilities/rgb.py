@@ -136,6 +136,9 @@ def _counterfactual(one: Instance, noise: int, count: int, rng: random.Random) -
 
 def _instance(record: Mapping[str, Any], name: str) -> Instance:
     positive = record["positive"]
+    for field in ("positive", "negative"):
+        if not isinstance(record[field], list):
+            raise ValueError(f"{field} is {record[field]!r:.40}, not a list")
     if not positive:
         raise ValueError("positive is empty")
     nested = isinstance(positive[0], list)

@@ -383,7 +383,22 @@ ROWS = {
         (
             "a text in place of passages",
             ('["Watt did."]', '"Watt did."'),
-            "{file}, line 1: not an RGB instance ('Watt did.' is not a list)",
+            "{file}, line 1: not an RGB instance (positive is 'Watt did.', not a list)",
+        ),
+        (
+            "a number in place of passages",
+            ('["Watt did."]', "5"),
+            "{file}, line 1: not an RGB instance (positive is 5, not a list)",
+        ),
+        (
+            "an object in place of passages",
+            ('["Watt did."]', '{"a": 1}'),
+            "{file}, line 1: not an RGB instance (positive is {'a': 1}, not a list)",
+        ),
+        (
+            "a number in place of noise",
+            ('["Noise."]', "5"),
+            "{file}, line 1: not an RGB instance (negative is 5, not a list)",
         ),
         (
             "a number in place of a passage",
