@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.config import BenchConfig
@@ -33,7 +34,7 @@ def import_testset(
     queries, labels = source / "queries.csv", source / "labels.csv"
     config = BenchConfig.of_documents(documents, queries, labels, cache=context.cache.root)
     found = {one.doc_id: one for one in load_documents(config, context)}
-    read = FORMATS[name].read(source, found)
+    read = _without_repeats(FORMATS[name].read(source, found))
     _refuse_unusable(source, read)
     with new_corpus_folder(target) as folder:
         for file, text in tables_of(read.questions, read.labels).items():
@@ -42,8 +43,24 @@ def import_testset(
     return ImportSummary(target, len(used), len(read.questions), len(read.labels), read.notes)
 
 
+def _without_repeats(read: ImportResult) -> ImportResult:
+    """Every label once, which a benchmark wants; a note says how many were repeated."""
+    labels = {
+        (one.query_id, one.doc_id, one.start, one.end, one.by, one.evidence, one.grade): one
+        for one in read.labels
+    }
+    repeated = len(read.labels) - len(labels)
+    if not repeated:
+        return read
+    note = f"Labels that repeat another one are left out: {repeated}."
+    return replace(read, labels=tuple(labels.values()), notes=(*read.notes, note))
+
+
 def _refuse_unusable(source: Path, read: ImportResult) -> None:
-    """Raise CorpusError for what a benchmark would refuse: odd ids, blank questions, two grades of a span."""
+    """Raise CorpusError for what a benchmark would refuse.
+
+    These are odd ids, blank questions, and two grades of a span, or two names of evidence by one judge.
+    """
     asked: set[str] = set()
     for one in read.questions:
         if not one.query_id or not one.text.strip():
@@ -53,10 +70,16 @@ def _refuse_unusable(source: Path, read: ImportResult) -> None:
             raise CorpusError(f"{source}: query_id {one.query_id!r} appears twice. Give each its own id.")
         asked.add(one.query_id)
     grades: dict[tuple[str, str, int, int], int] = {}
+    evidence: dict[tuple[str, str, int, int, str], str] = {}
     for label in read.labels:
         key = (label.query_id, label.doc_id, label.start, label.end)
         if grades.setdefault(key, label.grade) != label.grade:
             raise CorpusError(
                 f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the grades "
                 f"{grades[key]} and {label.grade}. Keep one."
+            )
+        if evidence.setdefault((*key, label.by), label.evidence) != label.evidence:
+            raise CorpusError(
+                f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the evidence "
+                f"{evidence[*key, label.by]!r} and {label.evidence!r}. Keep one."
             )

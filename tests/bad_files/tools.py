@@ -274,6 +274,12 @@ ROWS = {
             again(RECORD, "What feeds", "Who feeds"),
             "{file}, record a7: question 'q1' has another text above. Give each its own id.",
         ),
+        (
+            "two names of evidence",
+            again(RECORD, '"end": 79', '"end": 79, "fact": "feed"'),
+            "{file}: q1, engines 32 to 36 has the evidence '' and 'feed'. Keep one.",
+        ),
+        ("the same label twice", json.dumps([RECORD, RECORD]), ""),
     ],
     "ragas test set": [
         (
@@ -286,6 +292,7 @@ ROWS = {
             lines(SAMPLE | {"reference_contexts": [5]}),
             "{file}, sample 1: reference_contexts or reference_context_ids is not a list of texts. Write",
         ),
+        ("an empty context", lines(SAMPLE | {"reference_contexts": [PASSAGE, ""]}), ""),
         (
             "ids in one text",
             lines(SAMPLE | {"reference_context_ids": "engines"}),

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.corpus.labels import read_labels
 from harness.corpus.text import text_sha256
 from harness.errors import CorpusError, LabelError
 from harness.testset.finished import FinishedTestset, TestQuestion, label_of
@@ -146,7 +147,22 @@ def test_ragas_contexts_without_ids_are_found_by_their_text(tmp_path):
     (label,) = back.labels
     assert TEXT[label.start : label.end] == "Das Werk in Turin 😀 beschäftigt 1.240 Leute."
     assert back.questions[0].answer == "1.240"
-    assert any("1 contexts are in none" in note for note in back.notes)
+    assert any("1 contexts are empty or in none" in note for note in back.notes)
+
+
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    # with ids these decide, which are paired with the contexts before the empty one is dropped
+    [([], "Das Werk in Turin"), (["report:1-6", "report:7-14", "other:0-7"], "Total")],
+)
+def test_ragas_contexts_that_are_empty_are_lost_with_their_ids(ids, found, tmp_path):
+    file = tmp_path / "testset.jsonl"
+    contexts = ["Das Werk in Turin", " ", "Nothing"]
+    sample = {"user_input": "How many?", "reference_contexts": contexts, "reference_context_ids": ids}
+    file.write_text(json.dumps(sample), encoding="utf-8")
+    back = FORMATS["ragas"].read(file, DOCUMENTS)
+    assert [(one.text, one.grade) for one in back.labels] == [(found, 3), ("Nothing", 3)]
+    assert any("1 contexts are empty or in none" in note for note in back.notes)
 
 
 def test_a_part_that_people_marked_becomes_the_label(tmp_path):
@@ -182,6 +198,29 @@ def test_a_response_in_argilla_goes_before_the_suggestion(tmp_path):
     first = back.labels[0]
     assert (TEXT[first.start : first.end], first.grade, first.by) == ("Total", 2, "Argilla user u")
     assert any("4 grades are suggestions" in note for note in back.notes)
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_a_blank_more_does_not_make_another_question(name, tmp_path):
+    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
+    path = tmp_path / SOURCE[name]
+    records = json.loads(path.read_text(encoding="utf-8"))
+    records[1]["data" if name == "label_studio" else "fields"]["question"] = "What was  total revenue? "
+    path.write_text(json.dumps(records), encoding="utf-8")
+    assert FORMATS[name].read(path, DOCUMENTS).questions[0].text == "What was total revenue?"
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_a_fault_of_ours_is_not_called_one_of_the_export(name, tmp_path, monkeypatch):
+    def broken(*_):
+        raise TypeError("ours")
+
+    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
+    for ours in ("label_of", "part_of", "resolve_passage", "question_in"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"harness.testset.formats.{name}.{ours}", broken)
+            with pytest.raises(TypeError, match="ours"):
+                FORMATS[name].read(tmp_path / SOURCE[name], DOCUMENTS)
 
 
 words = st.text(st.sampled_from("ab 😀é工\n"), min_size=1, max_size=30)
@@ -247,6 +286,21 @@ def test_importing_writes_what_a_benchmark_reads(tmp_path, monkeypatch, capsys):
     assert run("bench", "my.yaml", "--quiet") == 0
     assert run("import", "nonsense", "x") == 1
     assert "label_studio" in capsys.readouterr().err
+
+
+def test_labels_that_repeat_are_imported_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    for one in DOCUMENTS.values():
+        Path("docs", f"{one.doc_id}.txt").write_text(one.text, encoding="utf-8")
+    row = "How many?,other:0-7,4\n"
+    Path("j.csv").write_text(f"query,docid,rating\n{row}How many?,other:8-10,1\n{row}{row}")
+    assert run("import", "quepid", "j.csv", "--documents", "docs/*", "--to", "back") == 0
+    shown = capsys.readouterr().out
+    assert "1 query, 2 labels" in shown
+    assert "Labels that repeat another one are left out: 2." in shown
+    labels = read_labels(Path("back/labels.csv"))
+    assert [(one.start, one.end, one.grade) for one in labels] == [(0, 7, 4), (8, 10, 1)]
 
 
 def python_with(module):

@@ -107,20 +107,20 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
                     f"{where}: it lacks the field question, or query_id, document, start or end as metadata. "
                     "Import records as we export them."
                 )
-            query_id = str(meta["query_id"])
-            known = question_in(query_id, {**meta, "question": fields["question"]})
-            ask(questions, known, where)
+            question, text = fields["question"], fields.get("passage")
             grade, spans, by = _graded(record, where)
-            if grade is None:
-                unjudged += 1
-                continue
-            suggested += not (record.get("responses") or {}).get(GRADE)
-            place = (meta["document"], meta["start"], meta["end"])
-            passage = resolve_passage(documents, *place, fields.get("passage"), where)
-            value, fact = grade_from(grade, where), str(meta.get("fact") or "")
-            whole = (0, passage[2] - passage[1])
-            for a, b in spans if value and spans else [whole]:
-                labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
+            unconfirmed = not (record.get("responses") or {}).get(GRADE)
+        query_id = str(meta["query_id"])
+        ask(questions, question_in(query_id, {**meta, "question": question}), where)
+        if grade is None:
+            unjudged += 1
+            continue
+        suggested += unconfirmed
+        passage = resolve_passage(documents, meta["document"], meta["start"], meta["end"], text, where)
+        value, fact = grade_from(grade, where), str(meta.get("fact") or "")
+        whole = (0, passage[2] - passage[1])
+        for a, b in spans if value and spans else [whole]:
+            labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
     notes = []
     if unjudged:
         notes.append(f"{unjudged} records have neither response nor suggestion and are unjudged.")

@@ -111,7 +111,8 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
             done = [one for one in given if not one.get("was_cancelled") and one.get("result")]
             unjudged += not done
             several += len(done) > 1
-            labels += _labels(query_id, data, done[-1], documents, where) if done else []
+            read = _annotation(done[-1], where) if done else None
+        labels += _labels(query_id, data, read, documents, where) if read else []
     notes = []
     if unjudged:
         notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
@@ -120,27 +121,32 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
     return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
-def _labels(
-    query_id: str,
-    data: Mapping[str, Any],
-    annotation: Mapping[str, Any],
-    documents: Mapping[str, Document],
-    where: str,
-) -> list[Label]:
-    named = (data["document"], data["start"], data["end"])
-    passage = document, start, end = resolve_passage(documents, *named, data.get("text"), where)
-    text = document.text[start:end]
+def _annotation(annotation: Mapping[str, Any], where: str) -> tuple[int, list[tuple[int, int, str]], str]:
+    """Its grade, the parts that are marked with the text they show, and who made it."""
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
         raise LabelError(f"{where}: {len(chosen)} grades are chosen. Choose one.")
     grade = grade_from(chosen[0], where)
-    spans = []
-    for one in annotation["result"]:
-        value = one.get("value", {})
-        if one.get("type") == "labels" and grade:
-            place = (offset(value["start"], where), offset(value["end"], where))
-            spans.append(resolve_offsets(text, *place, str(value.get("text", "")), where))
-    evidence, by = str(data.get("evidence") or ""), _by(annotation)
+    values = [one["value"] for one in annotation["result"] if one.get("type") == "labels" and grade]
+    marked = [
+        (offset(one["start"], where), offset(one["end"], where), str(one.get("text", ""))) for one in values
+    ]
+    return grade, marked, _by(annotation)
+
+
+def _labels(
+    query_id: str,
+    data: Mapping[str, Any],
+    annotation: tuple[int, list[tuple[int, int, str]], str],
+    documents: Mapping[str, Document],
+    where: str,
+) -> list[Label]:
+    grade, marked, by = annotation
+    named = (data["document"], data["start"], data["end"])
+    passage = document, start, end = resolve_passage(documents, *named, data.get("text"), where)
+    text = document.text[start:end]
+    spans = [resolve_offsets(text, *one, where) for one in marked]
+    evidence = str(data.get("evidence") or "")
     return [
         label_of(query_id, part_of(passage, a, b, where), grade, by, evidence)
         for a, b in spans or [(0, len(text))]

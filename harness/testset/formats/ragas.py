@@ -66,10 +66,19 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> ImportResult:
             )
         query_id = f"q{number:03}"
         contexts, ids = (sample.get(name) or [] for name in ("reference_contexts", "reference_context_ids"))
-        if not (isinstance(contexts, list) and isinstance(ids, list) and all(map(_is_text, contexts))):
+        if not (
+            isinstance(contexts, list)
+            and isinstance(ids, list)
+            and all(isinstance(one, str) for one in contexts)
+        ):
             raise CorpusError(
                 f"{where}: reference_contexts or reference_context_ids is not a list of texts. Write one."
             )
+        filled = [place for place, one in enumerate(contexts) if one.strip()]
+        lost += len(contexts) - len(filled)
+        if len(ids) == len(contexts):
+            ids = [ids[place] for place in filled]
+        contexts = [contexts[place] for place in filled]
         spans = _spans(contexts, ids, documents, where)
         lost += len(contexts) - len(spans)
         by = "ragas" if answer else ""
@@ -78,12 +87,8 @@ def read_ragas(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     notes = ["ragas knows no grades: one context of a question has grade 4, several have 3 each."]
     notes.append("A question without a context counts as unanswerable.")
     if lost:
-        notes.append(f"{lost} contexts are in none of the documents and are left out.")
+        notes.append(f"{lost} contexts are empty or in none of the documents and are left out.")
     return ImportResult(tuple(questions), tuple(labels), tuple(notes))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 def _spans(
@@ -96,12 +101,8 @@ def _spans(
         except LabelError:
             # ids of another system; the texts decide
             pass
-    found: dict[tuple[str, int, int], tuple[Document, int, int]] = {}
-    for context in contexts:
-        place = _place(context, documents)
-        if place is not None:
-            found[place[0].doc_id, place[1], place[2]] = place
-    return list(found.values())
+    found = (_place(context, documents) for context in contexts)
+    return [place for place in found if place is not None]
 
 
 def _place(context: str, documents: Mapping[str, Document]) -> tuple[Document, int, int] | None:

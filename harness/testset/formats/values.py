@@ -136,8 +136,11 @@ def resolve_offsets(text: str, start: int, end: int, expected: str, where: str) 
 
 
 def ask(questions: dict[str, TestQuestion], one: TestQuestion, where: str) -> None:
-    """Add a question that is not known; raises LabelError if its id stands for another text."""
-    if questions.setdefault(one.query_id, one).text != one.text:
+    """Add a question that is not known; raises LabelError if its id stands for another text.
+
+    White space does not make another text: tools and people add blanks.
+    """
+    if questions.setdefault(one.query_id, one).text.split() != one.text.split():
         raise LabelError(f"{where}: question {one.query_id!r} has another text above. Give each its own id.")
 
 
