@@ -10,7 +10,8 @@ import argparse
 import os
 from pathlib import Path
 
-from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement, read_pairs
+from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement
+from harness.judging.graded_pairs import read_pairs
 
 FILES = {
     "TREC DL 2023 (0-3)": ("llmjudge_dl23.csv", 3),
@@ -19,8 +20,7 @@ FILES = {
 
 
 def measure(path, max_grade):
-    with path.open(encoding="utf-8", newline="") as lines:
-        pairs, odd = read_pairs(lines, path.name, max_grade)
+    pairs, odd = read_pairs(path, max_grade)
     found = [
         measure_agreement(judge, rows, max_grade, out_of_scale=odd[judge]) for judge, rows in pairs.items()
     ]

@@ -17,10 +17,10 @@ import numpy as np
 
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_cell
-from harness.comparison.conclude import turned
-from harness.comparison.verdict import checked_against_labels
+from harness.comparison.conclude import both_ways
+from harness.comparison.verdict import Checks
 from harness.report import SummaryRow, read_summary
-from harness.verdict import read_stored, scores_of, turning_of
+from harness.verdict import read_stored, scores_of, trust_of, turning_of
 
 RESULTS = Path("results/meridian")
 QUERIES = Path("corpora/meridian/queries.csv")
@@ -114,12 +114,12 @@ def sizes_table(stage: str) -> None:
     """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
     stored = read_stored(RESULTS, stage)
     scores = scores_of({"": (RESULTS, stored)})
-    turning = turning_of(scores)
+    checks = Checks(trust_of(scores), turning_of(scores), scores.chunkings)
     names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
     found: dict[str, dict[tuple[str, str], Comparison]] = {}
     for measure in COMPARED:
         pairs = compare_all(only(scores.matrices[measure], list(names.values())), scores.options)
-        found[measure] = turned(checked_against_labels(pairs, turning.get(measure)))
+        found[measure] = both_ways(checks.applied(pairs, measure))
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]

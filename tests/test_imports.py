@@ -2,6 +2,8 @@
 
 import ast
 import functools
+import importlib
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -163,3 +165,14 @@ def test_only_the_command_line_prints_or_exits():
     ends = {"print", "exit", "quit", ("sys", "exit")}
     quiet = {"cli", "terminal"}
     assert offenders(lambda path, tree: called(tree) & ends if room_of(path) not in quiet else set()) == {}
+
+
+def test_what_benchmarks_and_tools_import_from_the_harness_exists():
+    folders = (HARNESS.parent / name for name in ("benchmarks", "tools", "corpora"))
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "harness":
+                module = importlib.import_module(node.module)
+                for one in node.names:
+                    known = hasattr(module, one.name) or importlib.util.find_spec(f"{node.module}.{one.name}")
+                    assert known, f"{path.name}: {node.module} has no {one.name}"

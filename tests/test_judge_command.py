@@ -153,6 +153,14 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_of_a_long_passage_the_beginning_is_shown_on_one_line():
+    from harness.commands.answers import _shortened
+
+    assert _shortened("a\n   table  cell") == "a table cell"
+    # text without blanks has no word to end at
+    assert _shortened("中" * 300) == "中" * 200 + " […]"
+
+
 def test_answers_are_shown_word_for_word_and_failures_apart(place, tmp_path, capsys):
     """Of q2 nothing can be read; q3's answer is prose with a grade in it."""
 

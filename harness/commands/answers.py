@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import command, config_file, flag, number, option
@@ -62,6 +61,12 @@ def show_answers(args: argparse.Namespace) -> int:
     return 0
 
 
+def _shortened(passage: str) -> str:
+    """The beginning of a passage on one line: the columns of a table are far apart in the text of a page."""
+    text = " ".join(passage.split())
+    return text if len(text) <= _PASSAGE else f"{text[:_PASSAGE]} […]"
+
+
 def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     from harness.judge.prompt_injection import find_injection
 
@@ -75,9 +80,7 @@ def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     )
     yield f"  query:   {entry.query}"
     for passage in entry.passages:
-        # the columns of a table are far apart in the text of a page
-        text = passage if full else shorten(passage, _PASSAGE, placeholder=" […]")
-        yield "  passage: " + text.replace("\n", "\n           ")
+        yield "  passage: " + (passage.replace("\n", "\n           ") if full else _shortened(passage))
         words = find_injection(passage)
         if words:
             yield f"  flagged: “{words}”"

@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -44,28 +44,21 @@ def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
     for stage in combinations[0] if combinations else ():
         for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
             word = stage if place == 0 else f"{stage}{place + 1}"
-            labels = _labels(word, [_dump(config) for config in configs])
+            own = _labels(word, [_dump(config) for config in configs])
             several = any(config is not None for config in configs)
-            for config, name, missing, label in zip(configs, parts, absent, labels, strict=True):
+            for config, name, missing, label in zip(configs, parts, absent, own, strict=True):
                 name += [(stage, one) for one in label]
                 missing += [f"{word}=none"] if config is None and several else []
-    names = [_with_steps(name, _ambiguous(parts)) for name in parts]
+    labels = [[label for _, label in name] for name in parts]
+    if len(set(map(tuple, labels))) < len(set(map(tuple, parts))):
+        # a kind of two steps, such as the `llm` of a rewriter and of a filter, is named with its step
+        steps = Counter(label for _, label in set(itertools.chain.from_iterable(parts)))
+        labels = [
+            [f"{stage}={label}" if steps[label] > 1 and "=" not in label else label for stage, label in name]
+            for name in parts
+        ]
     # a step that is left out is named only where nothing else distinguishes the setting
-    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(names, absent, strict=True)]
-
-
-def _ambiguous(parts: Iterable[Iterable[tuple[str, str]]]) -> set[str]:
-    """The kinds that stand for several steps in a sweep, such as the `llm` of a rewriter and of a filter."""
-    stages: dict[str, set[str]] = {}
-    for stage, label in itertools.chain.from_iterable(parts):
-        if "=" not in label:
-            stages.setdefault(label, set()).add(stage)
-    return {label for label, found in stages.items() if len(found) > 1}
-
-
-def _with_steps(name: Iterable[tuple[str, str]], ambiguous: Collection[str]) -> list[str]:
-    """The labels of a setting, the ambiguous ones with their step."""
-    return [f"{stage}={label}" if label in ambiguous else label for stage, label in name]
+    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(labels, absent, strict=True)]
 
 
 def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:

@@ -21,6 +21,7 @@ from harness.verdict.verdicts import (
     costs_of,
     headline_of,
     options_of,
+    trust_of,
     turning_of,
     verdict_of,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,13 +51,12 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     names = tuple(scores.matrices)
     chosen = measure or scores.headline
     matrix = scores.matrices[chosen]
-    own = [scores.chunkings.get(name, "") for name in matrix.settings]
-    different, fits = differ(own), across_parsers if _parsers_differ(own) else across_chunkings
+    different, fits = _comparing(scores)
     fit = headline(names, different)
     return conclude(
         matrix,
         others=[one for name, one in scores.matrices.items() if name != chosen],
-        trust={name: _trust(name, fits(name) or not different) for name in names},
+        trust=trust_of(scores),
         instead=fit if fits(fit) and fit != chosen else "",
         chunkings=scores.chunkings,
         baseline=baseline,
@@ -70,6 +69,19 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         holes=holes_of(scores.matrices, chosen),
         options=scores.options,
     )
+
+
+def trust_of(scores: Scores) -> dict[str, Trust]:
+    """What each measure is for, and whether it compares all these settings."""
+    different, fits = _comparing(scores)
+    return {name: _trust(name, fits(name) or not different) for name in scores.matrices}
+
+
+def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
+    """Whether the settings cut documents differently, and which measures compare settings that do."""
+    settings = next(iter(scores.matrices.values())).settings
+    own = [scores.chunkings.get(name, "") for name in settings]
+    return differ(own), across_parsers if _parsers_differ(own) else across_chunkings
 
 
 def turning_of(scores: Scores) -> dict[str, Turning]:

@@ -40,7 +40,7 @@ def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart(models, 
     assert names_of(*models) == names
 
 
-def test_a_kind_that_two_steps_have_is_named_with_its_step():
+def test_a_kind_of_two_steps_is_named_with_its_step_where_names_would_be_the_same():
     served = {"endpoint": {"model": "m", "base_url": "http://localhost:1/v1"}}
     rewriter = LlmRewriterConfig(**served)
     narrower = LlmFilterConfig(**served, file="table.csv", fields=["a"])
@@ -51,6 +51,8 @@ def test_a_kind_that_two_steps_have_is_named_with_its_step():
         "rewrite=llm",
         "filter=llm",
     ]
+    both = steps | {"rewrite": rewriter, "filter": narrower}
+    assert name_settings([steps, both]) == ["rewrite=none", "llm llm"]
     # where only one of the steps varies, the kind is enough
     assert name_settings([steps, steps | {"rewrite": rewriter}]) == ["rewrite=none", "llm"]
 

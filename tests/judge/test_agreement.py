@@ -13,12 +13,9 @@ from benchmarks.agreement_coverage import read_tables, simulate
 from harness.errors import LabelError
 from harness.judge.agreement_report import (
     GradedPair,
-    agreement_csv,
-    agreement_plot,
     match_judgments,
     measure_agreement,
 )
-from harness.judging.graded_pairs import read_pairs
 from harness.stats.agreement import (
     bias_per_grade,
     cohen_kappa,
@@ -160,60 +157,6 @@ def test_an_order_from_unequal_scores_is_refused(wrong):
         order_agreement(np.zeros((2, 4)), wrong)
 
 
-CSV = [
-    "query_id,human_grade,llm_grade,model\n",
-    "a,0,0,x\n",
-    "a,3,2,x\n",
-    "b,1,5,x\n",
-    "b,2,,x\n",
-    "a,1,1,y\n",
-]
-
-
-@pytest.fixture
-def pairs_file(tmp_path):
-    def write(*lines):
-        (tmp_path / "f.csv").write_text("".join(lines))
-        return tmp_path / "f.csv"
-
-    return write
-
-
-def test_out_of_scale_grades_are_counted_and_rejected_or_clamped(pairs_file):
-    rejected, odd = read_pairs(pairs_file(*CSV), 3)
-    assert [pair.judge_grade for pair in rejected["x"]] == [0, 2, None, None]
-    assert odd == {"x": 1, "y": 0}
-    clamped, odd = read_pairs(pairs_file(*CSV), 3, "clamp")
-    assert [pair.judge_grade for pair in clamped["x"]] == [0, 2, 3, None]
-    assert odd["x"] == 1
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        (["query_id,human_grade\n"], "no column 'llm_grade'.* no column 'model'"),
-        ([CSV[0], "a,7,0,x\n"], "line 2.*'7'"),
-        ([CSV[0], "a,,0,x\n"], "line 2"),
-        ([CSV[0], "a,0,0,x\n", "a,0,high,x\n"], "line 3.*'high'"),
-    ],
-)
-def test_a_bad_line_is_named(lines, said, pairs_file):
-    with pytest.raises(LabelError, match=said):
-        read_pairs(pairs_file(*lines), 3)
-
-
-def test_a_table_and_a_plot(pairs_file):
-    pairs, odd = read_pairs(pairs_file(*CSV), 3)
-    found = [measure_agreement(name, pairs[name], 3, out_of_scale=odd[name]) for name in pairs]
-    header, first, second = agreement_csv(found).splitlines()
-    row = dict(zip(header.split(","), first.split(","), strict=True))
-    assert (row["judge"], row["pairs"], row["unscored"], row["out_of_scale"]) == ("x", "2", "2", "1")
-    assert (row["human_3_judge_2"], row["bias_at_human_3"], row["bias_at_human_1"]) == ("1", "-1.000000", "")
-    assert second.startswith("y,1,1,0,0,,"), "kappa of one pair is undefined, so empty"
-    pytest.importorskip("matplotlib")
-    assert agreement_plot(found[0]).startswith(b"\x89PNG")
-
-
 def test_nothing_graded_by_both_is_an_error():
     with pytest.raises(LabelError, match="no pair"):
         measure_agreement("x", [GradedPair("q", 1, None)], 4)
@@ -226,24 +169,3 @@ def test_judgments_are_matched_by_query_and_span():
     assert match_judgments(human, []) == []
     with pytest.raises(LabelError, match="0 and 4"):
         match_judgments([*human, Judgment("q", "d", 9, 12, 4)], judge)
-
-
-@pytest.mark.skipif(not PUBLIC.is_dir(), reason="the shared corpora are not here (HARNESS_SHARED)")
-def test_the_public_pairs():
-    """Figures checked with scikit-learn's cohen_kappa_score on the same rows."""
-    expected = {
-        ("llmjudge_dl23.csv", 3): {
-            "h2oloo-fewself": (0.354, 0.601, 0),
-            "willia-umbrela1": (0.346, 0.604, 0),
-            "RMITIR-llama70B": (0.277, 0.498, 2),
-            "TREMA-4prompts": (0.163, 0.341, 0),
-        },
-        ("rag25_umbrela.csv", 4): {"umbrela2": (0.231, 0.496, 0)},
-    }
-    for (name, max_grade), judges in expected.items():
-        pairs, odd = read_pairs(PUBLIC / name, max_grade)
-        for judge, (kappa, quadratic, out) in judges.items():
-            found = measure_agreement(judge, pairs[judge], max_grade, out_of_scale=odd[judge])
-            assert found.kappa.value == pytest.approx(kappa, abs=5e-4)
-            assert found.kappa_quadratic.value == pytest.approx(quadratic, abs=5e-4)
-            assert found.out_of_scale == out == found.unscored

@@ -23,7 +23,7 @@ _INTRO = """\
 One YAML file describes one benchmark. Paths are relative to the folder the command is run in. An unknown key
 is an error. In the sections `parse`, `chunk`, `context`, `rewrite`, `filter`, `retrieve`, `rerank`, `read`
 and `answer` any value may be a list: the sweep is the product of all lists, and each of its points is a
-*setting*, named by what varies (`chunk=1000/0 tokens=256`), with the step where two steps have the same kind
+*setting*, named by what varies (`chunk=1000/0 tokens=256`), with the step where names would be the same
 (`rewrite=llm`, `filter=llm`). A section may also be a list of mappings, to compare different kinds; `rerank:
 null` omits the reranker. A key whose value is itself a list (`separators`, `weights`) is swept by a list of
 lists, and so are rerankers applied one after the other: `rerank: [[{…}, {…}]]`, and contexts that are indexed
