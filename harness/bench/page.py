@@ -119,7 +119,7 @@ def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict
         "n": verdict.population.queries,
         "verdict": _verdict(verdict, places),
         "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},
-        "selection": _or_why(lambda: _selection(matrix, scores, places)),
+        "selection": _or_why(lambda: _selection(verdict, matrix, scores, places)),
     }
 
 
@@ -129,12 +129,17 @@ def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     return {
         "lines": verdict_json(verdict)["lines"],
         "decision": verdict.decision,
+        "comparable": verdict.comparable,
         "leader": places[verdict.leader],
         "standing": [standing.get(name, "") for name in places],
     }
 
 
-def _selection(matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]) -> dict[str, Any]:
+def _selection(
+    verdict: Verdict, matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]
+) -> dict[str, Any]:
+    if not verdict.comparable:
+        raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
     if len(matrix.settings) < 2:
         raise HarnessError("There is one setting: nothing to choose from.")
     chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))

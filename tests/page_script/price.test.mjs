@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, plain } from './load.mjs';
 
-const { priceOf, plottable, onFront } = load(['priceOf', 'plottable', 'onFront'], ['format.js', 'data.js', 'scale.js', 'state.js', 'price.js']);
+const { priceOf, plottable, onFront, frontOf, setData } = load(['priceOf', 'plottable', 'onFront', 'frontOf'], ['format.js', 'data.js', 'scale.js', 'state.js', 'price.js']);
 
 const row = (share, seconds = 5) => ({ price: { seconds, seconds_computed_share: share, tokens_at_k: 9 } });
 
@@ -21,4 +21,16 @@ test('seconds are plotted only where every setting has its own', () => {
 test('a setting is on the front where none is as cheap and as good', () => {
   const points = [{ cost: 1, mean: 0.2 }, { cost: 2, mean: 0.2 }, { cost: 2, mean: 0.4 }, { cost: 3, mean: 0.4 }];
   assert.deepEqual(plain(onFront(points)).map((p) => [p.cost, p.mean]), [[1, 0.2], [2, 0.4]]);
+});
+
+test('a measure that cannot compare the settings has no front', () => {
+  const points = [{ cost: 1, mean: 0.2 }, { cost: 2, mean: 0.4 }];
+  const of = (statistics) => {
+    // until the page starts, no measure is chosen
+    setData({ statistics: { '': statistics } });
+    return frontOf(points).length;
+  };
+  assert.equal(of({ verdict: { comparable: false } }), 0);
+  assert.equal(of({ verdict: { comparable: true } }), 2);
+  assert.equal(of({ why: 'not a measure of quality' }), 2);
 });

@@ -122,6 +122,19 @@ def test_losses_that_are_won_back_leave_no_gap(tmp_path):
     assert write_figure(folder, "losses", "png", tmp_path / "a.png").stat().st_size > 3000
 
 
+def test_a_measure_that_cannot_compare_chunkings_has_no_front(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=3, measures=("ndcg_exp@10", "ndcg_text@5000"))
+    without, front_of = (
+        write_figure(folder, "cost", "svg", tmp_path / "a.svg", measure).read_text()
+        for measure in ("ndcg_exp@10", "ndcg_text@5000")
+    )
+    said = "No front: the measure compares only settings over the same chunks."
+    assert f"<!-- {said} -->" in without
+    assert said not in front_of
+    for name in ("chunk=200/0", "chunk=200/1", "chunk=400/0"):
+        assert f"<!-- {name} -->" in without
+
+
 def test_the_front_has_what_nothing_beats():
     points = [(100.0, 0.5, 0), (200.0, 0.6, 1), (300.0, 0.55, 2), (200.0, 0.4, 3), (90.0, 0.2, 4)]
     assert [setting for _, _, setting in front(points)] == [4, 0, 1]

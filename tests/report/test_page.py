@@ -260,8 +260,10 @@ def test_losses_follow_the_steps_and_routes_are_next_to_them(tmp_path):
 
 @pytest.mark.parametrize(("settings", "queries"), [(1, 8), (2, 1), (2, 2)])
 def test_one_setting_or_a_single_query_still_make_a_page(tmp_path, settings, queries):
-    payload = payload_of(page_of(write_folder(tmp_path / "r", settings=settings, queries=queries)).html)
-    found = payload["statistics"]["ndcg_exp@10"]
+    folder = write_folder(
+        tmp_path / "r", settings=settings, queries=queries, measures=("ndcg_exp@10", "ndcg_text@5000")
+    )
+    found = payload_of(page_of(folder).html)["statistics"]["ndcg_text@5000"]
     assert found["n"] == queries
     assert found["verdict"]["decision"] == ("single" if settings == 1 else "few")
     assert ("why" in found["selection"]) == (settings == 1 or queries == 1)

@@ -78,8 +78,9 @@ def test_seconds_of_work_that_this_run_did_not_do_are_a_dash(chromium, tmp_path)
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_no_label_of_the_cost_plot_lies_on_its_line(chromium, page, width):
-    chromium.open(page, width)
+def test_no_label_of_the_cost_plot_lies_on_its_line(chromium, tmp_path, width):
+    folder = write_folder(tmp_path / "r", settings=6, queries=24, measures=("ndcg_exp@10", "ndcg_text@5000"))
+    chromium.open(write_page(folder)[0].as_uri(), width)
     chromium.until("return document.querySelector('#price .front') !== null")
     hollow = "return document.querySelectorAll('#price circle.off-front').length > 0"
     explained = "return document.querySelectorAll('#price .key.off-front').length > 0"
@@ -151,4 +152,16 @@ def test_the_share_judged_and_the_bounds_have_columns_of_their_own(chromium, tmp
     )
     # with everything in sight, no shadow says that there is more
     assert chromium.run("return document.querySelector('#judged .edged').matches('.goes-on')") is False
+    check(chromium)
+
+
+def test_a_measure_that_cannot_compare_chunkings_has_no_front(chromium, page):
+    chromium.open(page)
+    chromium.until("return document.querySelectorAll('#price circle').length === 6")
+    assert chromium.run("return document.querySelector('#price .front, #price .on-front')") is None
+    said = chromium.run("return document.querySelector('#price .lede').textContent")
+    assert said.startswith(
+        "No line joins the settings that none beats: the measure compares only settings over"
+    )
+    assert chromium.run("return document.querySelectorAll('#price .point-label').length") > 0
     check(chromium)

@@ -7,7 +7,7 @@ import { close, guidelines, keys, questions, raters, search, skip } from './pane
 import { alone, give, go, refreshMarks, show, tell, useActions, watchTime } from './passage.js';
 import { shared } from './shared.js';
 import { get, post, Refused, Unanswered } from './requests.js';
-import { stored, turnTheme, useTheme } from './theme.js';
+import { hasColours, NEEDS, stored, turnTheme, useTheme } from './theme.js';
 import { watchVerdict } from './verdict.js';
 import { captions } from './words.js';
 
@@ -107,6 +107,7 @@ function waiting(error) {
 }
 
 async function begin() {
+  if (!hasColours()) throw new Error(NEEDS);
   shared.waiting = waiting;
   shared.about = await get('about', { rater: null });
   shared.captions = captions(shared.about.guidelines);

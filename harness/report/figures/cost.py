@@ -15,6 +15,7 @@ Point = tuple[float, float, int]
 def cost(shown: FigureData) -> Any:
     """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
 
+    There is no line where the settings cut documents differently and the measure cannot compare such.
     Raises HarnessError if the results have no prices.
     """
     prices = shown.payload["prices"] or []
@@ -29,7 +30,8 @@ def cost(shown: FigureData) -> Any:
             "These results have no prices (tokens_at_k of prices.csv), so there is no cost to draw. "
             "Run the benchmark again: newer versions write them."
         )
-    best = front(points)
+    comparable = shown.statistics.get("verdict", {}).get("comparable", True)
+    best = front(points) if comparable else []
     figure, plot = axes(3.6)
     if len(best) > 1:
         plot.step([x for x, _, _ in best], [y for _, y, _ in best], where="post", color=BLUE, linewidth=1.6)
@@ -48,7 +50,10 @@ def cost(shown: FigureData) -> Any:
     k = next((row["k"] for row in tokens.values() if row.get("k") is not None), None)
     plot.set_xlabel(f"tokens a reader must read{f', first {k} ranks' if k is not None else ''}")
     plot.set_ylabel(shown.measure)
-    _name(figure, plot, [(x, y, short(shown.name(setting), 36)) for x, y, setting in best], points)
+    if not comparable:
+        plot.set_title("No front: the measure compares only settings over the same chunks.", fontsize=8)
+    named = [(x, y, short(shown.name(setting), 36)) for x, y, setting in best or points]
+    _name(figure, plot, named, best, points)
     return figure
 
 
@@ -59,7 +64,9 @@ _PLACES = (
 )
 
 
-def _name(figure: Any, plot: Any, named: list[tuple[float, float, str]], points: list[Point]) -> None:
+def _name(
+    figure: Any, plot: Any, named: list[tuple[float, float, str]], line: list[Point], points: list[Point]
+) -> None:
     """Put names next to dots where they cover no dot, line or other name; those without room are left out."""
     figure.draw_without_rendering()
     per_point = figure.dpi / 72
@@ -70,7 +77,7 @@ def _name(figure: Any, plot: Any, named: list[tuple[float, float, str]], points:
         taken.append(
             (at[0] - 5 * per_point, at[1] - 5 * per_point, at[0] + 5 * per_point, at[1] + 5 * per_point)
         )
-    for (x, y, _), (right, up, _) in pairwise(named):
+    for (x, y, _), (right, up, _) in pairwise(line):
         low, turn, high = (plot.transData.transform(at) for at in ((x, y), (right, y), (right, up)))
         taken += [(*low, *turn), (*turn, *high)]
     for x, y, text in named:

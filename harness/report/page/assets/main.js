@@ -54,10 +54,14 @@ function goTo(event, one) {
 }
 
 async function start() {
+  if (!hasColours()) {
+    byId('loading').textContent = `This page cannot show its colours: ${NEEDS}.`;
+    return;
+  }
   try {
     await unpack();
   } catch (error) {
-    byId('loading').textContent = `This page cannot unpack its data: it needs a browser from mid-2024 or later. (${error.message})`;
+    byId('loading').textContent = `This page cannot unpack its data: ${NEEDS}. (${error.message})`;
     return;
   }
   state.measure = DATA.headline || DATA.measures[0];

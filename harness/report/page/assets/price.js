@@ -25,6 +25,11 @@ function onFront(points) {
   return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
 }
 
+// The same for a measure that compares only settings over the same chunks, where these cut differently: none.
+function frontOf(points) {
+  return statistics().verdict?.comparable === false ? [] : onFront(points);
+}
+
 // Prices in words. The seconds of a setting are its cost only where this run computed all of its work: what came
 // from the cache, or was computed for another setting, took it none.
 function priceOf(row, key) {
@@ -44,8 +49,8 @@ function pricePlot(points, key) {
   const [title, text] = PRICES[key];
   const [low, high, ticks] = scoreRange(points.map((p) => ({ mean: p.mean })));
   const [from, to, steps] = nice(Math.min(0, ...points.map((p) => p.cost)), Math.max(...points.map((p) => p.cost)) * 1.04, 5);
-  const front = onFront(points).sort((p, o) => p.cost - o.cost || p.mean - o.mean);
-  return plot(`${state.measure} over ${title}; on the front: ${front.map((p) => p.name).join(', ')}`, 380, (width, height) => {
+  const front = frontOf(points).sort((p, o) => p.cost - o.cost || p.mean - o.mean);
+  return plot(`${state.measure} over ${title}; ${front.length ? `on the front: ${front.map((p) => p.name).join(', ')}` : 'without a front'}`, 380, (width, height) => {
     const margin = { left: 48, right: 20, top: 28, bottom: 48 };
     const x = { ticks: steps, at: linear(from, to, margin.left, width - margin.right), text, title };
     const y = { ticks, at: linear(low, high, height - margin.bottom, margin.top), text: tickText(ticks), title: state.measure };
@@ -56,10 +61,10 @@ function pricePlot(points, key) {
     const dots = points.map((p) => ({ left: x.at(p.cost) - 7, right: x.at(p.cost) + 7, top: y.at(p.mean) - 7, bottom: y.at(p.mean) + 7 }));
     return [
       frame(width, height, margin, x, y),
-      g('path.front', { d: path(stairs) }),
+      front.length > 0 && g('path.front', { d: path(stairs) }),
       [...points.filter((p) => !front.includes(p)), ...front].map((p) => tip(g(`circle.${front.includes(p) ? 'on-front' : 'off-front'}`, { cx: x.at(p.cost), cy: y.at(p.mean), r: 5.5 }),
         `${p.name}: ${fixed(p.mean)} at ${text(p.cost)}`)),
-      labels([...front].reverse().map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: [...dots, ...line] }),
+      labels((front.length ? [...front].reverse() : points).map((p) => ({ x: x.at(p.cost), y: y.at(p.mean), text: p.name })), [margin.left + 4, width - 4], { taken: [...dots, ...line] }),
     ];
   });
 }
@@ -81,14 +86,17 @@ section({
     const drawn = plottable(keys, rows);
     const key = drawn.includes(state.price) ? state.price : drawn[0];
     const points = rows.map((row) => ({ ...row, cost: priceOf(row, key) })).filter((p) => known(p.cost) && known(p.mean));
-    const front = onFront(points).map((p) => p.i);
+    const front = frontOf(points).map((p) => p.i);
     const k = rows.find((row) => known(row.price.k))?.price.k;
+    const tokens = known(k) ? `; tokens are those of the first ${k} ranks` : '';
     const cached = !rows.every(isComputed);
     return [
-      h('p.lede', null, `Up and to the left is better. Settings on the line are beaten by none that costs as little${known(k) ? `; tokens are those of the first ${k} ranks` : ''}.`),
+      h('p.lede', null, front.length || !points.length
+        ? `Up and to the left is better. Settings on the line are beaten by none that costs as little${tokens}.`
+        : `No line joins the settings that none beats: the measure compares only settings over the same chunks${tokens}.`),
       h('div.tools', null, select('cost', drawn.map((name) => [name, PRICES[name][0]]), key, (price) => choose({ price }), { 'data-keep': 'price' })),
       points.length > 1 ? [
-        legend([['on-front', 'on the line'], ...(front.length < points.length ? [['off-front', 'beaten: another costs no more and is no worse']] : [])]),
+        front.length > 0 && legend([['on-front', 'on the line'], ...(front.length < points.length ? [['off-front', 'beaten: another costs no more and is no worse']] : [])]),
         h('figure.panel', null, pricePlot(points, key)),
       ] : null,
       table([

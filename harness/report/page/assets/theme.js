@@ -2,6 +2,13 @@
 
 const THEMES = ['system', 'light', 'dark'];
 
+export const NEEDS = 'it needs a browser from mid-2024 or later';
+
+// Whether the browser knows the colours of theme.css. One that does not drops them all without a word.
+export function hasColours() {
+  return CSS.supports('color', 'light-dark(red, red)');
+}
+
 // What a browser keeps for a page; it may keep nothing, as for one opened from disk, and the page works without it.
 export function stored(area, key, value) {
   try {
