@@ -6,6 +6,7 @@ from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Annotated, Any, Generic, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -91,9 +92,14 @@ class Kind(Generic[Config, Made]):
 class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
     """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
 
-    def __init__(self, stage: str, *kinds: Kind[Any, Made]) -> None:
-        """``stage`` is how messages name the stage: the section of the configuration."""
-        self.stage = stage
+    def __init__(
+        self, stage: str, *kinds: Kind[Any, Made], retired: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """``stage`` is how messages name the stage: the section of the configuration.
+
+        ``retired`` maps the names of kinds that are gone to what takes their place, a sentence.
+        """
+        self.stage, self._retired = stage, retired
         self._kinds = {kind.name: kind for kind in kinds}
 
     @classmethod
@@ -128,8 +134,10 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         raise ConfigError(f"{self.stage}: {self.unknown(name)}")
 
     def unknown(self, name: object) -> str:
-        """That there is no kind of that name, and which there are."""
-        return f"there is no kind {quoted(name)}. Known kinds: {', '.join(sorted(self._kinds))}."
+        """That there is no kind of that name, what to use in its place, and which kinds there are."""
+        instead = self._retired.get(name, "") if isinstance(name, str) else ""
+        gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
+        return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self._kinds))}."
 
     def make(self, config: StageConfig) -> Made:
         """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""

@@ -251,9 +251,8 @@ class TimedSearch:
 
     def read(self, reading: Reading) -> StepTimes:
         """The time to replace the chunks found by the text that is read."""
-        read = reading.opened()
         found = self._rankings(self.one.steps[-1])
-        return self._timed(lambda place: read(found[place]))
+        return self._timed(lambda place: reading.ranking(found[place]))
 
     def _not_called(self, own_code: bool) -> str:
         """Why the user's code is not measured; '' where it is, and for all other steps."""

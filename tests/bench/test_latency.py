@@ -43,7 +43,7 @@ def test_every_step_and_route_is_measured_and_the_totals_add_up(write_config, cl
         chunk="{kind: recursive, chunk_size: 90}",
         retrieve=f"{{kind: rrf, top_k: 5, routes: {routes}}}",
         rerank="{kind: late_interaction, top_n: 3}",
-        more=f"rewrite: {{kind: statement}}\n{MEASURED}",
+        more=f"rewrite: {{kind: entities}}\n{MEASURED}",
         cache="fresh",
     )
     rows, folder = run(path)

@@ -55,11 +55,11 @@ def run(tmp_path, shared_cache):
 
 
 def test_values_can_be_recomputed_from_the_folder(run):
-    results, folder = run("{kind: rows, rows: [1, 2]}", "[null, {kind: adjacent, top_n: 2}, {kind: window}]")
+    results, folder = run("{kind: rows, rows: [1, 2]}", "[null, {kind: window}]")
     found = recomputed(folder)
     assert set(found) == {"ndcg_exp@3", "ndcg_text@200", "ndcg_evidence@200"}
     assert max(most for _, most in found.values()) < 1e-9
-    again = run("{kind: rows, rows: [1, 2]}", "[null, {kind: adjacent, top_n: 2}, {kind: window}]")[0]
+    again = run("{kind: rows, rows: [1, 2]}", "[null, {kind: window}]")[0]
     assert again.summary == results.summary, "chunks from the cache are others"
 
 
@@ -108,10 +108,9 @@ def test_what_is_read_keeps_the_heading(run):
     assert all(chunk.start == 0 or chunk.before for chunk in read)
 
 
-@pytest.mark.parametrize("kind", ["parent", "merge"])
-def test_a_larger_chunk_is_read_with_its_own_heading(run, kind):
+def test_a_larger_chunk_is_read_with_its_own_heading(run):
     small = "{kind: recursive, chunk_size: 20}"
-    _, folder = run(small, f"{{kind: {kind}, chunk: {{kind: rows}}}}")
+    _, folder = run(small, "{kind: parent, chunk: {kind: rows}}")
     (read,) = read_chunk_offsets(folder).values()
     rows = [PLAN.index(line) for line in PLAN.splitlines()[1:]]
     whole = [chunk for chunk in read if chunk.start in rows and PLAN[chunk.end : chunk.end + 1] == "\n"]

@@ -1,7 +1,6 @@
 """Pseudo-relevance feedback: what is lent, by hand, and what BM25 finds with it."""
 
 import json
-import math
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.search import FEEDBACKS, Passages
-from harness.search.feedback import Rm3Config, RocchioConfig
+from harness.search.feedback import Rm3Config
 from harness.search.feedback.step import FoundFirst
 from harness.search.retrieve import Bm25Config
 from harness.types import Query
@@ -56,16 +55,6 @@ def test_rm3_by_hand():
     assert made(Rm3Config(fb_terms=2)).expand([0, 0], FOUND, RARE) == pytest.approx(twice)
 
 
-def test_rocchio_by_hand():
-    # vectors (1,1,1,1)/2 and (1,2,1)/√6, their mean
-    middle = {0: (0.5 + 1 / math.sqrt(6)) / 2, 1: 0.25, 2: (0.5 + 2 / math.sqrt(6)) / 2, 3: 0.25}
-    model = made(RocchioConfig()).model(FOUND)
-    assert model == pytest.approx(middle | {4: 1 / math.sqrt(6) / 2})
-    length = math.hypot(middle[0], middle[2])
-    expected = {0: 0.4 + 0.6 * middle[0] / length, 2: 0.6 * middle[2] / length}
-    assert made(RocchioConfig(fb_terms=2, weight=0.4)).expand([0], FOUND, RARE) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("kind", FEEDBACKS)
 def test_common_terms_are_not_added_and_equal_ones_are_in_order(kind):
     config = FEEDBACKS[kind].config(max_share=0.5, fb_terms=1, weight=0.0)
@@ -102,10 +91,9 @@ def test_without_weight_it_is_bm25(kind, method, tools):
 
 def test_the_identity_moves_with_every_setting_of_it(tools):
     configs = [Bm25Config()] + [
-        Bm25Config(feedback=one)
-        for one in (Rm3Config(), Rm3Config(fb_docs=3), Rm3Config(weight=0.7), RocchioConfig())
+        Bm25Config(feedback=one) for one in (Rm3Config(), Rm3Config(fb_docs=3), Rm3Config(weight=0.7))
     ]
-    assert len({json.dumps(tools.identity(one)) for one in configs}) == 5
+    assert len({json.dumps(tools.identity(one)) for one in configs}) == 4
 
 
 @pytest.mark.slow
@@ -128,5 +116,4 @@ def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
         message = [means[setting, measure] for measure in measures]
         assert [float(cell) for cell in cells] == pytest.approx(message, abs=0.0006)
     worse = next(one for one in results.verdict["lines"] if one["label"] == "Verdict")["text"]
-    for name in ("bm25 feedback=rm3(weight=0.5)", "bm25 feedback=rocchio(weight=0.5)"):
-        assert name in worse.partition("Ruled out")[2]
+    assert "bm25 feedback=rm3(weight=0.5)" in worse.partition("Ruled out")[2]

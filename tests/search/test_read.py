@@ -2,7 +2,6 @@
 
 import csv
 import json
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from harness.running.corpus import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.search import READERS
 from harness.search.read.parent import _parent
-from harness.types import Chunk, Document
+from harness.types import Chunk
 from tests.search.test_context import Library, chunk_at
 
 PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"
@@ -34,7 +33,7 @@ class Larger(Library):
         return [Chunk.of(d, *span) for d, half in halves for span in ((0, half), (half, len(d.text)))]
 
 
-LEAST = {"parent": {"chunk": RecursiveConfig()}, "merge": {"chunk": RecursiveConfig()}}
+LEAST = {"parent": {"chunk": RecursiveConfig()}}
 
 
 @pytest.mark.parametrize("kind", READERS)
@@ -87,57 +86,6 @@ def test_the_parent_is_the_one_that_holds_most_of_the_chunk(chunk, parents, read
     assert _parent(chunk, parents, reached) == read
 
 
-def chunks_of(document, *cuts):
-    return [Chunk.of(document, start, end) for start, end in pairwise(cuts)]
-
-
-class Thirds(Library):
-    """Larger chunks of thirty characters."""
-
-    def chunks(self, config):
-        return [Chunk.of(d, at, at + 30) for d in self.documents.values() for at in range(0, 90, 30)]
-
-
-def test_a_larger_chunk_is_read_where_enough_of_its_chunks_are_found():
-    chunks = chunks_of(Library.documents["yard-guide_2024"], 0, 10, 20, 30, 45, 60, 70)
-
-    def read(share, *found):
-        config = READERS["merge"].config(chunk=RecursiveConfig(), share=share)
-        return READERS.make(config).together(chunks, Thirds())(found)
-
-    # two of three, and one of two
-    assert read(0.5, 4, 2, 0) == [(45, 60), (0, 30), (0, 30)]
-    assert read(0.7, 4, 2, 0) == [(45, 60), (20, 30), (0, 10)]
-    assert read(0.7, 3, 4, 2, 0, 1) == [(30, 60), (30, 60), (0, 30), (0, 30), (0, 30)]
-    # one chunk alone is nothing to merge, even if it is all that its parent has
-    assert read(0.1, 5, 0) == [(60, 70), (0, 10)]
-
-
-def test_neighbours_that_are_found_together_are_read_as_one():
-    document = Library.documents["yard-guide_2024"]
-    chunks = [*chunks_of(document, 0, 10, 20, 30, 45, 60), Chunk.of(document, 62, 80)]
-    assert document.text[60:62].strip()
-
-    def read(*found, **fields):
-        return READERS.make(READERS["adjacent"].config(**fields)).together(chunks, Library())(found)
-
-    assert read(3, 1, 2, 5) == [(10, 45), (10, 45), (10, 45), (62, 80)]
-    assert read(0, 2) == [(0, 10), (20, 30)]
-    assert read(2, 0, gap=9) == [(0, 30), (0, 30)]
-    assert read(4, 5) == [(45, 60), (62, 80)]
-    assert read(4, 5, gap=2) == [(45, 80)] * 2
-    # a run that is too long is read in parts, from its beginning
-    assert read(0, 1, 2, 3, longest=20) == [(0, 20), (0, 20), (20, 30), (30, 45)]
-
-
-def test_blanks_between_neighbours_are_bridged():
-    document = Document("note", "One.  \n\n Two.", (), "")
-    library = Library()
-    library.documents = {"note": document}
-    chunks = [Chunk.of(document, 0, 4), Chunk.of(document, 9, 13)]
-    assert READERS.make(READERS["adjacent"].config()).together(chunks, library)([1, 0]) == [(0, 13)] * 2
-
-
 # --- in a run ---
 
 
@@ -179,21 +127,12 @@ def test_rankings_are_of_what_is_read_and_rerankers_read_what_was_searched(searc
     assert len({one.chunking.key for one in (plain, parent, window)}) == 3
 
 
-MERGED = [
-    "{kind: merge, share: 0.4, chunk: {kind: recursive, chunk_size: 400}}",
-    "{kind: adjacent}",
-    "{kind: adjacent, longest: 200}",
-]
-
-
-@pytest.mark.parametrize("read", [PARENT, *MERGED])
-def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(searched, read):
-    (one,), _, _ = searched(read)
+def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(searched):
+    (one,), _, _ = searched(PARENT)
     small = {chunk.chunk_id: chunk for chunk in one.over_chunks.chunking.chunks}
     large = {span.chunk_id: span for span in one.chunking.chunks}
     assert list(large.values()) == sorted(large.values(), key=lambda c: (c.doc_id, c.start, c.end))
     assert len(one.chunking.tokens) == len(large)
-    assert small.keys() < large.keys() or read == PARENT, "nothing was merged"
     for step, rankings in one.rankings.items():
         for ranking, found in zip(rankings, one.over_chunks.rankings[step], strict=True):
             first = {}
@@ -202,14 +141,6 @@ def test_a_span_is_read_once_where_the_first_of_its_chunks_is_ranked(searched, r
             # all that was found is read, in its order, and nothing else
             assert list(first) == list(range(len(ranking.chunk_ids)))
             assert tuple(first.values()) == ranking.scores
-
-
-def test_what_is_below_the_first_chunks_is_not_merged(searched):
-    (one,), _, _ = searched("{kind: adjacent, top_n: 3}")
-    for ranking, found in zip(one.rankings["retrieve"], one.over_chunks.rankings["retrieve"], strict=True):
-        assert set(found.chunk_ids[3:]) <= set(ranking.chunk_ids)
-    (all_of_it,), _, _ = searched("{kind: adjacent}")
-    assert one.rankings != all_of_it.rankings
 
 
 def _rank(chunk, ranking, large):
@@ -256,9 +187,9 @@ def test_measures_tables_and_prices_are_of_what_is_read(write_config):
 def test_chunks_that_their_parents_cut_are_warned_of(searched):
     (one,), _, reporter = searched("{kind: parent, chunk: {kind: recursive, chunk_size: 100}}")
     messages = [text for text in reporter.warnings if "are not completely inside" in text]
-    reading = one.over_chunks.chunking.reading
-    spans = reading.read(range(len(reading.chunks)))
-    cut = sum(start > c.start or end < c.end for c, (start, end) in zip(reading.chunks, spans, strict=True))
+    small = one.over_chunks.chunking
+    read = [small.reading.read_as[chunk.chunk_id] for chunk in small.chunks]
+    cut = sum(span.start > c.start or span.end < c.end for c, span in zip(small.chunks, read, strict=True))
     assert bool(messages) == bool(cut)
     _, _, reporter = searched("{kind: parent, chunk: {kind: sentence, chunk_size: [60]}}")
     assert [text for text in reporter.warnings if "are not completely inside" in text]

@@ -4,7 +4,6 @@ from typing import Any
 
 from harness.kinds import Kind, Kinds
 from harness.search.feedback.rm3 import Rm3, Rm3Config
-from harness.search.feedback.rocchio import Rocchio, RocchioConfig
 from harness.search.feedback.step import Feedback, FeedbackConfig
 
-KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), Kind(RocchioConfig, Rocchio))
+KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), retired={"rocchio": "Use `rm3`."})

@@ -3,17 +3,14 @@
 from typing import Any
 
 from harness.kinds import Kind
-from harness.search.fuse.dbsf import Dbsf, DbsfConfig
 from harness.search.fuse.minmax import MinMax, MinMaxConfig
 from harness.search.fuse.routes import Fusion, route_names
 from harness.search.fuse.rrf import Rrf, RrfConfig
 from harness.search.fuse.weighted import Weighted, WeightedConfig
-from harness.search.fuse.zscore import ZScore, ZScoreConfig
 
 FUSIONS: tuple[Kind[Any, Fusion[Any]], ...] = (
     Kind(RrfConfig, Rrf),
     Kind(MinMaxConfig, MinMax),
-    Kind(ZScoreConfig, ZScore),
-    Kind(DbsfConfig, Dbsf),
     Kind(WeightedConfig, Weighted),
 )
+RETIRED = dict.fromkeys(("zscore", "dbsf"), "Use `minmax`, which also fuses by rescaled scores.")

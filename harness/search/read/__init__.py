@@ -3,16 +3,13 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
-from harness.search.read.adjacent import Adjacent, AdjacentConfig
-from harness.search.read.merge import ParentMerge, ParentMergeConfig
 from harness.search.read.parent import Parent, ParentConfig
-from harness.search.read.step import Merger, ReadConfig, Reader
+from harness.search.read.step import ReadConfig, Reader
 from harness.search.read.window import Window, WindowConfig
 
 KINDS: Kinds[Reader[Any]] = Kinds(
     "read",
     Kind(ParentConfig, Parent),
     Kind(WindowConfig, Window),
-    Kind(ParentMergeConfig, ParentMerge),
-    Kind(AdjacentConfig, Adjacent),
+    retired=dict.fromkeys(("merge", "adjacent"), "Use `parent` or `window`, or larger chunks."),
 )

@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.kinds import Kind, Kinds
-from harness.search.fuse import FUSIONS
+from harness.search.fuse import FUSIONS, RETIRED
 from harness.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
@@ -27,4 +27,5 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     *FUSIONS,
     Kind(PythonConfig, PythonRetriever),
     Kind(HttpConfig, HttpRetriever),
+    retired=RETIRED,
 )

@@ -11,13 +11,11 @@ from harness.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
 from harness.search.rewrite.llm_entities import LlmEntitiesConfig, LlmEntitiesRewriter
 from harness.search.rewrite.multi_query import MultiQueryConfig, MultiQueryRewriter
 from harness.search.rewrite.python import PythonRewriter, PythonRewriterConfig
-from harness.search.rewrite.statement import StatementConfig, StatementRewriter
 from harness.search.rewrite.template import TemplateConfig, TemplateRewriter
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",
     Kind(TemplateConfig, TemplateRewriter),
-    Kind(StatementConfig, StatementRewriter),
     Kind(EntitiesConfig, EntitiesRewriter),
     Kind(LlmRewriterConfig, LlmRewriter),
     Kind(MultiQueryConfig, MultiQueryRewriter),
@@ -25,4 +23,5 @@ KINDS: Kinds[Rewriter[Any]] = Kinds(
     Kind(LlmEntitiesConfig, LlmEntitiesRewriter),
     Kind(PythonRewriterConfig, PythonRewriter),
     Kind(HttpRewriterConfig, HttpRewriter),
+    retired={"statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none."},
 )

@@ -8,17 +8,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from harness.search.fuse import (
-    Dbsf,
-    DbsfConfig,
-    Fusion,
-    MinMax,
-    MinMaxConfig,
-    Rrf,
-    RrfConfig,
-    ZScore,
-    ZScoreConfig,
-)
+from harness.search.fuse import Fusion, MinMax, MinMaxConfig, Rrf, RrfConfig
 from harness.search.query_steps import SeveralRewriter
 from harness.search.rewrite.prompted import PromptedConfig, ask_about, identity_of, lines_of
 from harness.search.step import Identity
@@ -29,8 +19,6 @@ from harness.types import Query, Ranking
 _FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {
     "rrf": lambda k: Rrf(RrfConfig.model_construct(routes=(), k=k)),
     "minmax": lambda k: MinMax(MinMaxConfig.model_construct(routes=())),
-    "zscore": lambda k: ZScore(ZScoreConfig.model_construct(routes=())),
-    "dbsf": lambda k: Dbsf(DbsfConfig.model_construct(routes=())),
 }
 
 
@@ -40,7 +28,7 @@ class ManyConfig(PromptedConfig):
     takes_number: ClassVar[bool] = True
     n: int
     with_question: bool = Field(True, description="Search the question as it is, too, as one more.")
-    fuse: Literal["rrf", "minmax", "zscore", "dbsf"] = Field(
+    fuse: Literal["rrf", "minmax"] = Field(
         "rrf",
         description="How what they find becomes one ranking: by the fusion of that name, all counting alike.",
     )
