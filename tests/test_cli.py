@@ -56,7 +56,7 @@ def test_wrong_usage_exits_with_2(capsys):
 def test_an_unknown_argument_is_answered_with_the_usage_of_its_command(capsys):
     assert exit_code("score", "run.txt", "qrels.txt") == 2
     shown = capsys.readouterr().err
-    assert "[--run RUN]" in shown
+    assert "[--run RUN [RUN ...]]" in shown
     assert "harness score: error: unrecognized arguments: run.txt qrels.txt" in shown
 
 

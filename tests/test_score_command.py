@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import refused, run, table
+from tests.command import one_line, refused, run, table
 
 # q1: judged a 3, b 0, c 1. The run ranks b, a: DCG 0 + 3/log2(3) = 1.892789, ideal 3 + 1/log2(3) = 3.630930.
 # q2: judged d 1. The run ranks d first: 1. q3 is judged and not in the run; q4 is in the run and not judged.
@@ -78,6 +78,39 @@ def test_json_says_its_convention(files, capsys):
     assert content["convention"] == "trec_eval"
     assert set(content["means"]) == {"recall(rel=2)@5", "ap"}
     assert set(content["queries"]) == {"q1", "q2"}
+
+
+def test_every_run_is_scored_however_it_is_named(files, capsys, tmp_path):
+    run, other = files[1], str(tmp_path / "other.txt")
+    Path(other).write_text("q1 Q0 a 1 1 x\nq2 Q0 d 1 1 x\n")
+    one = ("--measures", "rr", "--format", "csv")
+    both = f"run,query_id,measure,value\n{run},all,rr,0.75\n{other},all,rr,1.0\n"
+    assert score(capsys, *files, "--run", other, *one)[1] == both
+    _, out, err = score(capsys, "--run", run, other, "--qrels", files[3], *one)
+    assert out == both
+    assert f"{run}: 1 judged query has no ranking, such as q3" in one_line(err)
+    assert [
+        line.split() for line in score(capsys, *files, "--run", other, "--measures", "rr")[1].splitlines()
+    ] == [
+        [run, "rr", "all", "0.7500"],
+        [other, "rr", "all", "1.0000"],
+    ]
+    content = json.loads(score(capsys, *files, "--run", other, "--format", "json", "--measures", "rr")[1])
+    assert {name: each["means"] for name, each in content["runs"].items()} == {
+        run: {"rr": 0.75},
+        other: {"rr": 1.0},
+    }
+    assert f"--run names {run} twice." in refused(capsys, "score", *files, "--run", run)
+
+
+def test_measures_are_named_in_any_spelling(files, capsys):
+    by_comma = score(capsys, *files, "--measures", "rr,recall(rel=2)@5,ap")
+    assert by_comma[0] == 0
+    assert score(capsys, *files, "--measures", "rr", "recall(rel=2)@5,ap") == by_comma
+    assert (
+        score(capsys, "--measures", "rr", *files, "--measures", "recall(rel=2)@5", "--measures", "ap")
+        == by_comma
+    )
 
 
 def test_gzip_reads_as_plain_text_does(files, capsys, tmp_path):

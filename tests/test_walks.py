@@ -1,24 +1,44 @@
 """The tool that counts the files that a query, a label, a setting and an LLM grade pass through."""
 
-from tools.walks import walks
+from pathlib import Path
+
+import pytest
+
+from tools.walks import table, walks
 
 
-def test_a_walk_holds_the_files_that_read_use_and_score_a_value():
-    found = walks()
-    assert list(found) == ["query", "label", "setting", "LLM grade"]
+@pytest.fixture(scope="module")
+def found():
+    return walks()
+
+
+def test_a_walk_holds_the_files_that_read_use_and_score_a_value(found):
+    assert list(found) == ["query", "chunk", "ranking", "label", "setting", "LLM grade"]
     # read, searched with, scored
     assert in_order(found["query"], "corpus/queries.py", "search/retrieve/bm25.py", "measures/score.py")
     assert in_order(found["label"], "corpus/labels.py", "corpus/anchoring.py", "measures/qrels.py")
-    assert found["setting"][0] == "config/load.py"
+    assert next(iter(found["setting"].itself)) == "config/load.py"
     # answered, kept, scored
     assert in_order(found["LLM grade"], "llm/client.py", "store/ledger.py", "measures/qrels.py")
     # rows that are made when they are read count too
     assert in_order(found["LLM grade"], "judging/graded.py", "evaluate/evaluating.py")
     # what has nothing to do with a value is not on its walk
-    assert "search/retrieve/bm25.py" not in found["label"]
-    assert not any(file.startswith("corpus/") for file in found["LLM grade"])
+    assert "search/retrieve/bm25.py" not in found["label"].all
+    assert not any(file.startswith("corpus/") for file in found["LLM grade"].all)
+
+
+def test_what_holds_a_value_carries_it_on_its_walk(found):
+    # BenchConfig, Chunked and Searched hold settings; the flow is given them and never a setting by itself
+    assert "bench/flow.py" in found["setting"].all
+    assert "bench/flow.py" not in found["setting"].itself
+    assert all(set(walk.itself) <= set(walk.all) for walk in found.values())
+
+
+def test_the_figures_of_the_house_are_those_of_the_tool(found):
+    page = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert table(found) in page, "run `make docs`"
 
 
 def in_order(walk, *files):
-    places = [walk.index(file) for file in files]
+    places = [list(walk.itself).index(file) for file in files]
     return places == sorted(places)

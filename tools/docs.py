@@ -1,7 +1,8 @@
 """Write what is generated in the docs: configuration, measures, answer-measures, tables of results, README.
 
 `make docs` writes; with --check nothing is written and the exit code says whether something would change.
-The table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not.
+The README's table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not. The table
+of CONTRIBUTING.md counts the files on each walk (tools/walks.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import walks
 from reference.answer_measures import answer_measures_reference
 from reference.configuration import reference
 from reference.measures import measures_reference
@@ -25,6 +27,7 @@ from harness.report import SummaryRow
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")
 TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
+WALKS = ("<!-- walks: made by make docs -->", "<!-- end of walks -->")
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 # Figures of a model move in their last digits between processors; a page is stale beyond this.
@@ -64,8 +67,9 @@ def _show(value: float | None) -> str:
 
 
 def pages(table: bool = True) -> dict[Path, str]:
-    """Every generated page with its content; without ``table`` not the README, whose numbers take a run."""
+    """Every generated page with its content; without ``table`` none whose numbers take a run."""
     readme, results = ROOT / "README.md", ROOT / "docs" / "results.md"
+    contributing = ROOT / "CONTRIBUTING.md"
     written = {
         ROOT / "docs" / "configuration.md": reference(),
         ROOT / "docs" / "measures.md": measures_reference(),
@@ -74,6 +78,7 @@ def pages(table: bool = True) -> dict[Path, str]:
     }
     if table:
         written[readme] = _between(readme, QUICKSTART, quickstart_table())
+        written[contributing] = _between(contributing, WALKS, walks.table(walks.walks()))
     return written
 
 
@@ -96,7 +101,7 @@ def main() -> None:
     """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
-    parser.add_argument("--no-run", action="store_true", help="leave out the README, whose table takes a run")
+    parser.add_argument("--no-run", action="store_true", help="leave out the tables that take a run")
     args = parser.parse_args()
     check, stale = args.check, []
     for path, content in pages(not args.no_run).items():

@@ -1,12 +1,14 @@
-"""Count the files of the harness that a query, a label, a setting and an LLM grade pass through.
+"""Count the files of the harness that a query, a label, a setting, … pass through.
 
     python tools/walks.py            # the counts
     python tools/walks.py --files    # and the files, in the order in which each is first reached
 
 A small benchmark is run (two documents, BM25, graded by labels, then by a judge at a local server) while
 every call into the harness is traced. A file is on a walk if one of its functions is given the value or
-returns it, by itself or in a sequence, set or dictionary. What only holds it in a field, such as a corpus,
-does not count, and neither do the functions that Python writes for dataclasses.
+returns it: by itself, in a sequence, set or dictionary, or in an object of the harness that holds it in a
+field, such as ``BenchConfig`` and ``Searched`` with their settings. Both are counted: files that see the
+value itself, and with those that see it only in such an object. Functions that Python writes for dataclasses
+do not count.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import islice
 from pathlib import Path
@@ -25,8 +29,8 @@ from types import FrameType
 from typing import Any
 
 HARNESS = Path(__file__).parent.parent / "harness"
-# how many of the values of a container are looked at, and how deep
-_LOOKED_AT, _DEPTH = 3, 3
+# how many of the values of a container are looked at, and how deep containers and objects may be nested
+_LOOKED_AT, _DEPTH, _OBJECTS = 3, 3, 2
 
 
 def forms() -> dict[str, tuple[type, ...]]:
@@ -35,22 +39,34 @@ def forms() -> dict[str, tuple[type, ...]]:
     from harness.corpus.labels import LabelRow
     from harness.judge.records import Graded
     from harness.llm.client import Reply
+    from harness.measures.chunks import ChunkTable
     from harness.measures.qrels import SpanQrels
-    from harness.types import Judgment, LlmAnswer, Query
+    from harness.search.step import Passages
+    from harness.types import Chunk, Judgment, LlmAnswer, Query, Ranking
 
     return {
         "query": (Query,),
+        "chunk": (Chunk, ChunkTable, Passages),
+        "ranking": (Ranking,),
         "label": (LabelRow, Judgment, SpanQrels),
         "setting": (Setting,),
         "LLM grade": (Reply, LlmAnswer, Graded, Judgment, SpanQrels),
     }
 
 
+@dataclass(slots=True)
+class Walk:
+    """Files in the order in which they were first reached: by the value ``itself``, and in any form."""
+
+    itself: dict[str, None] = field(default_factory=dict)
+    all: dict[str, None] = field(default_factory=dict)
+
+
 class Walks:
     """A profiler that notes, for everything that is followed, the files that it passes through."""
 
     def __init__(self, followed: Mapping[str, tuple[type, ...]]) -> None:
-        self.files: dict[str, dict[str, None]] = {name: {} for name in followed}
+        self.found: dict[str, Walk] = {name: Walk() for name in followed}
         self._followed = followed
         self._names: dict[str, str | None] = {}
 
@@ -71,15 +87,20 @@ class Walks:
             [frame.f_locals.get(one) for one in code.co_varnames[:count]] if event == "call" else [returned]
         )
         for followed, types in self._followed.items():
-            files = self.files[followed]
-            if name not in files and any(_holds(one, types, _DEPTH) for one in given):
-                files[name] = None
+            walk = self.found[followed]
+            if name not in walk.itself and any(_holds(one, types, _DEPTH, 0) for one in given):
+                walk.itself[name] = walk.all[name] = None
+            if name not in walk.all and any(_holds(one, types, _DEPTH, _OBJECTS) for one in given):
+                walk.all[name] = None
 
 
-def _holds(value: Any, types: tuple[type, ...], depth: int) -> bool:
-    """Whether a value is of one of the types, or a container of such values."""
+def _holds(value: Any, types: tuple[type, ...], depth: int, objects: int) -> bool:
+    """Whether a value is of one of the types, or a container of such values, or an object that holds any."""
     if isinstance(value, types):
         return True
+    if objects and type(value).__module__.startswith("harness."):
+        parts = [getattr(value, name, None) for name in _fields(type(value))]
+        return any(_holds(part, types, depth, objects - 1) for part in parts)
     if (
         not depth
         or not isinstance(value, dict | Sequence | set | frozenset)
@@ -91,7 +112,13 @@ def _holds(value: Any, types: tuple[type, ...], depth: int) -> bool:
         parts = list(islice(value.copy().values() if isinstance(value, dict) else iter(value), _LOOKED_AT))
     except AttributeError:  # a sequence that is still being made
         return False
-    return any(_holds(part, types, depth - 1) for part in parts)
+    return any(_holds(part, types, depth - 1, objects) for part in parts)
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """What the objects of a class hold: the fields of a dataclass or of a model."""
+    return tuple(getattr(kind, "__dataclass_fields__", None) or getattr(kind, "model_fields", ()))
 
 
 @contextmanager
@@ -167,15 +194,21 @@ def _run(relevance: str, followed: Mapping[str, tuple[type, ...]]) -> Walks:
     return walks
 
 
-def walks() -> dict[str, list[str]]:
-    """The files of each walk, in the order in which they are reached."""
+def walks() -> dict[str, Walk]:
+    """The walk of everything that is followed."""
     followed = forms()
     grade = {"LLM grade": followed.pop("LLM grade")}
-    found = _run("labels: {folder}/labels.csv", followed).files
+    found = _run("labels: {folder}/labels.csv", followed).found
     with _judge() as url:
         endpoint = f"{{base_url: '{url}', model: m, api_key_env: null}}"
-        found |= _run(f"relevance: {{judge: llm, endpoint: {endpoint}}}", grade).files
-    return {name: list(files) for name, files in found.items()}
+        found |= _run(f"relevance: {{judge: llm, endpoint: {endpoint}}}", grade).found
+    return found
+
+
+def table(found: Mapping[str, Walk]) -> str:
+    """The counts, as CONTRIBUTING.md has them."""
+    rows = [f"| {name} | {len(walk.itself)} | {len(walk.all)} |" for name, walk in found.items()]
+    return "\n".join(["| value | files | with what holds it |", "|---|---:|---:|", *rows])
 
 
 def main() -> None:
@@ -183,10 +216,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--files", action="store_true", help="name the files")
     named = parser.parse_args().files
-    for name, files in walks().items():
-        print(f"{name}: {len(files)} files")
-        if named:
-            print("".join(f"    {file}\n" for file in files), end="")
+    found = walks()
+    print(table(found))
+    for name, walk in found.items() if named else ():
+        print(f"\n{name}:")
+        for file in walk.all:
+            print(f"    {file}{'' if file in walk.itself else ', in what holds it'}")
 
 
 if __name__ == "__main__":

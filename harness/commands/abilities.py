@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands.declaring import QUIET, Command, command, flag, number, option, path, results_folder
+from harness.commands.declaring import QUIET, Command, command, flag, number, path, results_folder, several
 from harness.commands.shared import print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
 _MAKING = (
     path("--output", "not overwritten", required=True),
     number("--passages", 5, "passages per trial"),
-    option(
+    several(
         "--rates",
-        default="0,0.2,0.4,0.6,0.8",
-        metavar="LIST",
-        help="shares of noise; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are noise",
+        "shares of noise, separated by commas or spaces; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are "
+        "noise",
+        "SHARE",
     ),
     number("--seed", 2333, "seed of random draws"),
 )
@@ -120,10 +120,11 @@ def _options(args: argparse.Namespace) -> Any:
     from harness.abilities.rgb import RgbOptions
     from harness.errors import ConfigError
 
+    given = ",".join(args.rates) or "0,0.2,0.4,0.6,0.8"
     try:
-        rates = tuple(dict.fromkeys(float(one) for one in args.rates.split(",")))
+        rates = tuple(dict.fromkeys(float(one) for one in given.split(",")))
     except ValueError:
-        raise ConfigError(f"--rates is {args.rates!r}; write shares such as 0,0.2,0.4.") from None
+        raise ConfigError(f"--rates is {given!r}; write shares such as 0,0.2,0.4.") from None
     if args.passages < 1 or not all(0 <= rate < 1 for rate in rates):
         raise ConfigError("--passages is at least 1, and --rates are from 0 to below 1 (1 is rejection).")
     return RgbOptions(args.passages, rates, args.seed)

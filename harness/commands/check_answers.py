@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.commands.declaring import QUIET, command, config_file, flag, option
-from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices
+from harness.commands.declaring import QUIET, command, config_file, flag
+from harness.commands.shared import TWO_ROUNDS, measures, names_of_measures, print_prices
 
 _DESCRIPTION = """\
 Try the measures of answers that ask a language model on answers whose true score is known by construction:
@@ -26,9 +26,7 @@ answers of your own: harness score-answers --human.
     "try the model that scores answers on answers whose scores are known",
     _DESCRIPTION,
     config_file("with answer_measures and answer_judge"),
-    option(
-        "--measures", metavar="NAMES", help="separated by commas; default: those of CONFIG that ask a model"
-    ),
+    measures("those of CONFIG that ask a model"),
     flag("--dry-run", "say what would be asked, and what that costs; ask nothing"),
     QUIET,
 )
@@ -39,7 +37,7 @@ def check_answers(args: argparse.Namespace) -> int:
     from harness.running.context import Context
     from harness.terminal import TerminalReporter, print_line, show
 
-    config = load_answer_scoring(args.config, names_of_measures(args.measures or ""))
+    config = load_answer_scoring(args.config, names_of_measures(args.measures))
     reporter = TerminalReporter(quiet=args.quiet)
     with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:

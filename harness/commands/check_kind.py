@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands.declaring import command, option, path
+from harness.commands.declaring import command, option, several
 
 if TYPE_CHECKING:
     from harness.contract.steps import OwnStep
@@ -39,7 +39,7 @@ contract.
         default="rankings",
         help="for a retriever: whether it ranks, or builds a retriever of LangChain or LlamaIndex",
     ),
-    path("--file", "for a parser: a file to read", action="append", default=[]),
+    several("--file", "for a parser: files to read", "FILE", type=Path),
 )
 def check_kind(args: argparse.Namespace) -> int:
     """Try every step and print what was found; 1 if a check fails."""

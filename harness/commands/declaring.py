@@ -50,8 +50,28 @@ def command(
 
 
 def option(*names: str, **settings: Any) -> Option:
-    """An argument or option, in the words of argparse."""
+    """An argument or option, in the words of argparse; one that takes a value is refused the second time."""
+    if names[0].startswith("-") and not {"action", "nargs"} & set(settings):
+        settings["action"] = _Once
     return lambda parser: parser.add_argument(*names, **settings)
+
+
+class _Once(argparse.Action):
+    """Keeps the value of an option; where argparse would forget the first of two, this is an error."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        given: set[str] = vars(namespace).setdefault("_given", set())
+        if self.dest in given:
+            parser.error(f"{option_string} is given twice, but takes one value")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
+def several(name: str, help: str, metavar: str, **settings: Any) -> Option:
+    """An option of several values, ``--x a b`` or ``--x a --x b``; an empty list if it is not given."""
+    return option(
+        name, help=help, metavar=metavar, **{"nargs": "+", "action": "extend", "default": [], **settings}
+    )
 
 
 def path(name: str, help: str, metavar: str = "FILE", **settings: Any) -> Option:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.commands.declaring import flag, group, option, path
+from harness.commands.declaring import flag, group, option, path, several
 from harness.commands.shared import names_of_measures
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ _DEFAULTS = {
 
 OPTIONS = group(
     "what another pipeline returned",
-    path("--hits", ".jsonl, .csv or .parquet; each file is one setting", nargs="+"),
+    several("--hits", ".jsonl, .csv or .parquet; each file is one setting", "FILE", type=Path),
     path("--queries", "CSV or JSONL with query_id and text"),
     path("--labels", "CSV or JSONL with query_id, document, grade and place"),
-    option("--documents", nargs="+", metavar="GLOB", help="the documents that the pipeline searched"),
+    several("--documents", "the documents that the pipeline searched", "GLOB", default=None),
     option("--name", help="name of the results folder; default: the name of the first file"),
     path("--results", "where to create that folder; default results", "FOLDER"),
     path("--cache", "default .cache/harness", "FOLDER"),
@@ -126,7 +126,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
         "cache": args.cache,
         "results": args.results,
     }
-    if args.measures is not None:
+    if args.measures:
         fields["measures"] = tuple(names_of_measures(args.measures))
     try:
         return BenchConfig.model_validate(fields)

@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from harness.commands.declaring import command, option, path
+from harness.commands.declaring import command, option, path, several
 
 if TYPE_CHECKING:
     from harness.corpus.importers import ImportSummary
@@ -41,13 +41,7 @@ offset checked; see docs/testset.md:
         "your own documents: csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
     ),
     path("source", "the folder or file to read", "SOURCE"),
-    option(
-        "--documents",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="for a test set: its documents; may be given several times",
-    ),
+    several("--documents", "for a test set: its documents", "GLOB"),
     path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
     path("--qrels", "beir: which qrels to read if DIR holds several, such as qrels/dev.tsv"),
     path(

@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.commands.declaring import command, flag, number, one_of, option, path
+from harness.commands.declaring import command, flag, number, one_of, option, path, several
 from harness.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
@@ -38,9 +38,7 @@ See docs/labelling.md.
     _DESCRIPTION,
     path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
     path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
-    option(
-        "--documents", nargs="+", default=[], metavar="GLOB", help="the documents of --pool, without CONFIG"
-    ),
+    several("--documents", "the documents of --pool, without CONFIG", "GLOB"),
     path(
         "--results",
         "folder such as results/mine: its passages, in the order that settles the verdict soonest",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.commands import hits
-from harness.commands.declaring import command, flag, option, path
-from harness.commands.shared import names_of_measures
+from harness.commands.declaring import command, flag, option, path, several
+from harness.commands.shared import measures, names_of_measures
+
+if TYPE_CHECKING:
+    from harness.trec.evaluate import DocScores
+    from harness.trec.tables import Qrels
 from harness.text.numbers import counted
 
 _DESCRIPTION = """\
@@ -14,6 +20,7 @@ Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules 
 
   harness score --run run.txt --qrels qrels.txt
   harness score --run run.txt --qrels qrels.txt --measures ndcg_lin@10,ap --per-query --format csv
+  harness score --run before.txt after.txt --qrels qrels.txt
   harness score --run run.parquet --qrels beir-folder --measures ndcg_exp@10 --convention harness
 
 Runs and qrels: TREC text (also from a pipe), .csv and .tsv with named columns (all also as .gz), or
@@ -42,13 +49,9 @@ _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
     "score",
     "evaluate a TREC run against qrels, or what another pipeline returned",
     _DESCRIPTION,
-    path("--run", "the run file", "RUN", dest="ranked"),
+    several("--run", "the run file; of several, each value with its file", "RUN", type=Path, dest="ranked"),
     path("--qrels", "the judgments", "QRELS"),
-    option(
-        "--measures",
-        metavar="NAMES",
-        help=f"separated by commas; default {_MEASURES.replace(',', ', ')}; for hits, those of a benchmark",
-    ),
+    measures(f"{_MEASURES.replace(',', ', ')}; for hits, those of a benchmark"),
     flag("--per-query", "print every query before the means"),
     option("--format", choices=("text", "csv", "json"), default="text", help="default text"),
     option(
@@ -76,33 +79,43 @@ def score(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
-    from harness.terminal import TerminalReporter, write_out
-    from harness.trec import TrecError, evaluate, read_qrels, read_run
+    from harness.terminal import write_out
+    from harness.trec import read_qrels
     from harness.trec.layout import LAYOUTS
 
-    measures = names_of_measures(_MEASURES if args.measures is None else args.measures)
-    if not measures:
-        raise ConfigError("--measures is empty; omit it to get the default measures.")
+    files: list[Path] = args.ranked
+    if len(set(files)) < len(files):
+        raise ConfigError(f"--run names {max(files, key=files.count)} twice.")
     judged = read_qrels(args.qrels)
-    ranked = read_run(args.ranked)
+    scores = {str(file): _scores(file, judged, args, alone=len(files) == 1) for file in files}
+    write_out(LAYOUTS[args.format](scores, args.per_query))
+    return 0
+
+
+def _scores(file: Path, judged: Qrels, args: argparse.Namespace, *, alone: bool) -> DocScores:
+    """The scores of a run; notes about it go to the terminal, with its file unless it is the only one."""
+    from harness.errors import ConfigError
+    from harness.terminal import TerminalReporter
+    from harness.trec import TrecError, evaluate, read_run
+
+    ranked = read_run(file)
     asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
     if asked and answered and not asked & answered:
         raise TrecError(
-            f"{args.ranked} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
+            f"{file} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
             f"judgments have {_some(asked)}. Do the files belong together, and are the ids spelled the same "
             f"way?"
         )
     try:
-        scores = evaluate(ranked, judged, measures, args.convention)
+        scores = evaluate(ranked, judged, names_of_measures(args.measures or [_MEASURES]), args.convention)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    reporter = TerminalReporter()
+    reporter, about = TerminalReporter(), "" if alone else f"{file}: "
     if not any(scores.means().values()) and not any(evaluate(ranked, judged, ["judged"]).means().values()):
-        reporter.warn("no ranked document is judged for its query: do run and qrels belong together?")
+        reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
     for note in _notes(answered, asked, args.convention):
-        reporter.note(note)
-    write_out(LAYOUTS[args.format](scores, args.per_query))
-    return 0
+        reporter.note(about + note)
+    return scores
 
 
 def _notes(ranked: set[str], judged: set[str], convention: str) -> list[str]:

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import QUIET, command, flag, option, path, results_folder
-from harness.commands.shared import TWO_ROUNDS, names_of_measures, print_prices, refuse_other_than_csv
+from harness.commands.shared import (
+    TWO_ROUNDS,
+    measures,
+    names_of_measures,
+    print_prices,
+    refuse_other_than_csv,
+)
 
 if TYPE_CHECKING:
     from harness.answering.external import MeasureScores
@@ -42,11 +48,7 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
     "measure the answers of another pipeline",
     _DESCRIPTION,
     path("file", ".jsonl, .csv, .tsv or .xlsx"),
-    option(
-        "--measures",
-        metavar="NAMES",
-        help="separated by commas; default: those of --config, else exact_match, token_f1",
-    ),
+    measures("those of --config, else exact_match, token_f1"),
     path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
     path("--output", "write all values to this .csv file"),
     path(
@@ -61,16 +63,13 @@ def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
     from harness.answering.external import external_table, price_external, score_external
     from harness.config.answer_scoring import load_answer_scoring
-    from harness.errors import ConfigError
     from harness.external.answer_files import read_answers
     from harness.report import counted
     from harness.running.context import Context
     from harness.store import write_text
     from harness.terminal import TerminalReporter, print_line, show
 
-    names = names_of_measures(args.measures or "")
-    if args.measures is not None and not names:
-        raise ConfigError("--measures is empty; omit it to get the default measures.")
+    names = names_of_measures(args.measures)
     refuse_other_than_csv(args.output)
     config = load_answer_scoring(args.config, names)
     exchanges = read_answers(args.file)

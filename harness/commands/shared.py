@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.commands.declaring import Option, several
+
 if TYPE_CHECKING:
     from harness.config import BenchConfig
     from harness.search import PendingCalls
@@ -17,10 +19,20 @@ _SHOWN = 5
 TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
 
 
-def names_of_measures(text: str) -> list[str]:
-    """Split at the commas outside parentheses; each name once."""
-    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", text)
-    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
+def measures(default: str) -> Option:
+    """``--measures``, where ``names_of_measures`` reads them."""
+    return several("--measures", f"separated by commas or spaces; default: {default}", "NAMES")
+
+
+def names_of_measures(given: Sequence[str]) -> list[str]:
+    """Split at the commas outside parentheses; each name once. None for an option that is not given."""
+    from harness.errors import ConfigError
+
+    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(given))
+    found = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if given and not found:
+        raise ConfigError("--measures is empty; omit it to get the default measures.")
+    return found
 
 
 def refuse_other_than_csv(output: Path | None) -> None:

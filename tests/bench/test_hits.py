@@ -43,7 +43,8 @@ def score(corpus, shared_cache, capsys):
     def run(*files, more=()):
         words = ["score", "--hits", *map(str, files), "--queries", f"{corpus}/queries.csv"]
         words += ["--labels", f"{corpus}/labels.csv", "--documents", f"{corpus}/docs/*.txt"]
-        words += ["--results", f"{corpus}/results", "--cache", str(shared_cache), "--name", "mine", *more]
+        words += ["--results", f"{corpus}/results", "--cache", str(shared_cache), *more]
+        words += [] if "--name" in more else ["--name", "mine"]
         with pytest.raises(SystemExit) as stopped:
             main(words)
         out = capsys.readouterr()
@@ -175,8 +176,8 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     good = [{"query_id": q, "score": 1.0, "text": text} for q, text in found.items()]
     poor = [{"query_id": q, "score": 1.0, "text": SENTENCES["people"][3]} for q in found]
     (corpus / "b").mkdir()
-    files = [write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)]
-    code, mine, output = score(*files)
+    one, other = write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)
+    code, mine, output = score(one, more=("--hits", str(other)))
     assert code == 0
     names = {row["setting"] for row in rows(mine, "summary.csv")}
     assert names == {f"{corpus.name}/hits", "b/hits"}

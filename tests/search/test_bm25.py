@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from harness.bench.flow import run_bench
 from harness.bench.plan import make_plan
@@ -48,7 +49,10 @@ def search(tmp_path):
 
 
 def paper(method, query, texts, k1, b, delta):
-    """BM25 of all texts, term by term, by the formulas as Kamphuis et al. (ECIR 2020, table 1) state them."""
+    """BM25 of all texts, by the formulas as Kamphuis et al. (ECIR 2020, table 1) state them.
+
+    Over the terms that query and document share: so Lv and Zhai define BM25+ and BM25L.
+    """
     documents = [text.split() for text in texts]
     average = sum(map(len, documents)) / len(documents)
     n = len(documents)
@@ -58,7 +62,7 @@ def paper(method, query, texts, k1, b, delta):
         norm = 1 - b + b * len(document) / average
         for term in query.split():
             df, tf = sum(term in one for one in documents), counts[term]
-            if df == 0:
+            if tf == 0:
                 continue
             if method == "lucene":
                 score += math.log(1 + (n - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * norm)
@@ -99,6 +103,36 @@ def test_delta_can_be_set(search):
     (ranking,) = search(config, TEXTS, "crane ship")
     true = dict(zip(passages().ids, paper("bm25l", "crane ship", TEXTS, 1.5, 0.75, 0.2), strict=True))
     assert [true[i] for i in ranking.chunk_ids] == pytest.approx(ranking.scores, abs=1e-6)
+
+
+# k1 = 1 and b = 0, so a chunk's length does not count. Of 4 chunks 2 have pump, 1 has seal, tf is 9 or 1.
+# bm25+: idf ln(5/2) and ln 5; (2 tf / (tf + 1) + delta). 0.916291 · 1.8 and 1.609438 · 1 without delta,
+#   · 2.8 and · 2 with 1: the rarer word, said once, goes ahead of the one that is repeated.
+# bm25l: idf ln(5/2.5) and ln(5/1.5); 2 (tf + delta) / (1 + tf + delta). 0.693147 · 1.8 and 1.203973 · 1
+#   without, · 19/10.5 and · 3/2.5 with 0.5.
+REPEATED, RARE, ONCE = "d:0-1", "d:1-2", "d:2-3"
+
+
+@pytest.mark.parametrize(
+    ("method", "delta", "expected"),
+    [
+        ("bm25+", 0.0, {REPEATED: 1.649323, RARE: 1.609438, ONCE: 0.916291}),
+        ("bm25+", 1.0, {RARE: 3.218876, REPEATED: 2.565614, ONCE: 1.832581}),
+        ("bm25l", 0.0, {REPEATED: 1.247665, RARE: 1.203973, ONCE: 0.693147}),
+        ("bm25l", 0.5, {RARE: 1.444767, REPEATED: 1.254266, ONCE: 0.831777}),
+    ],
+)
+def test_delta_is_for_shared_terms_alone_and_changes_the_order(search, method, delta, expected):
+    texts = ["pump " * 9, "seal", "pump rain", "rain"]
+    config = Bm25Config(method=method, delta=delta, k1=1, b=0, analyser="plain")
+    (ranking,) = search(config, texts, "pump seal")
+    assert list(ranking.chunk_ids) == list(expected)
+    assert list(ranking.scores) == pytest.approx(list(expected.values()), abs=1e-6)
+
+
+def test_delta_is_refused_where_the_formula_has_none():
+    with pytest.raises(ValidationError, match=r"delta is for the methods bm25\+ and bm25l; lucene has none"):
+        Bm25Config(delta=0.5)
 
 
 def test_what_shares_no_term_is_no_hit(search):

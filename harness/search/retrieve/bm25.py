@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.kinds import Section
 from harness.search.depth import Depth
@@ -36,20 +36,30 @@ class Bm25Config(TermsConfig, RetrieverConfig):
         "a term that is in half of the chunks.",
     )
     delta: float | None = Field(
-        None, ge=0, description="For `bm25+` and `bm25l`; empty: 1 and 0.5, as their authors propose."
+        None,
+        ge=0,
+        description="For `bm25+` and `bm25l`: what every term of the query that a chunk has earns above its "
+        "frequency, however long the chunk; empty: 1 and 0.5, as their authors propose.",
     )
     feedback: Annotated[SerializeAsAny[FeedbackConfig] | None, Section("feedback")] = Field(
         None,
         description="Pseudo-relevance feedback: search once, then again with terms from the top results.",
     )
 
+    @model_validator(mode="after")
+    def _has_delta(self) -> Self:
+        if self.delta is not None and self.method not in _DELTA:
+            raise ValueError(f"delta is for the methods bm25+ and bm25l; {self.method} has none")
+        return self
+
 
 class Bm25Retriever(Retriever[Bm25Config]):
     """Builds the index in memory and scores every query against all chunks.
 
-    A chunk is a hit where it shares a term with the query that counts: a score of zero, or for ``bm25+`` and
-    ``bm25l`` that of a chunk without any term of the query, is none. A query without such terms has an empty
-    ranking. A term that the query repeats counts as often (no k3).
+    A score is the sum over the terms that query and chunk share; ``bm25+`` and ``bm25l`` add delta to these
+    terms alone (Lv and Zhai, CIKM and SIGIR 2011). A chunk is a hit where its score is above
+    zero. A query without such terms has an empty ranking. A term that the query repeats counts as often (no
+    k3).
     """
 
     def identity(self, tools: Tools) -> Identity:
@@ -58,6 +68,8 @@ class Bm25Retriever(Retriever[Bm25Config]):
         own = self.config.model_dump(mode="json", exclude=left_out)
         feedback = self.config.feedback
         more = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
+        # rankings that were kept before delta was for shared terms alone are others
+        more += ["delta of shared terms"] if self.config.method in _DELTA else []
         return [own, version("bm25s"), Terms(self.config).identity, *more]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
@@ -150,14 +162,14 @@ class Index:
         if not asked or self.scores is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         matrix, absent = self.scores.scores, self.scores.nonoccurrence_array
-        # what a chunk earns above one without any of the terms, and what that one earns
-        earned, nothing = np.zeros(matrix["num_docs"]), 0.0
+        earned = np.zeros(matrix["num_docs"])
         for term, weight in asked.items():
             own = slice(matrix["indptr"][term], matrix["indptr"][term + 1])
-            earned[matrix["indices"][own]] += weight * matrix["data"][own]
-            nothing += 0.0 if absent is None else weight * float(absent[term])
+            # bm25s takes from a term's score what it gives to all chunks without the term
+            taken = 0.0 if absent is None else absent[term]
+            earned[matrix["indices"][own]] += weight * (matrix["data"][own] + taken)
         hits = np.flatnonzero(np.round(earned, DECIMALS) > 0)
-        return in_order(hits, earned[hits] + nothing)
+        return in_order(hits, earned[hits])
 
 
 def _index(config: Bm25Config, known: TermIds) -> Any:
