@@ -19,7 +19,7 @@ from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_cell
 from harness.comparison.conclude import both_ways
 from harness.comparison.verdict import Checks
-from harness.report import SummaryRow, read_summary
+from harness.report import PriceRow, SummaryRow, read_any, read_summary
 from harness.verdict import read_stored, scores_of, trust_of, turning_of
 
 RESULTS = Path("results/meridian")
@@ -68,6 +68,11 @@ def lengths() -> dict[str, float]:
 def settings_table(summary: list[SummaryRow], stage: str) -> None:
     """All settings of a stage, best first, over all queries."""
     tokens = lengths()
+    read = {
+        row.setting: row.tokens_read
+        for row in read_any(RESULTS, PriceRow)
+        if (row.stage, row.measure) == (stage, SHOWN[0])
+    }
     found = {(row.setting, row.measure): row for row in summary if row.stage == stage and row.split == "all"}
     names = sorted({name for name, _ in found}, key=lambda name: -mean_of(found[name, SHOWN[0]]))
     rows = []
@@ -75,9 +80,11 @@ def settings_table(summary: list[SummaryRow], stage: str) -> None:
         first = found[name, SHOWN[0]]
         interval = f"({mean_of(first, 'ci_low'):.3f} to {mean_of(first, 'ci_high'):.3f})"
         rest = [f"{mean_of(found[name, measure]):.3f}" for measure in SHOWN[1:]]
-        rows.append([name, f"{tokens[name]:.0f}", f"{mean_of(first):.3f} {interval}", *rest])
+        rows.append(
+            [name, f"{tokens[name]:.0f}", f"{mean_of(first):.3f} {interval}", f"{read[name]:,.0f}", *rest]
+        )
     print(f"{STAGES[stage]}, {found[names[0], SHOWN[0]].n_queries} queries\n")
-    print_table(["setting", "tokens, median", f"{SHOWN[0]} (95%)", *SHOWN[1:]], rows, 1)
+    print_table(["setting", "tokens, median", f"{SHOWN[0]} (95%)", "tokens read", *SHOWN[1:]], rows, 1)
 
 
 def mean_of(row: SummaryRow, field: str = "mean") -> float:

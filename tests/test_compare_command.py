@@ -130,11 +130,11 @@ def test_a_result_passes_the_gate_against_itself_and_has_no_judge_to_ask(tmp_pat
     )
 
 
-def add_prices(folder, tokens, k="10"):
+def add_prices(folder, tokens, depth="10 ranks"):
     with (folder / "prices.csv").open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["setting", "stage", "k", "tokens_at_k"])
-        rows.writerows([setting, "retrieve", k, count] for setting, count in tokens.items())
+        rows.writerow(["setting", "stage", "measure", "depth", "tokens_read"])
+        rows.writerows([name, "retrieve", "ndcg_exp@10", depth, count] for name, count in tokens.items())
     return folder
 
 
@@ -155,12 +155,22 @@ def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path
     one = add_prices(write_results(tmp_path / "one", {"a": 0.4}), {"a": 500})
     two = write_results(tmp_path / "two", {"a": 0.5})
     assert "not all results have a prices.csv" in one_line(run(capsys, "compare", one, two)[1])
-    add_prices(two, {"a": 900}, k="5")
-    assert "to different depths" in one_line(run(capsys, "compare", one, two)[1])
+    add_prices(two, {"a": 900}, depth="5 ranks")
+    assert "that counts what ndcg_exp@10 reads (10 ranks)" in one_line(run(capsys, "compare", one, two)[1])
     add_prices(two, {"a": 900})
     output = one_line(run(capsys, "compare", one, two)[1])
     assert "one: a (0.4" in output
     assert "two: a (0.5" in output
+
+
+def test_prices_of_older_versions_count_where_they_are_of_the_depth_of_the_measure(tmp_path, capsys):
+    folder = write_results(tmp_path / "r", {"a": 0.4, "b": 0.5})
+    for k, left_out in (("10", False), ("5", True)):
+        rows = [f"{setting},retrieve,{k},ndcg_exp@10,900" for setting in "ab"]
+        (folder / "prices.csv").write_text("\n".join(["setting,stage,k,measure,tokens_at_k", *rows]) + "\n")
+        output = one_line(run(capsys, "compare", folder)[1])
+        assert ("Costs are left out" in output) == left_out
+        assert ("tokens@10" in output) != left_out
 
 
 def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):

@@ -33,7 +33,9 @@ def test_the_workflow_benchmarks_before_it_gates():
 
 def test_the_files_it_copies_are_a_baseline(tmp_path, capsys):
     whole = write_results(tmp_path / "whole", {"a": 0.5})
-    (whole / "prices.csv").write_text("setting,stage,k,tokens_at_k\na,retrieve,10,900\n")
+    (whole / "prices.csv").write_text(
+        "setting,stage,measure,depth,tokens_read\na,retrieve,ndcg_exp@10,10 ranks,900\n"
+    )
     (tmp_path / "base").mkdir()
     names = re.search(r"\{(per_query[^}]+)\}", PAGE)[1].split(",")
     for name in names:

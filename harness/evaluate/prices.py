@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.config import BenchConfig
-from harness.evaluate.verdict import run_headline
+import numpy as np
+
 from harness.evaluate.warnings import text_ranked
-from harness.measures import rank_cutoff
+from harness.measures import less_is_better, reading_depth
+from harness.measures.ragged import offsets_of
+from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.costs import QueryCost
 from harness.running.search import Searched, reranker_names
@@ -20,34 +22,32 @@ def price_rows(
     costs: Sequence[CostRow],
     queries: int,
     paid: Mapping[tuple[str, str], QueryCost],
-    config: BenchConfig,
+    measures: Sequence[str],
 ) -> list[PriceRow]:
-    """The cost of every setting and stage, next to its mean of the headline measure.
+    """The cost of every setting and stage, beside each measure's mean, as deep as the measure reads.
 
     ``queries`` is their number, ``paid`` what they cost at endpoints by setting and stage.
     """
-    first = run_headline(config)
-    k = reading_depth(config.measures)
-    means = {(r.setting, r.stage): r.mean for r in summary if r.split == "all" and r.measure == first}
+    depths = {name: reading_depth(name) for name in measures if not less_is_better(name)}
+    means = {(r.setting, r.stage, r.measure): r.mean for r in summary if r.split == "all"}
     judge = {row.setting: row.cost_alone for row in costs}
     rows = []
     for one in searched:
         over_chunks = one.over_chunks or one
-        lengths, characters = _lengths(one), text_ranked(one, "characters")
+        characters = float(text_ranked(one, "characters").mean())
         for stage, rankings in one.rankings.items():
-            mean = means[one.setting.name, stage]
-            tokens = _read(rankings, lengths, k) / queries
+            read = _read(one, rankings, {depth for depth in depths.values() if depth})
             pairs, pair_tokens = _reranked(over_chunks, stage)
             cost = paid[one.setting.name, stage]
-            rows.append(
+            rows += [
                 PriceRow(
                     setting=one.setting.name,
                     stage=stage,
-                    k=k,
-                    measure=first,
-                    mean=mean,
-                    characters_ranked=float(characters.mean()),
-                    tokens_at_k=tokens,
+                    measure=measure,
+                    mean=(mean := means[one.setting.name, stage, measure]),
+                    depth=str(depth),
+                    characters_ranked=characters,
+                    tokens_read=(tokens := read[depth] / queries),
                     tokens_per_point=tokens / (100 * mean) if mean else None,
                     index_tokens=over_chunks.chunking.index_tokens,
                     rerank_pairs=pairs,
@@ -57,22 +57,26 @@ def price_rows(
                     cost_per_1000=cost.per_1000,
                     endpoint_cost=cost.endpoints,
                 )
-            )
+                for measure, depth in depths.items()
+                if depth
+            ]
     return rows
 
 
-def reading_depth(measures: Sequence[str]) -> int | None:
-    """The k of ``tokens@k``: the first cutoff in ranks that a measure has; None: the whole ranking."""
-    return next((depth for depth in map(rank_cutoff, measures) if depth), None)
-
-
-def _lengths(searched: Searched, with_context: bool = False) -> dict[str, int]:
+def _lengths(searched: Searched, with_context: bool) -> dict[str, int]:
     tokens = searched.chunking.tokens_read(with_context).tolist()
     return {chunk.chunk_id: length for chunk, length in zip(searched.chunking.chunks, tokens, strict=True)}
 
 
-def _read(rankings: Sequence[Ranking], lengths: dict[str, int], k: int | None) -> int:
-    return sum(lengths[chunk_id] for ranking in rankings for chunk_id in ranking.chunk_ids[:k])
+def _read(searched: Searched, rankings: Sequence[Ranking], depths: set[Depth]) -> dict[Depth, float]:
+    """The tokens read of all rankings down to each of the ``depths``."""
+    chunks = searched.chunking.chunks
+    row = {chunk.chunk_id: i for i, chunk in enumerate(chunks)}
+    ranked = np.array([row[i] for ranking in rankings for i in ranking.chunk_ids], dtype=np.int64)
+    offsets = offsets_of(np.array([len(ranking.chunk_ids) for ranking in rankings], dtype=np.int64))
+    tokens = RankedTokens(searched.chunking.tokens_read(False).astype(np.int64)[ranked], offsets)
+    characters = np.array([len(chunk.text) for chunk in chunks], dtype=np.int64)[ranked]
+    return {depth: float(tokens_to(tokens, characters, depth).sum()) for depth in depths}
 
 
 def _reranked(searched: Searched, stage: str) -> tuple[int, int]:

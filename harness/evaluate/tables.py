@@ -8,10 +8,11 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import Evaluated, judged_for
-from harness.evaluate.prices import price_rows, reading_depth
+from harness.evaluate.prices import price_rows
 from harness.evaluate.record import make_record
 from harness.evaluate.verdict import run_verdict
 from harness.judging.pool import Judged
+from harness.measures import rank_cutoff
 from harness.report import (
     PASSAGE_RANKS,
     AnchoringRow,
@@ -51,7 +52,7 @@ def results_of(
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
     paid = query_costs(searched, queries, context)
-    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config)
+    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config.measures)
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     return Results(
@@ -123,7 +124,7 @@ def _document_rows(corpus: Corpus) -> list[DocumentRow]:
 
 def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
     """One row per route of every setting, nested ones against the fusion that they are part of."""
-    k = reading_depth(config.measures)
+    k = next(filter(None, map(rank_cutoff, config.measures)), None)
     return [row for one in searched for row in _rows(one, k)]
 
 

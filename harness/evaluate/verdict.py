@@ -15,10 +15,10 @@ from harness.types import QueryScore
 from harness.verdict import (
     Scores,
     chunkings_of,
-    costs_of,
     filter_notes,
     same_ranking_notes,
     sensitivity_of,
+    tokens_of,
     verdict_of,
 )
 
@@ -56,7 +56,7 @@ def run_verdict(
         matrices_of(by_measure, splits, clusters),
         setting_chunkings(config.settings),
         frozenset(documents),
-        costs_of({"": [asdict(row) for row in prices]}, names),
+        tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
         filter_notes({"": filtered}, names)

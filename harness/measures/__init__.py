@@ -20,4 +20,5 @@ from harness.measures.table import (
     less_is_better,
     parse_measure,
     rank_cutoff,
+    reading_depth,
 )

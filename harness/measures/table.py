@@ -22,7 +22,7 @@ from harness.measures.rr import reciprocal_rank
 from harness.measures.success import success
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
-from harness.measures.tokens_read import tokens_read
+from harness.measures.tokens_read import Depth, tokens_read
 
 _REL = {"rel": 1}
 _BURGES = "Burges et al., ICML 2005"
@@ -257,6 +257,18 @@ def less_is_better(name: str) -> bool:
     """Whether a column is a price, such as ``tokens@10``; unknown names are not."""
     family = family_of(name)
     return family is not None and family.less_is_better
+
+
+def reading_depth(name: str) -> Depth | None:
+    """How far a measure reads a ranking; None for unknown names, and for what reads none."""
+    family = family_of(name)
+    if family is None or family.cutoff == "none":
+        return None
+    if family.whole_ranking:
+        return Depth()
+    unit = family.reads if family.cut_in_text else "ranks"
+    assert unit != "lengths"  # these are never what a measure is cut at
+    return Depth(parse_measure(name).cutoff, unit)
 
 
 def rank_cutoff(name: str) -> int | None:

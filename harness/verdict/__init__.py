@@ -18,9 +18,9 @@ from harness.verdict.stored import (
 from harness.verdict.verdicts import (
     Scores,
     chunkings_of,
-    costs_of,
     headline_of,
     options_of,
+    tokens_of,
     trust_of,
     turning_of,
     verdict_of,

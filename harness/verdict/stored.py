@@ -21,7 +21,7 @@ from harness.report import (
 )
 from harness.verdict.caveats import filter_notes, same_ranking_notes
 from harness.verdict.label_sensitivity import sensitivity_of
-from harness.verdict.verdicts import Scores, chunkings_of, costs_of, options_of
+from harness.verdict.verdicts import Scores, chunkings_of, options_of, tokens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
             if setting in stored[result].chunkings
         },
         documents=any_result.result.documents,
-        costs=costs_of(prices, names, any_result.stage),
+        tokens=tokens_of(prices, names, any_result.stage),
         sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
         notes=filter_notes(filtered, names) + same_ranking_notes(_configured(stored, names)),

@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
-from harness.measures import across_chunkings, across_parsers, headline, trusted_for
+from harness.measures import across_chunkings, across_parsers, headline, reading_depth, trusted_for
 from harness.verdict.label_sensitivity import LabelSensitivity
 
-NO_COSTS = Costs(None, "")
-NO_PRICES = "Costs are left out: not all results have a prices.csv."
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
-OTHER_DEPTHS = "Costs are left out: the results count tokens to different depths (k)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +21,16 @@ class Scores:
 
     ``matrices`` has the same settings by every measure, in the order in which measures were named;
     ``chunkings`` says how each setting cuts documents, or is empty if unknown; ``documents`` are the names of
-    the documents, which say whether clusters are documents; ``costs`` are of these settings; ``sensitivity``
-    says by measure what longer and shorter labels do, where that was computed; ``notes`` are further caveats,
-    ``by_labels`` what `harness labels next` has found, ``corrected`` its verdict where it corrects the grades
-    of a language model.
+    the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
+    depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
+    computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
+    its verdict where it corrects the grades of a language model.
     """
 
     matrices: Mapping[str, ScoreMatrix]
     chunkings: Mapping[str, str] = field(default_factory=dict)
     documents: frozenset[str] = frozenset()
-    costs: Costs = NO_COSTS
+    tokens: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
     options: Options = field(default_factory=Options)
     notes: tuple[str, ...] = ()
@@ -60,7 +57,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         instead=fit if fits(fit) and fit != chosen else "",
         chunkings=scores.chunkings,
         baseline=baseline,
-        costs=scores.costs if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
+        costs=costs_of(scores, chosen) if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
         notes=scores.notes,
         by_labels=scores.by_labels,
         corrected=scores.corrected,
@@ -115,32 +112,36 @@ def _means(matrix: ScoreMatrix) -> dict[str, float]:
     return {name: mean for name, mean in means if not math.isnan(mean)}
 
 
-def costs_of(
+def tokens_of(
     prices: Mapping[str, Iterable[Mapping[str, Any]]],
     names: Mapping[tuple[str, str], str],
     stage: str = "final",
-) -> Costs:
-    """The tokens to read in every setting's first k chunks, where all results say so for one k.
+) -> dict[str, dict[str, float]]:
+    """The tokens to read in every setting, by the depth to which they are read.
 
     ``prices`` maps results to the rows of their prices.csv, ``names`` each (result, setting) to what it is
     called here.
     """
-    tokens: dict[tuple[str, str], float] = {}
-    depths = set()
+    tokens: dict[str, dict[str, float]] = {}
     for result, rows in prices.items():
         # rows are in the order of the stages, so that the last one stays
         for row in rows:
-            if stage in ("final", row["stage"]):
-                tokens[result, row["setting"]] = float(row["tokens_at_k"] or math.nan)
-                depths.add(str(row["k"] if row["k"] is not None else ""))
-    if not tokens:
-        return NO_COSTS
-    if any(not math.isfinite(tokens.get(key, math.nan)) for key in names):
-        return Costs(None, "", NO_PRICES)
-    if len(depths) > 1:
-        return Costs(None, "", OTHER_DEPTHS)
-    k = depths.pop()
-    return Costs({name: tokens[key] for key, name in names.items()}, f"tokens@{k}" if k else "tokens")
+            name = names.get((result, row["setting"]))
+            if name is not None and stage in ("final", row["stage"]) and row["tokens_read"] not in ("", None):
+                tokens.setdefault(row["depth"], {})[name] = float(row["tokens_read"])
+    return tokens
+
+
+def costs_of(scores: Scores, measure: str) -> Costs:
+    """The tokens to read in every setting, counted as deep as ``measure`` reads."""
+    depth = reading_depth(measure)
+    if not scores.tokens or depth is None:
+        return Costs(None, "")
+    tokens = scores.tokens.get(str(depth), {})
+    if any(name not in tokens for name in scores.matrices[measure].settings):
+        reads = f"what {measure} reads ({depth})"
+        return Costs(None, "", f"Costs are left out: not all results have a prices.csv that counts {reads}.")
+    return Costs(tokens, depth.price)
 
 
 def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -1,36 +1,45 @@
-"""prices.csv and tokens@k: what quality costs, and that a cached run is not taken for a cheap setting."""
+"""prices.csv: the price at the depth of the score; a cached run is not taken for a cheap setting."""
 
 import csv
 
 import pytest
 
 from harness.bench.flow import run_bench
+from harness.bench.page import write_page
 from harness.config import load_config
 from harness.errors import ConfigError
-from harness.evaluate.prices import reading_depth
 from harness.progress import Silent
+from harness.verdict import read_stored, scores_of
+from harness.verdict.verdicts import costs_of
+from tests.report.test_page import payload_of
 
 
 def run(path):
     results, folder = run_bench(load_config(path), Silent())
     with (folder / "prices.csv").open(newline="") as file:
-        return results, {(row["setting"], row["stage"]): row for row in csv.DictReader(file)}
+        return results, {(row["setting"], row["stage"], row["measure"]): row for row in csv.DictReader(file)}
 
 
 def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
     path = write_config(
         chunk="{kind: recursive, chunk_size: [90, 180]}",
         rerank="{kind: late_interaction, top_n: 4}",
-        more="measures: [ndcg_exp@3, tokens@3, tokens@4, tokens@100]",
+        more="measures: [ndcg_exp@3, recall@4, mrr, ndcg_evidence@300, tokens@3, tokens@4, tokens@100]",
     )
     results, prices = run(path)
     means = {(r.setting, r.stage, r.measure): r.mean for r in results.summary if r.split == "all"}
-    for (setting, stage), row in prices.items():
-        assert (row["k"], row["measure"]) == ("3", "ndcg_exp@3")
-        assert float(row["mean"]) == means[setting, stage, "ndcg_exp@3"]
-        assert float(row["tokens_at_k"]) == pytest.approx(means[setting, stage, "tokens@3"])
+    assert {name for _, _, name in prices} == {"ndcg_exp@3", "recall@4", "mrr", "ndcg_evidence@300"}
+    depths = {"ndcg_exp@3": "tokens@3", "recall@4": "tokens@4", "mrr": "tokens@100"}
+    for (setting, stage, measure), row in prices.items():
+        assert float(row["mean"]) == means[setting, stage, measure]
+        if measure in depths:
+            assert float(row["tokens_read"]) == pytest.approx(means[setting, stage, depths[measure]])
+        else:
+            # all settings read the same 300 characters, whatever their chunks
+            assert row["depth"] == "300 characters"
+            assert 300 / 7 < float(row["tokens_read"]) < 300 / 3
         assert float(row["tokens_per_point"]) == pytest.approx(
-            float(row["tokens_at_k"]) / (100 * float(row["mean"]))
+            float(row["tokens_read"]) / (100 * float(row["mean"]))
         )
         # five queries, four chunks each
         assert row["rerank_pairs"] == ("20" if stage == "rerank" else "0")
@@ -38,7 +47,7 @@ def test_tokens_at_k_is_a_measure_and_its_mean_the_price(write_config):
     # longer chunks are more to read; ten chunks are more than three
     assert means["chunk=180/0", "rerank", "tokens@3"] > means["chunk=90/0", "rerank", "tokens@3"]
     assert means["chunk=90/0", "rerank", "tokens@100"] > means["chunk=90/0", "rerank", "tokens@3"]
-    row = prices["chunk=90/0", "rerank"]
+    row = prices["chunk=90/0", "rerank", "mrr"]
     assert int(row["rerank_tokens"]) == pytest.approx(5 * means["chunk=90/0", "retrieve", "tokens@4"])
     # the unanswerable query is read as well
     values = [q for q in results.per_query if q.measure == "tokens@3" and q.query_id == "q5"]
@@ -61,18 +70,31 @@ def test_a_cached_run_says_that_nothing_was_computed(write_config):
     assert prices == again
 
 
-@pytest.mark.parametrize(
-    ("measures", "k"),
-    [
-        (["ndcg_exp@10", "recall@5"], 10),
-        (["ndcg_text@5000", "recall@5"], 5),
-        (["map", "ndcg_text_tokens@900", "tokens@7"], 7),
-        (["ndcg_evidence@5000", "ndcg_evidence_tokens@900", "text_recall@4"], 4),
-        (["map"], None),
-    ],
-)
-def test_the_depth_of_reading_is_the_first_cutoff_in_ranks(measures, k):
-    assert reading_depth(measures) == k
+def test_verdict_and_page_take_the_price_of_their_measure(write_config):
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: [90, 180]}",
+        more="measures: [ndcg_evidence@300, ndcg_exp@3, recall@2]",
+    )
+    results, prices = run(path)
+    config = load_config(path)
+    folder = config.results / config.name
+    stored = scores_of({"": (folder, read_stored(folder))})
+    assert results.verdict["measure"] == "ndcg_evidence@300"
+    page = payload_of(write_page(folder)[0].read_text(encoding="utf-8"))
+    for measure, unit in (
+        ("ndcg_evidence@300", "tokens@300 characters"),
+        ("ndcg_exp@3", "tokens@3"),
+        ("recall@2", "tokens@2"),
+    ):
+        costs = costs_of(stored, measure)
+        assert costs.unit == unit
+        for setting, tokens in costs.by_setting.items():
+            assert tokens == float(prices[setting, "rerank", measure]["tokens_read"])
+        at = page["measures"].index(measure)
+        for row in page["prices"]:
+            mine = prices[page["settings"][row["setting"]], row["stage"], measure]
+            assert row["read"][at]["depth"] == mine["depth"]
+            assert row["read"][at]["tokens"] == pytest.approx(float(mine["tokens_read"]), rel=1e-3)
 
 
 def test_a_price_cannot_order_the_summary(write_config):

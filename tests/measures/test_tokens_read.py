@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.measures import less_is_better, score
+from harness.measures import less_is_better, reading_depth, score
+from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
 from tests.measures.build import chunk, query, ranking, span
 
 CHUNKS = [chunk("d", 0, 10), chunk("d", 5, 15), chunk("d", 20, 30)]
@@ -37,6 +38,47 @@ def test_without_lengths_it_is_refused_and_a_cutoff_is_needed():
         score([ranking("q", *CHUNKS)], [query("q")], [span("q", "d", 0, 10, 4)], CHUNKS, ["tokens@3"])
     with pytest.raises(ValueError, match="needs a cutoff"):
         tokens("tokens", CHUNKS)
+
+
+def test_what_is_read_within_a_budget_by_hand():
+    # two queries: three chunks of 100, 50 and 200 characters, and one of 40
+    ranked = RankedTokens(np.array([10, 20, 30, 8]), np.array([0, 3, 4]))
+    characters = np.array([100, 50, 200, 40])
+
+    def read(*depth):
+        return tokens_to(ranked, characters, Depth(*depth)).tolist()
+
+    assert read(2) == [30, 8]
+    assert read() == [60, 8]
+    # 150 characters are two whole chunks, then half of the third; the other ranking ends before
+    assert read(150, "characters") == [30, 8]
+    assert read(250, "characters") == [45, 8]
+    assert read(60, "characters") == [6, 8]
+    assert read(9999, "characters") == [60, 8]
+    assert read(25, "tokens") == [25, 8]
+    nothing = RankedTokens(np.zeros(2, dtype=np.int64), np.array([0, 2, 2]))
+    assert tokens_to(nothing, np.array([5, 5]), Depth(9, "tokens")).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "depth", "price"),
+    [
+        ("ndcg_exp@10", "10 ranks", "tokens@10"),
+        ("text_recall@4", "4 ranks", "tokens@4"),
+        ("ndcg_evidence@5000", "5000 characters", "tokens@5000 characters"),
+        ("ndcg_text_tokens@900", "900 tokens", "tokens@900 tokens"),
+        ("mrr", "whole ranking", "tokens"),
+        # what is unjudged is left out before ranks are counted
+        ("ndcg_exp_condensed@10", "whole ranking", "tokens"),
+    ],
+)
+def test_a_measure_has_a_depth_and_the_price_of_it(measure, depth, price):
+    found = reading_depth(measure)
+    assert (str(found), found.price) == (depth, price)
+
+
+def test_what_reads_no_ranking_has_no_depth():
+    assert reading_depth("precision_omega") is reading_depth("seed_ratio@5") is reading_depth("mine") is None
 
 
 def test_only_prices_are_better_when_less():

@@ -4,18 +4,18 @@ import { load, plain } from './load.mjs';
 
 const { priceOf, plottable, onFront, frontOf, setData } = load(['priceOf', 'plottable', 'onFront', 'frontOf'], ['format.js', 'data.js', 'scale.js', 'state.js', 'price.js']);
 
-const row = (share, seconds = 5) => ({ price: { seconds, seconds_computed_share: share, tokens_at_k: 9 } });
+const row = (share, seconds = 5) => ({ price: { seconds, seconds_computed_share: share, tokens_read: 9 } });
 
 test('seconds are a cost only where all work was computed in this run', () => {
   assert.equal(priceOf(row(1), 'seconds'), 5);
   assert.equal(priceOf(row(null), 'seconds'), 5);
   for (const share of [0, 0.5, 0.99]) assert.equal(priceOf(row(share), 'seconds'), null);
-  assert.equal(priceOf(row(0), 'tokens_at_k'), 9);
+  assert.equal(priceOf(row(0), 'tokens_read'), 9);
 });
 
 test('seconds are plotted only where every setting has its own', () => {
-  assert.deepEqual(plain(plottable(['tokens_at_k', 'seconds'], [row(1), row(1)])), ['tokens_at_k', 'seconds']);
-  assert.deepEqual(plain(plottable(['tokens_at_k', 'seconds'], [row(1), row(0.4)])), ['tokens_at_k']);
+  assert.deepEqual(plain(plottable(['tokens_read', 'seconds'], [row(1), row(1)])), ['tokens_read', 'seconds']);
+  assert.deepEqual(plain(plottable(['tokens_read', 'seconds'], [row(1), row(0.4)])), ['tokens_read']);
 });
 
 test('a setting is on the front where none is as cheap and as good', () => {

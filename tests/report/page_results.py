@@ -183,7 +183,13 @@ _PLACES = (
     *(("parse", "parser"), ("chunk", "chunking"), ("retrieve", "candidates"), ("retrieve", "order")),
     ("rerank", "change"),
 )
-_PRICES = (*("setting", "stage", "k", "measure", "mean", "tokens_at_k", "index_tokens", "tokens_per_point"),)
+_PRICES = (
+    *("setting", "stage", "measure", "mean", "depth", "tokens_read", "index_tokens", "tokens_per_point"),
+)
+
+
+def _depth(measure):
+    return f"{measure.rpartition('@')[2]} {'characters' if 'text' in measure else 'ranks'}"
 
 
 def _extras(folder, names, ids, split, scores):
@@ -210,9 +216,10 @@ def _extras(folder, names, ids, split, scores):
         folder / "prices.csv",
         _PRICES,
         (
-            [s, st, 10, "ndcg_exp@10", 0.5, 500 + 100 * i, 9000 + i, 9.5]
+            [s, st, measure, 0.5, _depth(measure), 500 + 100 * i, 9000 + i, 9.5]
             for i, s in enumerate(names)
             for st in ("retrieve", "rerank")
+            for measure in dict.fromkeys(measure for _, _, _, measure in scores)
         ),
     )
     _write(

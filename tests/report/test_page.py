@@ -438,7 +438,7 @@ def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tm
     (take,) = [line["text"] for line in found["lines"] if line["text"].startswith("Choose ")]
     open_ = [i for i, place in enumerate(found["standing"]) if place in ("leads", "may be best")]
     # tokens rise with the place of a setting, so the first that may be best is the cheapest one
-    assert f"({500 + 100 * open_[0]} tokens@10)" in take
+    assert f"({500 + 100 * open_[0]} tokens@5000 characters)" in take
     (folder / "prices.csv").unlink()
     found = payload_of(page_of(folder).html)["statistics"]["ndcg_text@5000"]["verdict"]
     assert not any(line["text"].startswith("Choose ") for line in found["lines"])

@@ -208,7 +208,7 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     assert chromium.find("#losses tbody").text != before
     # these settings were computed in part only, so their seconds are no cost to plot
     offered = chromium.run("return [...document.querySelector('#price select').options].map(o => o.value)")
-    assert offered == ["tokens_at_k", "index_tokens"]
+    assert offered == ["tokens_read", "index_tokens"]
     chromium.choose("#price select", "index_tokens")
     chromium.until(
         "return document.querySelector('#price .axis-title')?.textContent === 'tokens in the index'"

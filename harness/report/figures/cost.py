@@ -13,22 +13,23 @@ Point = tuple[float, float, int]
 
 
 def cost(shown: FigureData) -> Any:
-    """The measure over the tokens of the first ranks; a line joins the settings that nothing beats.
+    """The measure over the tokens that it reads; a line joins the settings that nothing beats.
 
     There is no line where the settings cut documents differently and the measure cannot compare such.
     Raises HarnessError if the results have no prices.
     """
     prices = shown.payload["prices"] or []
-    tokens = {row["setting"]: row for row in prices if row["stage"] == shown.last_stage(row["setting"])}
-    points = [
-        (float(tokens[i]["tokens_at_k"]), mean.mean, i)
-        for i, mean in shown.ranked()
-        if i in tokens and tokens[i].get("tokens_at_k") is not None
-    ]
+    at = shown.payload["measures"].index(shown.measure)
+    read = {
+        row["setting"]: row["read"][at]
+        for row in prices
+        if row["stage"] == shown.last_stage(row["setting"]) and row["read"][at]
+    }
+    points = [(float(read[i]["tokens"]), mean.mean, i) for i, mean in shown.ranked() if i in read]
     if not points:
         raise HarnessError(
-            "These results have no prices (tokens_at_k of prices.csv), so there is no cost to draw. "
-            "Run the benchmark again: newer versions write them."
+            f"These results have no prices of {shown.measure} (tokens_read of prices.csv), so there is no "
+            "cost to draw. Run the benchmark again: newer versions write them."
         )
     comparable = shown.statistics.get("verdict", {}).get("comparable", True)
     best = front(points) if comparable else []
@@ -47,8 +48,7 @@ def cost(shown: FigureData) -> Any:
         )
     plot.margins(x=0.18, y=0.18)
     grid(plot, "y")
-    k = next((row["k"] for row in tokens.values() if row.get("k") is not None), None)
-    plot.set_xlabel(f"tokens a reader must read{f', first {k} ranks' if k is not None else ''}")
+    plot.set_xlabel(f"tokens a reader must read, {read[points[0][2]]['depth']}")
     plot.set_ylabel(shown.measure)
     if not comparable:
         plot.set_title("No front: the measure compares only settings over the same chunks.", fontsize=8)

@@ -25,6 +25,8 @@ _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge"
 _MOST_LABELS = 200
 # A text is cut no shorter, however small the page has to be: a question is seldom longer.
 _SHORTEST = 250
+# The columns of prices.csv that are about one measure.
+_OF_MEASURE = ("measure", "mean", "depth", "tokens_read", "tokens_per_point")
 # A column with more values than this has too many groups for a screen.
 MOST_GROUPS = 16
 # The splits have a section of their own, and what has no answer has no score.
@@ -172,16 +174,28 @@ def _plain(tables: Tables, name: str) -> list[dict[str, Any]]:
 
 
 def _prices(tables: Tables, axes: Axes, noted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The prices of every setting and stage, with what one query takes, and the seconds of the run."""
-    rows = _table(tables, "prices", axes)
+    """The prices of every setting and stage, with what one query takes, and the seconds of the run.
+
+    ``read`` has for each measure the tokens that it reads, and how deep; None where that is not known.
+    """
+    if "prices" not in tables:
+        return None
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in _table(tables, "prices", axes) or []:
+        own = {key: row.pop(key, None) for key in _OF_MEASURE}
+        unread: list[Any] = [None] * len(axes.measures)
+        kept = rows.setdefault((row["setting"], row["stage"]), {**row, "read": unread})
+        if own["measure"] in axes.measure and own["tokens_read"] is not None:
+            found = {"tokens": own["tokens_read"], "depth": own["depth"]}
+            kept["read"][axes.measure[own["measure"]]] = found
     latency = {(row["setting"], row["stage"]): row for row in _table(tables, "latency", axes) or []}
-    for row in rows or []:
+    for row in rows.values():
         taken = latency.get((row["setting"], row["stage"]), {})
         row |= {f"latency_{q}": taken.get(f"total_{q}") for q in ("p50", "p95", "p99")}
         notes = noted.get(axes.settings[row["setting"]], {})
         row["seconds"] = notes.get("seconds", {}).get(row["stage"])
         row["seconds_computed_share"] = notes.get("computed_share", {}).get(row["stage"])
-    return rows
+    return list(rows.values())
 
 
 def _labels(anchoring: Sequence[Row]) -> list[dict[str, Any]]:

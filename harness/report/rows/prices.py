@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Column, table
+from harness.report.columns import Cells, Column, Earlier, table
 from harness.report.rows.common import Setting, Stage
 
 
+def _from_one_depth(cells: Cells) -> Iterator[Cells]:
+    """A row of older versions, which counted down to ``k`` whatever the measure reads."""
+    k = cells["k"]
+    yield {**cells, "depth": f"{k} ranks" if k else "whole ranking", "tokens_read": cells["tokens_at_k"]}
+
+
 @table(
-    "prices", "what quality costs", key=("setting", "stage"), needs=("setting", "stage", "k", "tokens_at_k")
+    "prices",
+    "what quality costs",
+    key=("setting", "stage", "measure"),
+    needs=("setting", "stage", "measure", "depth", "tokens_read"),
+    earlier=Earlier(frozenset({"setting", "stage", "k", "tokens_at_k"}), _from_one_depth),
 )
 @dataclass(frozen=True, slots=True)
 class PriceRow:
-    """The cost of one setting and stage. Tokens are those of the embedding model, special tokens left out.
+    """The cost of one setting and stage, and what a reader reads for each measure.
+
+    Price and score are of one depth: for ``ndcg_exp@10`` the tokens of the first ten chunks are counted
+    (``tokens@10``), for ``ndcg_evidence@5000`` those within the first 5,000 characters (``tokens@5000
+    characters``). There the chunk in which the budget ends counts by the share of it that is read. All other
+    costs are of the search, the same for every measure. Tokens are those of the embedding model, without
+    special tokens.
 
     Times belong to one run, so they are in ``record.json``, which with ``report.html`` (and ``latency.csv``
     on another machine) is all that differs between two runs of one configuration. Under ``counts.settings``
@@ -27,22 +44,17 @@ class PriceRow:
 
     ``tokens@k`` can also be asked for as a measure, with a value for every query. It is a price: less is
     better, no setting is chosen by it, and ``harness compare`` and ``harness gate`` refuse it as their
-    measure. ``harness compare`` tells which settings are on the front of quality against ``tokens@k`` (no
-    other is as good and as cheap, and better in one of the two), and the verdict names the cheapest of those
-    that may be best.
+    measure. ``harness compare`` tells which settings are on the front of quality against the tokens that its
+    measure reads: no other is as good and as cheap, and better in one of the two.
     """
 
     setting: Setting
     stage: Stage
-    k: Annotated[
-        int | None,
-        Column(
-            "the first cutoff in ranks among the measures (10 for `ndcg_exp@10`; what `ndcg_evidence@B` is "
-            "cut at is text, not ranks); empty: the whole ranking"
-        ),
-    ]
-    measure: Annotated[str, Column("the headline measure")]
+    measure: Annotated[str, Column("the measure that the price belongs to", filled=True)]
     mean: Annotated[float | None, Column("its mean over all queries")]
+    depth: Annotated[
+        str, Column("how far it reads: `10 ranks`, `5000 characters`, `whole ranking`", filled=True)
+    ]
     characters_ranked: Annotated[
         float,
         Column(
@@ -51,18 +63,18 @@ class PriceRow:
             unit="characters",
         ),
     ]
-    tokens_at_k: Annotated[
+    tokens_read: Annotated[
         float | None,
         Column(
-            "what a reader, or a language model, must read in the first k chunks: the mean over all queries. "
-            "Text in two chunks is read twice",
+            "what a reader, or a language model, reads down to that depth: the mean over all queries. Text "
+            "in two chunks is read twice",
             unit="tokens",
         ),
     ]
     tokens_per_point: Annotated[
         float | None,
         Column(
-            "`tokens_at_k / (100 · mean)`, for each hundredth of the measure; empty where the mean is 0",
+            "`tokens_read / (100 · mean)`, for each hundredth of the measure; empty where the mean is 0",
             unit="tokens",
         ),
     ]

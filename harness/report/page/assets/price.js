@@ -1,7 +1,7 @@
 // The cost of quality: tokens to read, work and time, and the settings that nothing beats at their price.
 
 const PRICES = {
-  tokens_at_k: ['tokens a reader must read', amount],
+  tokens_read: ['tokens a reader must read', amount],
   seconds: ['seconds of computing', seconds],
   latency_p50: ['milliseconds that one query takes, the median', amount],
   latency_p95: ['milliseconds that 19 of 20 queries take at most', amount],
@@ -14,10 +14,12 @@ const PRICES = {
   judge_cost: ['cost of the judgments', amount],
 };
 
-// The price row of a setting at the stage shown. Prices do not depend on the measure; the points they buy do.
+// The price row of a setting at the stage shown, with what the measure shown reads; other costs are of the search.
 function priceRow(setting) {
   const stage = DATA.stages[stageOf(setting)];
-  return DATA.prices.find((row) => row.setting === setting && row.stage === stage) || null;
+  const row = DATA.prices.find((one) => one.setting === setting && one.stage === stage);
+  const read = row?.read[measureOf()];
+  return row ? { ...row, tokens_read: read?.tokens ?? null, depth: read?.depth ?? null } : null;
 }
 
 // Settings that no other one beats: none is as cheap and as good, and better in one of the two.
@@ -70,7 +72,7 @@ function pricePlot(points, key) {
 }
 
 function perPoint(row) {
-  return known(row.price.tokens_at_k) && row.mean > 0 ? row.price.tokens_at_k / (100 * row.mean) : null;
+  return known(row.price.tokens_read) && row.mean > 0 ? row.price.tokens_read / (100 * row.mean) : null;
 }
 
 section({
@@ -87,8 +89,8 @@ section({
     const key = drawn.includes(state.price) ? state.price : drawn[0];
     const points = rows.map((row) => ({ ...row, cost: priceOf(row, key) })).filter((p) => known(p.cost) && known(p.mean));
     const front = frontOf(points).map((p) => p.i);
-    const k = rows.find((row) => known(row.price.k))?.price.k;
-    const tokens = known(k) ? `; tokens are those of the first ${k} ranks` : '';
+    const depth = rows.find((row) => row.price.depth)?.price.depth;
+    const tokens = depth ? `; tokens are what ${state.measure} reads: ${depth}` : '';
     const cached = !rows.every(isComputed);
     return [
       h('p.lede', null, front.length || !points.length
@@ -103,7 +105,7 @@ section({
         { key: 'setting', title: 'setting', value: (r) => r.name, cell: (r) => [foreign(r.name, 'span'), front.includes(r.i) ? [' ', badge('lead', 'on the line')] : null] },
         { key: 'mean', title: breakable(state.measure), num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
         ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => priceOf(r, name), cell: (r) => PRICES[name][1](priceOf(r, name)) })),
-        ...(keys.includes('tokens_at_k') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
+        ...(keys.includes('tokens_read') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),
         ...(cached ? [{ key: 'computed', title: 'computed', num: true, about: 'Share of the work that was computed in this run and not found in the cache', value: (r) => r.price.seconds_computed_share, cell: (r) => percent(r.price.seconds_computed_share) }] : []),
       ], rows, { caption: 'Costs by setting', sort: 'mean', keep: 'price', most: 30 }),
       cached ? h('p.small.soft', null, 'Seconds are given only where this run computed all vectors and scores of a setting, for it alone. A dash: it has none, or some came from the cache or were computed for another setting.') : null,
