@@ -50,11 +50,11 @@ def checked_against_labels(found: Iterable[Comparison], turning: Turning | None)
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """How much of the first ``depth`` ranks is judged.
+    """How much of the first ``depth`` ranks, or of another ``unit``, is judged.
 
-    ``shares`` has the mean share of every setting by ``measure``, such as judged@10. ``upper`` has the mean
-    of the highest value that judging the rest could give, by ``bound``, such as ndcg_exp_upper@10; it is
-    empty if the measure that decides has no such bound among the scores.
+    ``shares`` has the mean share of every setting by ``measure``, such as judged@10; '' and empty if that was
+    not scored. ``upper`` has the mean of the highest value that judging the rest could give, by ``bound``,
+    such as ndcg_exp_upper@10; it is empty if the measure that decides has no such bound among the scores.
     """
 
     measure: str
@@ -62,6 +62,12 @@ class Holes:
     shares: Mapping[str, float]
     bound: str = ""
     upper: Mapping[str, float] = field(default_factory=dict)
+    unit: str = "ranks"
+
+    @property
+    def extent(self) -> str:
+        """What is judged a share of, such as `the first 10 ranks`."""
+        return f"the first {self.depth:,} {self.unit}" if self.depth else "what is read"
 
     @property
     def few(self) -> bool:

@@ -43,11 +43,11 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 def _judged(holes: Holes) -> dict[str, Any]:
     """The share judged of every setting, and the most that judging the rest could give where it is known."""
     return {
-        "measure": holes.measure,
+        "measure": holes.measure or None,
         "bound": holes.bound or None,
         "settings": [
-            {"setting": name, "share": share, "upper": holes.upper.get(name)}
-            for name, share in holes.shares.items()
+            {"setting": name, "share": holes.shares.get(name), "upper": holes.upper.get(name)}
+            for name in {**holes.shares, **holes.upper}
         ],
     }
 

@@ -207,9 +207,8 @@ def _unjudged(verdict: Verdict) -> list[str]:
         low, high = min(holes.shares.values()), max(holes.shares.values())
         share = f"{low:.0%}" if f"{low:.0%}" == f"{high:.0%}" else f"{low:.0%} to {high:.0%}"
         caveats.append(
-            f"Of the first {holes.depth} ranks, {share} are judged ({holes.measure}); the rest counts as "
-            f"irrelevant, although "
-            "its relevance is unknown."
+            f"Of {holes.extent}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
+            "although its relevance is unknown."
         )
     mean, passing = _could_pass(verdict)
     if passing:
@@ -274,7 +273,7 @@ def _next(verdict: Verdict) -> list[str]:
     _, passing = _could_pass(verdict)
     steps = []
     if verdict.holes is not None and passing:
-        steps.append(f"Judge the rest of the first {verdict.holes.depth} ranks.")
+        steps.append(f"Judge the rest of {verdict.holes.extent}.")
     if verdict.decision == "best" and costs is not None and margin is not None:
         each = (f"{_amount(costs[name])} for {name}" for name in (verdict.leader, margin.against))
         return [*steps, f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]

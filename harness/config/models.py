@@ -222,6 +222,8 @@ class BenchConfig(StageConfig):
             "judged@10",
             "ndcg_exp_expected@10",
             "ndcg_exp_upper@10",
+            "ndcg_evidence_upper@5000",
+            "judged_text@5000",
         ),
         min_length=1,
         description="Measures with their cutoffs. The headline is one that is comparable between the "

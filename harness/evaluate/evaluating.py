@@ -11,6 +11,7 @@ import numpy as np
 from harness.config import BenchConfig, RelevanceConfig
 from harness.corpus import AnchorResult, LabelRow
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
+from harness.evaluate.left_out import reasons
 from harness.evaluate.losses import loss_levels, loss_measure, loss_rows
 from harness.evaluate.scoring import ScoredSetting, score_setting
 from harness.evaluate.verdict import run_headline
@@ -60,9 +61,10 @@ def evaluate(
     clusters = clusters_of(corpus.queries.queries, _of_documents(judged.judgments, corpus))
     documents = {document.doc_id: document for document in corpus.texts}
     scorers = Scorers(judged.judgments, corpus, config, context)
+    why = reasons(corpus.queries.queries, judged.judgments)
     scored = []
     for one in searched:
-        scored.append(score_setting(one, scorers.of(one), judged, documents, clusters, config, context))
+        scored.append(score_setting(one, scorers.of(one), judged, documents, clusters, why, config, context))
         if show is not None:
             show(scored[-1].summary)
     with context.timed("waterfall"):

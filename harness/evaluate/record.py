@@ -12,6 +12,7 @@ from typing import Any
 from harness.answer.llm_measure import LlmMeasure
 from harness.answer.measures import ANSWER_MEASURES
 from harness.config import BenchConfig
+from harness.evaluate.left_out import left_out
 from harness.judging.pool import Judged
 from harness.measures import SpanQrels, median_length
 from harness.running.context import Context
@@ -67,6 +68,7 @@ def make_record(
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
+            "left_out": left_out(corpus.queries.queries, judged.judgments, config.relevance),
             "judgments": len(judged.judgments),
             "label_characters_p50": _median_label(judged),
             "labels": len(corpus.labels),

@@ -49,13 +49,14 @@ def score_setting(
     judged: Judged,
     documents: Mapping[str, Document],
     clusters: Mapping[str, str],
+    why: Mapping[str, str],
     config: BenchConfig,
     context: Context,
 ) -> ScoredSetting:
     """Score every stage of a setting on the same queries and the same judged text.
 
     ``documents`` are those of the chunks by id; ``clusters`` maps queries to what they are tested with, and
-    intervals of means go by them.
+    intervals of means go by them; ``why`` says for which reason a query without relevant text has none.
     """
     setting, depth = searched.setting.name, config.relevance.seed_ratio
     answerable = {query.query_id: query.answerable for query in scorer.queries}
@@ -72,7 +73,9 @@ def score_setting(
                 columns[f"seed_ratio@{depth}"] = np.array(
                     [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
                 )
-            scored.summary.extend(_summary(setting, stage, columns, scores, scorer, clusters, judged, config))
+            scored.summary.extend(
+                _summary(setting, stage, columns, scores, scorer, clusters, judged, why, config)
+            )
             scored.per_query.extend(_per_query(setting, stage, columns, scores))
             scored.ranked.extend(ranked)
             separated, by_threshold = answerability(setting, stage, rankings, answerable, config)
@@ -89,8 +92,10 @@ def _summary(
     scorer: Scorer,
     clusters: Mapping[str, str],
     judged: Judged,
+    why: Mapping[str, str],
     config: BenchConfig,
 ) -> list[SummaryRow]:
+    reason = np.array([why[query_id] for query_id in scores.query_ids])
     failed = ~scores.ranked | np.isin(scores.query_ids, sorted(judged.failed))
     splits = np.array([query.split for query in scorer.queries])
     rows = []
@@ -99,6 +104,7 @@ def _summary(
         own = [clusters.get(scores.query_ids[i], "") for i in np.flatnonzero(inside).tolist()]
         for measure, values in columns.items():
             found = mean_of(values[inside], own, config.bootstrap.level)
+            out = reason[inside & ~scores.has_relevant & np.isnan(values)]
             rows.append(
                 SummaryRow(
                     setting=setting,
@@ -109,7 +115,9 @@ def _summary(
                     ci_low=found.low,
                     ci_high=found.high,
                     n_queries=found.n,
-                    n_unanswerable=int(np.sum(inside & ~scores.has_relevant & np.isnan(values))),
+                    n_unanswerable=int(np.sum(out == "unanswerable")),
+                    n_ungraded=int(np.sum(out == "ungraded")),
+                    n_irrelevant=int(np.sum(out == "irrelevant")),
                     n_failed=int(np.sum(inside & failed)),
                     judge=judged.judge,
                 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import Evaluated, judged_for
+from harness.evaluate.left_out import left_out
 from harness.evaluate.prices import price_rows
 from harness.evaluate.record import make_record
 from harness.evaluate.verdict import run_verdict
@@ -91,6 +92,7 @@ def results_of(
             evaluated.sensitivity,
             config,
             filtered,
+            left_out(queries, judged.judgments, config.relevance),
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

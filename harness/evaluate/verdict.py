@@ -16,6 +16,7 @@ from harness.verdict import (
     Scores,
     chunkings_of,
     filter_notes,
+    left_out_notes,
     same_ranking_notes,
     sensitivity_of,
     tokens_of,
@@ -42,10 +43,12 @@ def run_verdict(
     drawn: Sequence[LabelSensitivityRow],
     config: BenchConfig,
     filtered: Sequence[FilterRow] = (),
+    left_out: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
 
-    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found.
+    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found,
+    ``left_out`` how many queries have no value, by reason.
     """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
@@ -59,7 +62,8 @@ def run_verdict(
         tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity_of({"": drawn}, names),
         Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
-        filter_notes({"": filtered}, names)
+        left_out_notes([left_out or {}])
+        + filter_notes({"": filtered}, names)
         + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
     )
     try:

@@ -8,9 +8,9 @@ from harness.measures.gain import gain_exp
 from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, sorted_descending
 from harness.measures.trail import Trail, of_answers
 
-_HALF = 0.5
+HALF = 0.5
 # Places in tokens are sums of fractions; a value within this of a whole number counts as whole.
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
 def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
@@ -34,7 +34,7 @@ def ndcg_evidence(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     are in the trail's unit (characters or tokens).
     """
     trail, named = of_answers(trail)
-    needed = np.where(named, trail.length, np.minimum(_HALF * trail.length, enough))
+    needed = np.where(named, trail.length, np.minimum(HALF * trail.length, enough))
     place = places(trail, needed)
     return gain_by_place(trail, place, budget, enough, L)
 
@@ -48,35 +48,40 @@ def places(trail: Trail, needed: Floats) -> Floats:
     span, begin = trail.read_span[order], trail.read_at[order]
     length = trail.read_until[order] - begin
     had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
-    enough = np.flatnonzero(had + length >= needed[span] - _ROUNDING)
+    enough = np.flatnonzero(had + length >= needed[span] - ROUNDING)
     found, first = np.unique(span[enough], return_index=True)
     place = np.full(len(trail.spans), np.inf)
-    place[found] = np.ceil((begin + needed[span] - had)[enough[first]] - _ROUNDING)
+    place[found] = np.ceil((begin + needed[span] - had)[enough[first]] - ROUNDING)
     return place
 
 
 def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int) -> Floats:
     """``ndcg_evidence`` where each span [S] is found at its ``place`` on the trail; infinite means never."""
-    evidence, place, grade, earlier = _found(trail, place, budget)
+    evidence, place, grade, earlier = found_within(trail, place, budget)
     gain = gain_exp(grade) - gain_exp(earlier)
     owner = _owner_of_evidence(trail)
     last = -(-budget // enough)
-    wanted = np.maximum(np.ceil(place / enough - _ROUNDING), 1).astype(np.int64) - 1
-    stretch = _one_a_stretch(wanted, gain, owner[evidence])
-    paid = np.where(stretch < last, gain * _discount(stretch, enough, L), 0.0)
+    stretch = _one_a_stretch(stretch_of(place, enough), gain, owner[evidence])
+    paid = np.where(stretch < last, gain * discount(stretch, enough, L), 0.0)
     found = np.bincount(owner[evidence], paid, minlength=trail.n_queries)
     best = _ideal(trail, owner, last, enough, L)
     return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
 
 
-def _discount(stretch: Ints, enough: int, L: int) -> Floats:
-    discount: Floats = 1.0 / np.log2(2.0 + stretch * (enough / L))
-    return discount
+def stretch_of(place: Floats, enough: int) -> Ints:
+    """The 0-based stretch of ``enough`` units that each place ends in."""
+    return np.maximum(np.ceil(place / enough - ROUNDING), 1).astype(np.int64) - 1
 
 
-def _found(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
+def discount(stretch: Ints, enough: int, L: int) -> Floats:
+    """What a gain in each 0-based stretch is multiplied by."""
+    value: Floats = 1.0 / np.log2(2.0 + stretch * (enough / L))
+    return value
+
+
+def found_within(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats, Ints, Ints]:
     """Evidence found within the budget: (evidence, place, grade, the grade that was found of it before)."""
-    spans = np.flatnonzero(place <= budget + _ROUNDING)
+    spans = np.flatnonzero(place <= budget + ROUNDING)
     evidence, grade = trail.spans.evidence[spans], trail.spans.grade[spans]
     order = np.lexsort((-grade, place[spans], evidence))
     spans, evidence, grade = spans[order], evidence[order], grade[order]
@@ -122,6 +127,6 @@ def _ideal(trail: Trail, owner: Ints, last: int, enough: int, L: int) -> Floats:
     np.maximum.at(best, trail.spans.evidence, trail.spans.grade)
     grade, offsets = sorted_descending(best[present], owner[present], trail.n_queries)
     stretch = positions(offsets)
-    paid = np.where(stretch < last, gain_exp(grade) * _discount(stretch, enough, L), 0.0)
+    paid = np.where(stretch < last, gain_exp(grade) * discount(stretch, enough, L), 0.0)
     query = np.repeat(np.arange(trail.n_queries), np.diff(offsets))
     return np.bincount(query, paid, minlength=trail.n_queries).astype(np.float64)

@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from harness.measures.ragged import Floats
 
 _NAME = re.compile(r"(?P<family>[A-Za-z_]\w*)(?:\((?P<params>[^()]*)\))?(?:@(?P<cutoff>\d+))?")
+_FRACTION = re.compile(r"0?\.[0-9]{1,6}")
 
 _ELSEWHERE = {
     "ndcg": "ndcg_lin@k (linear gain, as in trec_eval) or ndcg_exp@k",
@@ -35,9 +36,10 @@ class Family:
 
     ``compute(data, cutoff, **params)`` returns one value per query; ``reads`` says whether its data are
     graded ranks (``Graded``), text read (``Trail``) in characters or in tokens, or the lengths of the ranked
-    chunks (``RankedTokens``). ``params`` maps each parameter to its default. ``needs_relevant``: no value
-    where nothing is relevant. ``unjudged_counts``: what is unjudged may be relevant, so that the value may be
-    above 0 if nothing is judged relevant. ``whole_ranking``: what is below the cutoff counts too.
+    chunks (``RankedTokens``). ``params`` maps each parameter to its default: a whole number of at least 1, or
+    a fraction, which stays above 0 and below 1. ``needs_relevant``: no value where nothing is relevant.
+    ``unjudged_counts``: what is unjudged may be relevant, so that the value may be above 0 if nothing is
+    judged relevant. ``whole_ranking``: what is below the cutoff counts too.
     ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
     chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     ``across_chunkings``: settings that cut documents differently can be compared by it.
@@ -48,7 +50,7 @@ class Family:
 
     compute: Callable[..., Floats]
     cutoff: Literal["required", "optional", "none"] = "optional"
-    params: Mapping[str, int] = field(default_factory=dict)
+    params: Mapping[str, int | float] = field(default_factory=dict)
     reads: Literal["ranks", "characters", "tokens", "lengths"] = "ranks"
     needs_relevant: bool = True
     unjudged_counts: bool = False
@@ -69,7 +71,7 @@ class Measure:
 
     family: str
     cutoff: int | None = None
-    params: tuple[tuple[str, int], ...] = ()
+    params: tuple[tuple[str, int | float], ...] = ()
 
     @property
     def name(self) -> str:
@@ -126,21 +128,29 @@ def _check_cutoff(name: str, key: str, family: Family, cutoff: int | None) -> No
         raise ValueError(f"measure {name!r}: the cutoff must be at least 1 and below 2^31")
 
 
-def _params(name: str, text: str, family: Family) -> tuple[tuple[str, int], ...]:
-    given: dict[str, int] = {}
+def _params(name: str, text: str, family: Family) -> tuple[tuple[str, int | float], ...]:
+    given: dict[str, int | float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key not in family.params or not equals:
             known = ", ".join(f"{key}={value}" for key, value in family.params.items()) or "none"
             raise ValueError(f"measure {name!r}: no parameter {key!r}; its parameters and defaults: {known}")
-        if not value.isdecimal() or int(value) < 1:
-            raise ValueError(f"measure {name!r}: {key} must be a whole number of at least 1, not {value!r}")
-        given[key] = int(value)
+        given[key] = _number(name, key, value, isinstance(family.params[key], float))
     return tuple(
         (key, given[key]) for key in family.params if given.get(key, family.params[key]) != family.params[key]
     )
 
 
-def arguments(measure: Measure, family: Family) -> dict[str, int]:
+def _number(name: str, key: str, value: str, fraction: bool) -> int | float:
+    if fraction:
+        if not _FRACTION.fullmatch(value) or not 0 < float(value) < 1:
+            raise ValueError(f"measure {name!r}: {key} must be above 0 and below 1, not {value!r}")
+        return float(value)
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError(f"measure {name!r}: {key} must be a whole number of at least 1, not {value!r}")
+    return int(value)
+
+
+def arguments(measure: Measure, family: Family) -> dict[str, Any]:
     """All parameters of a measure with their values."""
     return {**family.params, **dict(measure.params)}

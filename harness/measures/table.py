@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from harness.measures.ap import average_precision
 from harness.measures.bound import ndcg_upper
 from harness.measures.condensed import condensed
+from harness.measures.evidence_bound import ndcg_evidence_upper
 from harness.measures.evidence_ndcg import ndcg_evidence
 from harness.measures.expected import ndcg_expected
 from harness.measures.gain import gain_exp, gain_lin
 from harness.measures.judged import judged
-from harness.measures.measure import Family, Measure, parse
+from harness.measures.measure import Family, Measure, arguments, parse
 from harness.measures.ndcg import ndcg
 from harness.measures.precision import precision
 from harness.measures.ragged import Floats
+from harness.measures.rbp import rbp, rbp_residual
 from harness.measures.recall import recall
 from harness.measures.rr import reciprocal_rank
 from harness.measures.success import success
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
 from harness.measures.tokens_read import Depth, tokens_read
+from harness.measures.unjudged_text import judged_text
 
 _REL = {"rel": 1}
 _BURGES = "Burges et al., ICML 2005"
 _JARVELIN = "Järvelin and Kekäläinen, TOIS 2002"
+_MOFFAT = "Moffat and Zobel, TOIS 2008"
+_PATIENT: Mapping[str, int | float] = {"p": 0.8, "rel": 1}
 _SMITH = "Smith and Troynikov, Evaluating Chunking, Chroma 2024"
 
 _RANKED: dict[str, Family] = {
@@ -85,6 +90,14 @@ _RANKED: dict[str, Family] = {
         formula="1 if a rank of the first k earns grade rel or better, else 0",
         source="success_k of trec_eval",
     ),
+    "rbp": Family(
+        rbp,
+        params=_PATIENT,
+        trusted_for="for how much relevant text a reader meets who gives up at any rank",
+        about="rank-biased precision: the share of what is looked at that is relevant",
+        formula="(1 − p) · Σ p^(rank − 1) over the ranks of the first k that earn grade rel or better",
+        source=_MOFFAT,
+    ),
 }
 
 
@@ -123,21 +136,24 @@ def _expected(gain: Callable[..., Floats], plain: str) -> Family:
 
 
 def _read_as_text(
-    name: str,
-    family: Family,
-    characters: Mapping[str, int],
-    tokens: Mapping[str, int],
+    name: str, family: Family, characters: Mapping[str, int], tokens: Mapping[str, int], suffix: str = ""
 ) -> dict[str, Family]:
-    """A measure of the first so many characters read, and the same for tokens; parameters in each unit."""
+    """A measure of the first so many characters read, and the same for tokens; parameters in each unit.
+
+    Settings that cut documents differently can be compared by it if it is a quality.
+    """
     family = replace(
         family,
         cutoff="required",
         params=characters,
         reads="characters",
         cut_in_text=True,
-        across_chunkings=True,
+        across_chunkings=bool(family.trusted_for),
     )
-    return {name: family, f"{name}_tokens": replace(family, params=tokens, reads="tokens")}
+    return {
+        name + suffix: family,
+        f"{name}_tokens{suffix}": replace(family, params=tokens, reads="tokens"),
+    }
 
 
 FAMILIES: dict[str, Family] = {
@@ -151,6 +167,15 @@ FAMILIES: dict[str, Family] = {
     "ndcg_lin_upper": _upper(gain_lin, "ndcg_lin"),
     "ndcg_exp_expected": _expected(gain_exp, "ndcg_exp"),
     "ndcg_lin_expected": _expected(gain_lin, "ndcg_lin"),
+    "rbp_residual": Family(
+        rbp_residual,
+        params=_PATIENT,
+        unjudged_counts=True,
+        about="how much rbp would rise if all that is unknown were relevant; not a quality",
+        formula="(1 − p) · Σ p^(rank − 1) over the unjudged of the first k, and p^d for what is below the d "
+        "ranks looked at",
+        source=_MOFFAT,
+    ),
     "judged": Family(
         judged,
         needs_relevant=False,
@@ -169,6 +194,30 @@ FAMILIES: dict[str, Family] = {
         ),
         {"enough": 200, "L": 1000},
         {"enough": 50, "L": 250},
+    ),
+    **_read_as_text(
+        "ndcg_evidence",
+        Family(
+            ndcg_evidence_upper,
+            unjudged_counts=True,
+            about="a value of ndcg_evidence that no labels in unjudged text can exceed",
+            formula="bound of the maximum of ndcg_evidence@k over all sets of labels of grade 0 to 4 in "
+            "unjudged text, each at least `least` long",
+        ),
+        {"enough": 200, "L": 1000, "least": 100},
+        {"enough": 50, "L": 250, "least": 25},
+        suffix="_upper",
+    ),
+    **_read_as_text(
+        "judged_text",
+        Family(
+            judged_text,
+            needs_relevant=False,
+            about="share of the text read that was judged; not a quality",
+            formula="judged text / all text read within k, each once",
+        ),
+        {},
+        {},
     ),
     **_read_as_text(
         "ndcg_text",
@@ -251,6 +300,19 @@ def about(name: str) -> str:
     """The description of a measure, in a line; empty for unknown names."""
     family = family_of(name)
     return "" if family is None else family.about
+
+
+def upper_of(name: str, scored: Iterable[str]) -> str:
+    """Of the measures ``scored`` the highest that a measure could be were all judged; '' if there is none."""
+    measure = parse_measure(name)
+    wanted = f"{measure.family}_upper", measure.cutoff
+    for other in scored:
+        bound = parse_measure(other) if family_of(other) else None
+        if bound and (bound.family, bound.cutoff) == wanted:
+            own = arguments(measure, FAMILIES[measure.family])
+            if own.items() <= arguments(bound, FAMILIES[bound.family]).items():
+                return other
+    return ""
 
 
 def less_is_better(name: str) -> bool:

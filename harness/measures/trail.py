@@ -39,7 +39,7 @@ class Trail:
     its characters, ``read_at`` and ``read_until`` its place on the trail, ``read_rank`` the 0-based rank of
     the chunk it was read in. ``offsets`` [Q + 1]
     delimit the ranked items, ``item_length`` [N] is in characters; ``chunks`` are all chunks of the chunking,
-    ``item_chunk`` [N] the rows of the ranked ones.
+    ``item_chunk`` [N] the rows of the ranked ones. ``judged`` are all judged spans, those of grade 0 too.
     """
 
     spans: SpanQrels
@@ -56,6 +56,7 @@ class Trail:
     item_chunk: Ints
     chunks: ChunkTable
     unit: Unit
+    judged: SpanQrels
 
     @property
     def n_queries(self) -> int:
@@ -97,6 +98,7 @@ def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit:
         item_chunk=chunk,
         chunks=chunks,
         unit=unit,
+        judged=spans,
     )
 
 

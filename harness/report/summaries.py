@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.report.left_out import left_out_words
 from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
 from harness.report.tables import Table
@@ -114,9 +115,7 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
     notes = [f"{count}."]
     if row.n_queries < FEWEST_FOR_INTERVAL:
         notes[0] = f"{count}: too few queries for an interval."
-    if row.n_unanswerable:
-        left = counted(row.n_unanswerable, "without relevant text is", "without relevant text are")
-        notes[0] += f" {left} left out."
+    notes[0] = f"{notes[0]} {left_out_words(row.left_out)}".rstrip()
     if row.n_failed:
         failed = ("got no ranking and scores 0, or has", "got no ranking and score 0, or have")
         notes[0] += f" {counted(row.n_failed, *failed)} text without a grade."
@@ -133,7 +132,7 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
 
 
 def _queries(row: SummaryRow) -> int:
-    return row.n_queries + row.n_unanswerable
+    return row.n_queries + sum(count or 0 for count in row.left_out.values())
 
 
 def _mean(row: SummaryRow) -> float:

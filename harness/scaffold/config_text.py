@@ -157,8 +157,11 @@ def _settings(facts: TextFacts, dense: bool) -> str:
 
 
 def _measures(facts: TextFacts) -> str:
-    # the second unit of text is that of the losses
-    reading = "ndcg_evidence_tokens@1250" if facts.is_cjk else "ndcg_evidence@5000, ndcg_text@5000"
+    unit, depth = ("_tokens", 1250) if facts.is_cjk else ("", 5000)
+    reading = ", ".join(
+        f"{name}@{depth}"
+        for name in (f"ndcg_evidence{unit}", f"ndcg_evidence{unit}_upper", f"judged_text{unit}")
+    )
     return (
         f"measures: [ndcg_exp@10, {reading}, recall@10, judged@10]"
         "   # the second one compares chunk sizes; docs/measures.md\n"

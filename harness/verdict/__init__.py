@@ -3,7 +3,13 @@
 Of settings with one another, of a result with an earlier one, and of a ranking before and after the reranker.
 """
 
-from harness.verdict.caveats import filter_notes, filter_table, ranked_alike, same_ranking_notes
+from harness.verdict.caveats import (
+    filter_notes,
+    filter_table,
+    left_out_notes,
+    ranked_alike,
+    same_ranking_notes,
+)
 from harness.verdict.changes import changed_table, cut_differently, reranked, reranked_table
 from harness.verdict.compared import compared_parts
 from harness.verdict.label_sensitivity import label_parts, sensitivity_of

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route
+from harness.report.left_out import left_out_words
 from harness.text.numbers import counted, listed
 
 _NAMED = 3
@@ -29,6 +30,17 @@ def filter_table(rows: Iterable[FilterRow]) -> Table:
             for (setting, step), one in count_filters(rows).items()
         ),
     )
+
+
+def left_out_notes(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
+    """The caveat about queries that no label lets count; none where all that are left out are unanswerable.
+
+    ``counts`` are those of each result by reason; several results are of the same queries.
+    """
+    found = [one for one in counts if one.get("ungraded") or one.get("irrelevant")]
+    if not found:
+        return ()
+    return (f"{left_out_words(found[0])} The verdict is on the other queries alone.",)
 
 
 def filter_notes(

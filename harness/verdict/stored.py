@@ -19,7 +19,7 @@ from harness.report import (
     read_by_labels,
     read_result,
 )
-from harness.verdict.caveats import filter_notes, same_ranking_notes
+from harness.verdict.caveats import filter_notes, left_out_notes, same_ranking_notes
 from harness.verdict.label_sensitivity import sensitivity_of
 from harness.verdict.verdicts import Scores, chunkings_of, options_of, tokens_of
 
@@ -141,7 +141,11 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         tokens=tokens_of(prices, names, any_result.stage),
         sensitivity=sensitivity_of(drawn, names, any_result.stage),
         options=options_of(any_result.result.record),
-        notes=filter_notes(filtered, names) + same_ranking_notes(_configured(stored, names)),
+        notes=left_out_notes(
+            [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
+        )
+        + filter_notes(filtered, names)
+        + same_ranking_notes(_configured(stored, names)),
         by_labels=tuple(
             f"{name}: {text}" if len(results) > 1 else text
             for name, one in by_labels.items()

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
-from harness.measures import across_chunkings, across_parsers, headline, reading_depth, trusted_for
+from harness.measures import (
+    across_chunkings,
+    across_parsers,
+    family_of,
+    headline,
+    reading_depth,
+    trusted_for,
+)
+from harness.measures.table import upper_of
 from harness.verdict.label_sensitivity import LabelSensitivity
 
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
@@ -87,23 +95,39 @@ def turning_of(scores: Scores) -> dict[str, Turning]:
 
 
 def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
-    """The unjudged share of the first ranks, and the upper bound of ``measure`` if it was scored.
+    """The unjudged share of what is read first, and the upper bound of ``measure`` if it was scored.
 
-    Of several depths the one of ``measure``, else the first; None if no share of judged ranks was scored.
+    For a measure that reads text it is the share of that text (``judged_text``), else that of the ranks; of
+    several depths the one of ``measure``, else the first. None if neither share nor bound was scored.
     """
-    family, _, depth = measure.partition("@")
-    shares = [name for name in matrices if name.partition("@")[0] == "judged" and "@" in name]
-    if not shares or family == "judged":
+    if measure.startswith("judged"):
         return None
-    judged = f"judged@{depth}" if f"judged@{depth}" in shares else shares[0]
-    bound = f"{family}_upper@{depth}"
-    return Holes(
-        judged,
-        int(judged.partition("@")[2]),
-        _means(matrices[judged]),
-        bound if bound in matrices else "",
-        _means(matrices[bound]) if bound in matrices else {},
-    )
+    family, depth = family_of(measure), measure.partition("@")[2]
+    wanted = {"judged": "ranks"}
+    if family is not None and family.cut_in_text:
+        of_text = "judged_text" if family.reads == "characters" else "judged_text_tokens"
+        wanted = {of_text: f"{family.reads} read"} | wanted
+    shares = [
+        name for share in wanted for name in matrices if name.partition("@")[0] == share and "@" in name
+    ]
+    bound, upper = _bound_of(matrices, measure)
+    if not shares:
+        return Holes("", 0, {}, bound, upper) if bound else None
+    kind = shares[0].partition("@")[0]
+    judged = f"{kind}@{depth}" if f"{kind}@{depth}" in shares else shares[0]
+    return Holes(judged, int(judged.partition("@")[2]), _means(matrices[judged]), bound, upper, wanted[kind])
+
+
+def _bound_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> tuple[str, dict[str, float]]:
+    """The upper bound of a measure among those scored, and its means: for rbp its residual on top of it."""
+    bound = upper_of(measure, matrices) if family_of(measure) else ""
+    if bound:
+        return bound, _means(matrices[bound])
+    residual = measure.replace("rbp", "rbp_residual", 1)
+    if not measure.startswith("rbp") or residual not in matrices:
+        return "", {}
+    means = _means(matrices[measure])
+    return residual, {name: means[name] + more for name, more in _means(matrices[residual]).items()}
 
 
 def _means(matrix: ScoreMatrix) -> dict[str, float]:

@@ -53,7 +53,8 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
         assert int(row["n_queries"]) == len(values)
         # q1 to q4 and q5, which is in train; whoever is not in the mean was left out of it
         in_split = sum(row["split"] in (q["split"], "all") for q in per_query) // len(per_query_columns)
-        assert len(values) + int(row["n_unanswerable"]) == in_split
+        left_out = sum(int(row[f"n_{why}"]) for why in ("unanswerable", "ungraded", "irrelevant"))
+        assert len(values) + left_out == in_split
         assert math.isclose(float(row["mean"]), sum(values) / len(values))
         assert float(row["ci_low"] or "0") <= float(row["mean"]) <= float(row["ci_high"] or "1")
     # q5 is unanswerable: it has no NDCG, and it is counted apart in train and all

@@ -6,12 +6,16 @@ import json
 
 import pytest
 
+from harness.api import read_results
 from harness.bench.flow import dry_run, run_bench
 from harness.cli import main
 from harness.config import load_config
 from harness.errors import ConfigError, JudgeError, LlmError
 from harness.progress import Silent
 from harness.report import read_summary
+from harness.report.page import read_tables
+from harness.report.page.payload import base_payload
+from harness.report.summaries import summary_table
 from tests.judge.fake_server import FakeServer, error, grade, says
 
 from .conftest import QUERIES
@@ -80,7 +84,7 @@ def test_a_judge_grades_what_all_settings_retrieved(judged):
     assert {row["judge"] for row in human} == {"human"}
     assert len(human) == 4
     summary = rows(folder, "summary.csv")
-    assert list(summary[0])[-2:] == ["n_failed", "judge"]
+    assert list(summary[0])[-4:] == ["n_failed", "judge", "n_ungraded", "n_irrelevant"]
     assert {row["judge"] for row in summary} == {"fake-1 (pointwise v1)"}
     assert {row["n_failed"] for row in summary} == {"0"}
     assert read_summary(folder)[0] == results.summary
@@ -130,7 +134,7 @@ def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):
     assert values["q5"] == ""
     assert all(values[q] for q in ("q1", "q2", "q3", "q4"))
     overall = next(r for r in results.summary if (r.split, r.measure) == ("all", "ndcg_exp@3"))
-    assert (overall.n_queries, overall.n_unanswerable) == (4, 1)
+    assert (overall.n_queries, overall.n_unanswerable, overall.n_irrelevant) == (4, 0, 1)
 
 
 def test_text_that_is_only_on_the_subject_does_not_answer(judged):
@@ -142,7 +146,7 @@ def test_text_that_is_only_on_the_subject_does_not_answer(judged):
         two, _, _ = run(path)
     ndcg = [next(r for r in x.summary if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in (one, two)]
     assert ndcg[0].mean > 0.9
-    assert (ndcg[1].mean, ndcg[1].n_unanswerable) == (None, 5)
+    assert (ndcg[1].mean, ndcg[1].left_out) == (None, {"unanswerable": 1, "ungraded": 0, "irrelevant": 4})
 
 
 def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
@@ -324,6 +328,13 @@ def test_labels_may_come_as_graded_spans(write_config, corpus):
     assert [(r["query_id"], r["grade"], r["judge"]) for r in rows(folder, "judgments.csv")] == [
         ("q1", "4", "human")
     ]
-    left_out = {r.measure: r.n_unanswerable for r in results.summary if r.split == "all"}
-    assert {measure for measure, n in left_out.items() if n != 4} == {"judged@10"}
-    assert left_out["judged@10"] == 0
+    left_out = {r.measure: tuple(r.left_out.values()) for r in results.summary if r.split == "all"}
+    # of the other questions q5 is unanswerable, and three have no label
+    assert {measure for measure, n in left_out.items() if n != (1, 3, 0)} == {"judged@10", "judged_text@5000"}
+    assert left_out["judged@10"] == (0, 0, 0)
+    assert results.record.counts["left_out"] == {"unanswerable": 1, "ungraded": 3, "irrelevant": 0}
+    said = "Left out: 1 unanswerable and 3 never graded."
+    assert said in summary_table("run", results.summary).notes[0]
+    assert said in " ".join(results.verdict["sentences"])
+    assert base_payload(read_tables(folder), {})["left_out"] == said
+    assert said in " ".join(str(read_results(folder).compare()).split())

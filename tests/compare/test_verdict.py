@@ -17,6 +17,7 @@ from harness.comparison import (
 )
 from harness.comparison.words import lines_of
 from harness.errors import HarnessError
+from harness.verdict.verdicts import holes_of
 
 from .build import matrix, noisy
 
@@ -358,3 +359,27 @@ def test_json_holds_the_lines_and_the_figures():
 def test_a_measure_without_a_value_is_refused():
     with pytest.raises(HarnessError, match="nothing to compare"):
         conclude(matrix({"a": [np.nan], "b": [np.nan]}))
+
+
+def test_holes_are_those_of_what_the_measure_reads():
+    def of(measure, *others):
+        names = (measure, *others)
+        table = {name: matrix(dict.fromkeys("ab", [0.1 * (i + 1)] * 4), name) for i, name in enumerate(names)}
+        return holes_of(table, measure)
+
+    text = of(
+        "ndcg_evidence@500", "judged@10", "judged_text@900", "judged_text@500", "ndcg_evidence_upper@500"
+    )
+    assert (text.measure, text.bound) == ("judged_text@500", "ndcg_evidence_upper@500")
+    assert text.extent == "the first 500 characters read"
+    assert list(text.upper.values()) == pytest.approx([0.5, 0.5])
+    assert of("ndcg_evidence@500", "judged@10", "judged_text@900").measure == "judged_text@900"
+    assert of("ndcg_evidence@500", "judged@5", "judged@10").extent == "the first 5 ranks"
+    ranks = of("ndcg_exp@10", "judged_text@500", "judged@5", "judged@10", "ndcg_exp_upper@5")
+    assert (ranks.measure, ranks.bound) == ("judged@10", "")
+    # a bound alone is worth saying too; that of rbp is its residual on top of it
+    alone = of("rbp(p=0.5)@10", "rbp_residual(p=0.5)@10", "rbp_residual@10")
+    assert (alone.measure, alone.bound, alone.few) == ("", "rbp_residual(p=0.5)@10", False)
+    assert list(alone.upper.values()) == pytest.approx([0.3, 0.3])
+    assert of("ndcg_text@500", "ndcg_exp@10") is None
+    assert of("a_measure_of_another_tool@5", "judged@10").measure == "judged@10"

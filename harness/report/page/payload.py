@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.report.by_labels import read_by_labels
 from harness.report.columns import TABLES, spec_of
+from harness.report.left_out import WHY, left_out_words
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.lines import curves
@@ -56,6 +57,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "curves": curves(configured, measured),
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
+        "left_out": left_out_words(counts.get("left_out", dict.fromkeys(WHY, 0))),
         "losses": losses(tables, axes),
         "answers": answers_payload(tables, axes),
         "filters": _filters(tables, axes),

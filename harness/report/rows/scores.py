@@ -31,8 +31,8 @@ class SummaryRow:
     n_unanswerable: Annotated[
         int,
         Column(
-            "queries left out because no relevant text is known (none for `judged@k` and `tokens@k`, which "
-            "have a value for every query with a ranking)"
+            "queries left out because the query file calls them unanswerable (none for `judged@k` and "
+            "`tokens@k`, which have a value for every query with a ranking)"
         ),
     ]
     n_failed: Annotated[
@@ -43,6 +43,23 @@ class SummaryRow:
         ),
     ]
     judge: Annotated[str, Column("who graded")] = ""
+    n_ungraded: Annotated[
+        int | None,
+        Column("queries left out because no text has been graded for them; empty: among the unanswerable"),
+    ] = None
+    n_irrelevant: Annotated[
+        int | None,
+        Column("queries left out because nothing graded is relevant; empty: among the unanswerable"),
+    ] = None
+
+    @property
+    def left_out(self) -> dict[str, int | None]:
+        """How many queries have no value, by reason; None where an older version did not tell them apart."""
+        return {
+            "unanswerable": self.n_unanswerable,
+            "ungraded": self.n_ungraded,
+            "irrelevant": self.n_irrelevant,
+        }
 
 
 @table("per_query", "every value", key=("setting", "stage", "query_id", "measure"), some=True)

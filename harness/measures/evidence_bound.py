@@ -1,0 +1,187 @@
+"""A bound of the highest ndcg_evidence that judging the unjudged text could reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.measures.evidence_ndcg import HALF, ROUNDING, discount, found_within, places, stretch_of
+from harness.measures.gain import gain_exp
+from harness.measures.ragged import Floats, Ints, before, offsets_of
+from harness.measures.trail import Trail, of_answers
+from harness.measures.unjudged_text import document_ends, holes, reading
+from harness.types import MAX_GRADE
+
+
+def ndcg_evidence_upper(
+    trail: Trail, budget: int, enough: int, L: int, least: int, max_grade: int = MAX_GRADE
+) -> Floats:
+    """The highest ``ndcg_evidence`` over all ways to label the unjudged text, [Q]; never below it, at most 1.
+
+    The labels may be any set of spans of grade 0 to ``max_grade`` that are disjoint, lie in text of which no
+    grade is known (a document ends with its last chunk), and have ``least`` units or more, or are a whole
+    document; each is its own evidence and names no answer. A judgment that failed may get any grade as it
+    stands. ``least=1`` allows for every label there can be. The other arguments: see ``ndcg_evidence``.
+
+    Derivation. (1) A label of length n is found once ``min(n / 2, enough)`` of it has been read, so of a hole
+    (a stretch of unjudged text, h units long) i disjoint labels are found only after i times ``needed =
+    min(least / 2, enough)`` of it have been read, and i is at most ``h / least``. This gives a list of places
+    r_1 <= r_2 <= … such that under every labelling the i-th new evidence is found no sooner than r_i. What is
+    judged is found where it was. (2) The gain earned is an integral over thresholds x: of the evidence that
+    gains x or more, placed one a stretch, the sum of the discounts D. D depends on which stretches get taken,
+    not on the order, grows with each evidence and falls where one is found later. So with m new ones above x
+    it is largest if they are found at r_1 … r_m. The ideal is the same integral of C, the sum of the first so
+    many discounts. (3) Both are sums over the grades 1 to ``max_grade`` of a function of m alone, so
+    for a guess t of the maximum ``earned - t * ideal`` splits into one small search per grade, and raising t
+    to the ratio found until it stands still (Dinkelbach, Management Science 1967) ends at the maximum. That
+    the m of the grades are nested is not asked for, which can only raise the value.
+    """
+    places_of_new = _releases(trail, budget, enough, least)
+    known = _known(trail, budget, enough)
+    last = -(-budget // enough)
+    pay = discount(np.arange(last), enough, L)
+    levels = gain_exp(np.arange(max_grade + 1))
+    values = np.zeros(trail.n_queries)
+    for query in range(trail.n_queries):
+        new = places_of_new.of(query)[:last]
+        judged, all_gains = known.of(query)
+        values[query] = _highest(judged, all_gains, new, pay, levels)
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class _Releases:
+    """The stretches in which new evidence can be found at the soonest, in order, query by query."""
+
+    offsets: Ints
+    stretch: Ints
+
+    def of(self, query: int) -> list[int]:
+        found: list[int] = self.stretch[self.offsets[query] : self.offsets[query + 1]].tolist()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The judged evidence found, as (stretch, gain), and the gain of all judged evidence, query by query."""
+
+    owner: Ints
+    stretch: Ints
+    gain: Floats
+    owner_of_all: Ints
+    gain_of_all: Floats
+
+    def of(self, query: int) -> tuple[list[tuple[int, float]], Floats]:
+        own = self.owner == query
+        found = list(zip(self.stretch[own].tolist(), self.gain[own].tolist(), strict=True))
+        return found, self.gain_of_all[self.owner_of_all == query]
+
+
+def _known(trail: Trail, budget: int, enough: int) -> _Known:
+    answers, named = of_answers(trail)
+    needed = np.where(named, answers.length, np.minimum(HALF * answers.length, enough))
+    evidence, place, grade, earlier = found_within(answers, places(answers, needed), budget)
+    owner, best = trail.spans.evidence_grades()
+    present = owner >= 0
+    return _Known(
+        owner[evidence],
+        stretch_of(place, enough),
+        gain_exp(grade) - gain_exp(earlier),
+        owner[present],
+        gain_exp(best[present]),
+    )
+
+
+def _releases(trail: Trail, budget: int, enough: int, least: int) -> _Releases:
+    """The soonest stretches of step (1) of the derivation, and those of judgments that failed."""
+    open_text, failed = holes(trail), _failed(trail)
+    spans, length = open_text.spans, open_text.length
+    whole = (spans.start == 0) & (spans.end == document_ends(trail)[spans.doc])
+    most = np.floor(length / least + ROUNDING)
+    most = np.where(whole, np.maximum(most, 1), most)
+    needed = np.minimum(HALF * np.minimum(length, least), enough)
+    span, place = _in_holes(open_text, most, needed, budget)
+    again = places(failed, np.minimum(HALF * failed.length, enough))
+    query = np.concatenate([spans.query[span], failed.spans.query])
+    place = np.concatenate([place, again])
+    inside = place <= budget + ROUNDING
+    query, stretch = query[inside], stretch_of(place[inside], enough)
+    order = np.lexsort((stretch, query))
+    return _Releases(offsets_of(np.bincount(query, minlength=trail.n_queries)), stretch[order])
+
+
+def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[Ints, Floats]:
+    """For each hole the places at which once, twice, … ``needed`` of it have been read: (hole, place)."""
+    rows = np.flatnonzero(trail.read_at < budget)
+    rows = rows[np.lexsort((trail.read_at[rows], trail.read_span[rows]))]
+    span, begin = trail.read_span[rows], trail.read_at[rows]
+    length = trail.read_until[rows] - begin
+    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
+    first = np.minimum(np.floor(had / needed[span] + ROUNDING), most[span])
+    upto = np.minimum(np.floor((had + length) / needed[span] + ROUNDING), most[span])
+    counts = (upto - first).astype(np.int64)
+    each = np.repeat(np.arange(len(rows)), counts)
+    nth = first[each] + 1 + np.arange(len(each)) - np.repeat(offsets_of(counts)[:-1], counts)
+    place = begin[each] + nth * needed[span[each]] - had[each]
+    return span[each], np.ceil(place - ROUNDING)
+
+
+def _failed(trail: Trail) -> Trail:
+    """The same rankings read for the spans whose judgment failed."""
+    unscored = trail.judged.unscored
+    number = {doc_id: i for i, doc_id in enumerate(trail.chunks.doc_ids)}
+    doc = np.array([number.get(doc_id, -1) for doc_id in unscored.doc_ids], dtype=np.int64)[unscored.doc]
+    there = doc >= 0
+    return reading(trail, unscored.query[there], doc[there], unscored.start[there], unscored.end[there])
+
+
+def _highest(
+    known: list[tuple[int, float]], all_gains: Floats, new: list[int], pay: Floats, levels: Floats
+) -> float:
+    """Steps (2) and (3) of the derivation for one query."""
+    earned, ideal = 0.0, 0.0
+    per_level = []
+    for low, high in zip(levels, [*levels[1:], np.inf], strict=True):
+        may_add = new if np.isfinite(high) else []
+        brought, cost = np.zeros(len(may_add) + 1), np.zeros(len(may_add) + 1)
+        for step, above in _steps(low, high, [*(gain for _, gain in known), *all_gains.tolist()]):
+            taken = [stretch for stretch, gain in known if gain >= above]
+            brought += step * _paid(taken, may_add, pay)
+            count = np.minimum(int(np.sum(all_gains >= above)) + np.arange(len(may_add) + 1), len(pay))
+            cost += step * np.concatenate([[0.0], np.cumsum(pay)])[count]
+        earned, ideal = earned + brought[0], ideal + cost[0]
+        per_level.append((brought - brought[0], cost - cost[0]))
+    ratio = earned / ideal if ideal > 0 else 0.0
+    while True:
+        picks = [int(np.argmax(brought - ratio * cost)) for brought, cost in per_level]
+        gained = earned + sum(brought[at] for at, (brought, _) in zip(picks, per_level, strict=True))
+        best = ideal + sum(cost[at] for at, (_, cost) in zip(picks, per_level, strict=True))
+        higher = gained / best if best > 0 else 0.0
+        if higher <= ratio + 1e-15:
+            return min(float(ratio), 1.0)
+        ratio = higher
+
+
+def _steps(low: float, high: float, gains: list[float]) -> Iterator[tuple[float, float]]:
+    """The thresholds from ``low`` to ``high`` as (how many, the gain that reaches them)."""
+    edges = sorted({gain for gain in gains if low < gain < high} | ({high} if np.isfinite(high) else set()))
+    for edge in edges:
+        yield edge - low, edge
+        low = edge
+
+
+def _paid(taken: list[int], new: list[int], pay: Floats) -> Floats:
+    """The sum of the discounts of those ``taken`` and the first 0, 1, … of the ``new``, one a stretch."""
+    used: set[int] = set()
+    total, sums = 0.0, []
+    for at, stretch in enumerate([*taken, *new]):
+        if at >= len(taken):
+            sums.append(total)
+        while stretch in used:
+            stretch += 1
+        if stretch < len(pay):
+            used.add(stretch)
+            total += float(pay[stretch])
+    return np.array([*sums, total])
