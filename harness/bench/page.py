@@ -147,6 +147,8 @@ def _selection(
         raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
     if len(matrix.settings) < 2:
         raise HarnessError("There is one setting: nothing to choose from.")
+    if verdict.leader is None:
+        raise HarnessError("Nothing was found under any setting: no choice is better than another.")
     chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
     return {
         "sentences": chosen.sentences(),

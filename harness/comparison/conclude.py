@@ -82,7 +82,7 @@ def conclude(
     places = _places(order, found, undecided) if baseline is None else _beside(found, baseline, undecided)
     leader, against = _closest(order, places, baseline)
     decision = undecided or _decision(order, found, places, baseline)
-    decided_here = baseline is None and undecided is None
+    advised = baseline is None and undecided in (None, "not decidable")
     margin = None if nothing else both_ways(found).get((leader, against))
     return Verdict(
         measure=matrix.measure,
@@ -90,14 +90,14 @@ def conclude(
         decision=decision,
         leader=None if nothing else leader,
         baseline=baseline,
-        standings=_standings(defined, order, places, regrets(found) if decided_here else {}, units, options),
+        standings=_standings(defined, order, places, regrets(found) if advised else {}, units, options),
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
         conflicts=() if baseline or nothing else _conflicts(others, leader, checks, options),
         trust=dict(checks.trust),
         instead=instead,
-        advice=advise(order, found, costs.by_setting, options) if decided_here else None,
+        advice=advise(order, found, costs.by_setting, options) if advised else None,
         costs=costs,
         needed=_needed(decided, found, margin, units, decision, options.tolerance),
         turning=checks.turning.get(matrix.measure),

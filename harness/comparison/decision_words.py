@@ -72,8 +72,8 @@ def _undecided(verdict: Verdict) -> str:
     held = f"{counted(people.clusters, people.unit)}{worth}"
     return (
         f"Not decidable for new {people.unit}s: the {queries(n)} are on {held}, and at least "
-        f"{FEWEST_CLUSTERS} are needed. On {these(people)} {leader} {place}, {scored}."
-    )
+        f"{FEWEST_CLUSTERS} are needed. On {these(people)} {leader} {place}, {scored}. {_advised(verdict)}"
+    ).strip()
 
 
 def _against_baseline(verdict: Verdict) -> str:
@@ -95,18 +95,18 @@ def _advised(verdict: Verdict) -> str:
             return f"No setting is within {limit}."
     if advice is None:
         return ""
-    others, regret, which = " to any other", advice.regret, ""
+    others, regret, which, use = " to any other", advice.regret, "", "Use"
     if len(advice.among) == 1:
         which = f", the only setting within {limit}"
         regret = next(one.regret or 0.0 for one in verdict.standings if one.setting == advice.setting)
     elif limit:
         others = f" to any other within {limit}"
+    if verdict.decision == "not decidable":
+        use = f"For more questions on {these(verdict.population)} alone use"
     turns = any(one.finding == "turns" for one in verdict.comparisons)
     given = " and the labels as given" if turns else ""
-    return (
-        f"Use {advice.setting}{which}: with {verdict.level:.0%} confidence{given} it loses {at_most(regret)}"
-        f"{others}."
-    )
+    sure = f"with {verdict.level:.0%} confidence{given}"
+    return f"{use} {advice.setting}{which}: {sure} it loses {at_most(regret)}{others}."
 
 
 def _open(verdict: Verdict) -> str:

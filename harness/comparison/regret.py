@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from harness.comparison.paired import Comparison, Options
 
-_COMPARED = frozenset(("real", "equivalent", "open", "turns"))
+_COMPARED = frozenset(("real", "equivalent", "open", "turns", "not decidable"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,10 @@ class Cheaper:
 class Advice:
     """The ``setting`` to use: of all it may lose the least, at most ``regret`` to any other.
 
-    ``among`` are the settings it was chosen from, all or those within the price limit, and the regret is to
-    these. ``cheaper`` is the cheapest of them that loses no more than the tolerance; None if that is the
-    setting itself, or if prices are unknown.
+    Where nothing is decidable for new documents, that is for more questions on the same ones. ``among`` are
+    the settings it was chosen from, all or those within the price limit, and the regret is to these.
+    ``cheaper`` is the cheapest of them that loses no more than the tolerance; None if that is the setting
+    itself, or if prices are unknown.
     """
 
     setting: str

@@ -163,8 +163,8 @@ class Population:
 class Standing:
     """A setting's mean with its interval, its place, and what it may lose to any other at most.
 
-    ``regret`` is None where nothing is said of that: the setting can be compared with no other, nothing can
-    be decided, or the comparisons are with a baseline only.
+    ``regret`` is None where nothing is said of that: the setting can be compared with no other, there are
+    too few queries, or the comparisons are with a baseline only.
     """
 
     setting: str
