@@ -1,6 +1,6 @@
 """Questions on one document are alike: do tests by clusters hold their levels? As Markdown tables.
 
-python -m benchmarks.compare_clusters [--trials 2000] [--tables pairs coarse gate skew]
+python -m benchmarks.compare_clusters [--trials 2000] [--tables pairs few coarse gate skew]
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from benchmarks.compare_calibration import ALPHA, RESAMPLES, percent, table
 from harness.comparison.decide import bound_below, decide
 from harness.comparison.means import bounds_of_means
-from harness.stats.units import icc, units_of
+from harness.stats.units import Units, icc, units_of, whole_clusters
 
 Draw = Callable[[np.random.Generator, np.ndarray, float], np.ndarray]
+Testing = Callable[[Sequence[str]], Units]
 SEED = 3
 SPREAD = 0.2
 SHIFT = 0.1
@@ -27,6 +28,19 @@ DESIGNS: dict[str, tuple[int, ...]] = {
     "10 × 15": (15,) * 10,
     "24 of 1 to 15": UNEQUAL,
     "50 × 2": (2,) * 50,
+    "4 × 25": (25,) * 4,
+}
+# 28 documents of 1 to 30 questions; 103 in all, worth 7.6 documents of equal size
+LOPSIDED = (30, 14, 11, 9, 6, 4, 4, 3, 2, 2) + (1,) * 18
+# Around the fewest documents that carry a test.
+FEW: dict[str, tuple[int, ...]] = {
+    "9 × 8": (8,) * 9,
+    "28 of 1 to 30": LOPSIDED,
+    "28 of 1 to 37": (37, 15, 9, 6, 5, 4, 3, 3, 2) + (1,) * 19,
+    "8 × 10": (10,) * 8,
+    "6 × 10": (10,) * 6,
+    "6 × 25": (25,) * 6,
+    "5 × 20": (20,) * 5,
     "4 × 25": (25,) * 4,
 }
 CORRELATIONS = (0.0, 0.2, 0.5)
@@ -55,18 +69,28 @@ def named(sizes: Sequence[int]) -> tuple[np.ndarray, list[str]]:
     return of, [f"d{i}" for i in of]
 
 
+def by_queries(names: Sequence[str]) -> Units:
+    """Every query for itself."""
+    return units_of((), len(names))
+
+
+def by_the_rule(names: Sequence[str]) -> Units:
+    """As a verdict tests: by clusters if they are enough."""
+    return units_of(names, len(names))
+
+
 def study(
     sizes: Sequence[int],
     alike: float,
     shift: float,
     trials: int,
     draws: Draw = normal,
-    by_queries: bool = False,
+    how: Testing = by_the_rule,
 ) -> tuple[float, float]:
     """The share of studies that call the difference real, and whose interval holds the true ``shift``."""
     rng = np.random.default_rng(SEED)
     of, names = named(sizes)
-    units = units_of(() if by_queries else names, len(of))
+    units = how(names)
     real = held = 0
     for trial in range(trials):
         row = draws(rng, of, alike) + shift
@@ -76,11 +100,11 @@ def study(
     return real / trials, held / trials
 
 
-def gate_fails(sizes: Sequence[int], alike: float, trials: int, by_queries: bool) -> float:
+def gate_fails(sizes: Sequence[int], alike: float, trials: int, how: Testing = by_the_rule) -> float:
     """How often the gate fails although the true drop is just what is tolerated."""
     rng = np.random.default_rng(SEED)
     of, names = named(sizes)
-    units = units_of(() if by_queries else names, len(of))
+    units = how(names)
     rows = (normal(rng, of, alike) + 0.02 for _ in range(trials))
     return (
         sum(bound_below(row, 0.02, units, ALPHA, RESAMPLES, k)[1] <= ALPHA for k, row in enumerate(rows))
@@ -115,12 +139,42 @@ def pairs_table(trials: int) -> Iterator[str]:
             (
                 name,
                 alike,
-                percent(study(sizes, alike, 0.0, trials, by_queries=True)[0]),
+                percent(study(sizes, alike, 0.0, trials, how=by_queries)[0]),
                 *map(percent, study(sizes, alike, 0.0, trials)),
                 *(percent(x) for x in reversed(study(sizes, alike, SHIFT, trials))),
                 f"{found_icc(sizes, alike, trials):.2f}",
             )
             for name, sizes in DESIGNS.items()
+            for alike in CORRELATIONS
+        ),
+    )
+
+
+def few_table(trials: int) -> Iterator[str]:
+    """How few clusters still carry a test: errors and power by queries, and by clusters however few."""
+    yield "\n### Few clusters: equals called different, and a difference of half a standard deviation found\n"
+    yield from table(
+        (
+            "design",
+            "worth",
+            "ICC",
+            "by queries",
+            "by clusters",
+            f"covered at {SHIFT:g}",
+            "real at it",
+            "gate",
+        ),
+        (
+            (
+                name,
+                f"{whole_clusters(named(sizes)[1]).effective:.1f}",
+                alike,
+                percent(study(sizes, alike, 0.0, trials, how=by_queries)[0]),
+                percent(study(sizes, alike, 0.0, trials, how=whole_clusters)[0]),
+                *(percent(x) for x in reversed(study(sizes, alike, SHIFT, trials, how=whole_clusters))),
+                percent(gate_fails(sizes, alike, trials, whole_clusters)),
+            )
+            for name, sizes in FEW.items()
             for alike in CORRELATIONS
         ),
     )
@@ -135,7 +189,7 @@ def coarse_table(trials: int) -> Iterator[str]:
             (
                 name,
                 alike,
-                percent(study(sizes, alike, 0.0, trials, coarse, by_queries=True)[0]),
+                percent(study(sizes, alike, 0.0, trials, coarse, by_queries)[0]),
                 *map(percent, study(sizes, alike, 0.0, trials, coarse)),
             )
             for name, sizes in list(DESIGNS.items())[:1]
@@ -153,8 +207,8 @@ def gate_table(trials: int) -> Iterator[str]:
             (
                 name,
                 alike,
-                percent(gate_fails(sizes, alike, trials, True)),
-                percent(gate_fails(sizes, alike, trials, False)),
+                percent(gate_fails(sizes, alike, trials, by_queries)),
+                percent(gate_fails(sizes, alike, trials)),
                 percent(mean_covered(sizes, alike, trials)),
             )
             for name, sizes in list(DESIGNS.items())[:3]
@@ -172,7 +226,13 @@ def skew_table(trials: int) -> Iterator[str]:
     )
 
 
-TABLES = {"pairs": pairs_table, "coarse": coarse_table, "gate": gate_table, "skew": skew_table}
+TABLES = {
+    "pairs": pairs_table,
+    "few": few_table,
+    "coarse": coarse_table,
+    "gate": gate_table,
+    "skew": skew_table,
+}
 
 
 def main() -> None:

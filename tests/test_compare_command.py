@@ -146,9 +146,15 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "against tokens@10: small (0.4" in output
     assert "for 500), " in output
     assert (
-        "Next: Choose larger, the cheapest setting that may be best (2,000 tokens@10), or add questions."
+        "Next: If the price counts use larger: 2,000 instead of 4,000 tokens@10. It loses at most 0.0"
         in output
     )
+    near = one_line(run(capsys, "compare", folder, "--tolerance", "0.0001")[1])
+    assert "If the price counts" not in near
+    assert "large leads in ndcg_exp@10" in near
+    limited = one_line(run(capsys, "compare", folder, "--price-limit", "1000")[1])
+    assert "Use small, the only setting within the price limit of 1,000 tokens@10: with 95%" in limited
+    assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")
 
 
 def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path, capsys):
@@ -193,7 +199,7 @@ def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tm
     assert [line.split(" | ")[0] for line in leaders.splitlines()[2:]][-1] == r"| small\|x"
     assert all(line.endswith("| yes |") for line in differences.splitlines()[2:])
     assert len(differences.splitlines()) == 2 + 2
-    assert verdict.startswith("- Verdict: No setting is shown to be best.")
+    assert verdict.startswith("- Verdict: Use larger: with 95% confidence it loses at most 0.0")
     code, out, _ = run(capsys, "compare", folder, "--format", "latex")
     assert r"large\_y &" in out
     assert r"\toprule" in out
@@ -262,7 +268,7 @@ def test_a_reranker_that_harms_is_reported(tmp_path, capsys, monkeypatch):
     small = next(line.split() for line in output if line.startswith("small"))
     # the gains are −0.05, −0.1 and −0.15 by turns over 40 queries, 14 + 13 + 13 of them
     assert big[4] == "-0.099"
-    assert (big[-1], small[-1]) == ("yes", "no")
+    assert (big[-1], small[-1]) == ("yes", "equivalent")
     assert small[4] == "0.000"
 
 
@@ -290,7 +296,7 @@ def test_two_runs_are_distinguished_setting_by_setting_first(tmp_path, capsys, m
     same, other = (next(line.split() for line in lines if line.startswith(name)) for name in "ba")
     # a gains 0.05 on every query; nothing else changes
     assert (other[4], other[-2:]) == ("+0.050", ["40/0/0", "yes"])
-    assert (same[4], same[-2:]) == ("0.000", ["0/40/0", "no"])
+    assert (same[4], same[-2:]) == ("0.000", ["0/40/0", "equivalent"])
     assert not any(line.startswith("c ") for line in lines)
 
 

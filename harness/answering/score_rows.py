@@ -96,9 +96,8 @@ def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerCompari
         return
     sign = -1 if matrix.measure in lower_is_better(config) else 1
     best = both.settings[int(np.argmax(sign * both.means))]
-    options = Options(
-        level=config.bootstrap.level, resamples=config.bootstrap.resamples, seed=config.bootstrap.seed
-    )
+    stated = config.bootstrap
+    options = Options(stated.level, stated.resamples, stated.seed, tolerance=config.tolerance)
     left_out = int(np.sum(known.any(axis=0) & ~everywhere))
     for one in compare_to(both, best, options):
         yield AnswerComparisonRow(

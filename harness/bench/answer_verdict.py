@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.bench.stored_answers import (
     StoredAnswers,
@@ -35,12 +36,16 @@ class AnswerVerdict:
 
 
 def answer_verdict(
-    named: Mapping[str, StoredAnswers], measure: str, baseline: str | None = None
+    named: Mapping[str, StoredAnswers],
+    measure: str,
+    baseline: str | None = None,
+    stated: Mapping[str, Any] | None = None,
 ) -> AnswerVerdict:
     """Compare the settings of results by a measure of answers, on the questions that all have a value for.
 
-    Other measures of answers may contradict it. Raises HarnessError if the results do not compare, with
-    the reasons, or where no question is left.
+    ``stated`` are options to use instead of those of the first result's run record. Other measures of answers
+    may contradict the verdict. Raises HarnessError if the results do not compare, with the reasons, or where
+    no question is left.
     """
     matrix, left_out = _joined(named, measure)
     first = next(iter(named.values()))
@@ -62,7 +67,7 @@ def answer_verdict(
     scores = Scores(
         {one.measure: one for one in (matrix, *others)},
         documents=first.result.documents,
-        options=options_of(first.result.record),
+        options=replace(options_of(first.result.record), **(stated or {})),
     )
     verdict = conclude(
         matrix,

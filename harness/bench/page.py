@@ -126,12 +126,17 @@ def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict
 def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the place of every setting."""
     standing = {one.setting: one.place for one in verdict.standings}
+    regret = {one.setting: one.regret for one in verdict.standings}
     return {
         "lines": verdict_json(verdict)["lines"],
         "decision": verdict.decision,
         "comparable": verdict.comparable,
-        "leader": places[verdict.leader],
+        "leader": None if verdict.leader is None else places[verdict.leader],
+        "advice": None
+        if verdict.advice is None
+        else {"setting": places[verdict.advice.setting], "regret": figure(verdict.advice.regret)},
         "standing": [standing.get(name, "") for name in places],
+        "regret": [figure(regret.get(name)) for name in places],
     }
 
 
@@ -142,6 +147,8 @@ def _selection(
         raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
     if len(matrix.settings) < 2:
         raise HarnessError("There is one setting: nothing to choose from.")
+    if verdict.leader is None:
+        raise HarnessError("Nothing was found under any setting: no choice is better than another.")
     chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
     return {
         "sentences": chosen.sentences(),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.commands.declaring import command, flag, number, option, path
+from harness.text.numbers import counted
 
 if TYPE_CHECKING:
     from harness.bench.agreement import SettingsAgreement
@@ -93,7 +94,8 @@ def _of_config(args: argparse.Namespace) -> int:
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
             estimate = estimate_pool(in_order, judge, context, corpus)
-            print_line(f"{judge.title}: {estimate or f'{len(pairs)} pairs, at no cost'}. Nothing was spent.")
+            free = f"{counted(len(pairs), 'pair')}, at no cost"
+            print_line(f"{judge.title}: {estimate or free}. Nothing was spent.")
             return exit_code(config, skipped)
         found = grade_agreement(corpus, judge, context)
         settings = settings_agreement(searched, corpus, config, context) if args.settings else None
@@ -152,7 +154,7 @@ def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
     else:
         rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
         print_table(
-            f"order of settings by {settings.measure}, {settings.queries} queries",
+            f"order of settings by {settings.measure}, {counted(settings.queries, 'query', 'queries')}",
             ("settings", "how many", "Kendall's tau"),
             [(which, count, str(tau)) for which, count, tau in rows],
         )

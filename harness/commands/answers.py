@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.commands.declaring import command, config_file, flag, number, option
+from harness.text.numbers import counted
 
 if TYPE_CHECKING:
     from harness.store.ledger import LedgerEntry
@@ -56,7 +57,8 @@ def show_answers(args: argparse.Namespace) -> int:
     failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
     left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(found) else ""
     print_line(
-        f"{len(found):,} answers{left}; without a grade: {reasons.total()}{f' ({failed})' if failed else ''}."
+        f"{counted(len(found), 'answer')}{left}; without a grade: {reasons.total()}"
+        f"{f' ({failed})' if failed else ''}."
     )
     return 0
 

@@ -14,6 +14,7 @@ from harness.commands.comparing_answers import (
     changed,
     compared_answers,
     gated_answers,
+    stated,
 )
 from harness.commands.declaring import command, flag, formats, number, option, path
 
@@ -45,7 +46,7 @@ Fail (exit code 1) if a setting has dropped by more than the tolerance, and the 
   harness gate results/today --baseline results/main --measure answer_correctness --max-drop 0.05
 
 Settings are matched by name. A large drop that is uncertain because there are few queries passes; the output
-says so.
+says so, and says which settings are equivalent within the tolerance.
 """
 
 
@@ -62,6 +63,12 @@ _SHARED = (
         "CONFIG",
     ),
     option("--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"),
+    option(
+        "--tolerance",
+        type=float,
+        metavar="X",
+        help="differences within it are equivalence; default: that of the configuration, 0.02",
+    ),
 )
 
 
@@ -72,6 +79,12 @@ _SHARED = (
     path("results", "folders of results", "RESULTS", nargs="+"),
     *_SHARED,
     option("--baseline", metavar="SETTING", help="compare every setting with this one, not all pairs"),
+    option(
+        "--price-limit",
+        type=float,
+        metavar="X",
+        help="recommend only what costs at most this, in the unit of the verdict",
+    ),
     option(
         "--select",
         choices=("train", "cross-validated"),
@@ -116,6 +129,8 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _compared_rankings(args: argparse.Namespace) -> Compared:
+    from dataclasses import replace
+
     from harness.bench.pool_union import read_united
     from harness.terminal import TerminalReporter
     from harness.verdict import cut_differently, label_parts, measure_to_take, names_of, scores_of, verdict_of
@@ -125,6 +140,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
     measure = measure_to_take(stored, args.measure)
     own = [stored[folder] for folder in args.results]
     scores = scores_of(dict(zip(names, zip(args.results, own, strict=True), strict=True)))
+    scores = replace(scores, options=replace(scores.options, **stated(args)))
     verdict = verdict_of(scores, measure, args.baseline)
 
     def before() -> Iterator[Part]:
@@ -182,6 +198,7 @@ def gate(args: argparse.Namespace) -> int:
     from harness.comparison import gate as check_drops
     from harness.comparison import github_annotations, junit
     from harness.terminal import print_line, write_lines, write_out
+    from harness.verdict import options_of
 
     answers = answers_to_compare((args.baseline, args.results), args)
     gated = _gated_rankings(args) if answers is None else gated_answers(*answers, args)
@@ -190,6 +207,7 @@ def gate(args: argparse.Namespace) -> int:
         gated.before,
         max_drop=args.max_drop,
         confidence=args.confidence,
+        tolerance=stated(args).get("tolerance", options_of(gated.record).tolerance),
         scored_on=gated.scored_on,
     )
     for line in gated.notes:
@@ -223,4 +241,5 @@ def _gated_rankings(args: argparse.Namespace) -> Gated:
             f"{measure} compares settings only over the same chunks, and documents are cut differently than "
             f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
         )
-    return Gated(now.matrix(measure), before.matrix(measure), (now.scored_on, before.scored_on), done)
+    scored_on = (now.scored_on, before.scored_on)
+    return Gated(now.matrix(measure), before.matrix(measure), scored_on, now.result.record, done)

@@ -27,11 +27,12 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """The scores that a gate compares, their basis, and the lines to print first."""
+    """The scores that a gate compares, their basis, the run record, and the lines to print first."""
 
     now: ScoreMatrix
     before: ScoreMatrix
     scored_on: tuple[ScoredOn, ScoredOn]
+    record: Mapping[str, Any]
     notes: tuple[str, ...]
 
 
@@ -80,7 +81,7 @@ def compared_answers(
     from harness.verdict import names_of
 
     names, own = names_of(list(stored)), list(stored.values())
-    found = answer_verdict(dict(zip(names, own, strict=True)), measure, args.baseline)
+    found = answer_verdict(dict(zip(names, own, strict=True)), measure, args.baseline, stated(args))
 
     def before() -> Iterator[Part]:
         if len(own) == 2:
@@ -88,6 +89,17 @@ def compared_answers(
             yield from changed(old, new, names, own[-1].result.record)
 
     return Compared(found.scores, found.verdict, before())
+
+
+def stated(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of the tolerance and the price limit, where they do."""
+    from harness.errors import ConfigError
+
+    found = {name: getattr(args, name, None) for name in ("tolerance", "price_limit")}
+    for name, value in found.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise ConfigError(f"--{name.replace('_', '-')} must be a number above 0, not {value:g}.")
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def changed(
@@ -113,7 +125,7 @@ def gated_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argp
     (new, old), left_out = on_common_questions([now.matrix(measure), before.matrix(measure)])
     note = f"{counted(left_out, 'question')} left out: only some settings have a value of {measure} for them."
     scored_on = now.scored_on(measure), before.scored_on(measure)
-    return Gated(new, old, scored_on, (note,) if left_out else ())
+    return Gated(new, old, scored_on, now.result.record, (note,) if left_out else ())
 
 
 def answers_hint(folders: Sequence[Path]) -> list[Part]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.commands.declaring import OUTPUT, command, number, option, path
 from harness.commands.shared import refuse_below_one
+from harness.text.numbers import counted
 
 if TYPE_CHECKING:
     from harness.labelling.finding import Evidence
@@ -56,7 +57,7 @@ def find(args: argparse.Namespace) -> int:
         documents = load_documents(config, context, args.document)
         found = find_evidence(args.text, documents, context, args.top)
     if not found:
-        where = args.document or f"{len(documents)} documents"
+        where = args.document or counted(len(documents), "document")
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":

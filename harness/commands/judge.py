@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.commands import agreement, answers, batches, check_answers
 from harness.commands.declaring import CACHE, Command, command, config_file, number, path
+from harness.text.numbers import counted
 
 if TYPE_CHECKING:
     from harness.judge.check import CheckReport
@@ -50,7 +51,7 @@ def export(args: argparse.Namespace) -> int:
             for line in ledger.export_lines():
                 file.write(line + "\n")
                 count += 1
-    print_line(f"{args.to}: {count} answers. The file contains queries and passages in full.")
+    print_line(f"{args.to}: {counted(count, 'answer')}. The file contains queries and passages in full.")
     return 0
 
 
@@ -75,7 +76,7 @@ def import_(args: argparse.Namespace) -> int:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
-    print_line(f"{found.added} answers added, {found.already_there} were already there.")
+    print_line(f"{counted(found.added, 'answer')} added, {found.already_there} were already there.")
     return 0
 
 

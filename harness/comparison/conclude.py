@@ -15,6 +15,7 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
 from harness.comparison.pareto import refuse_missing
+from harness.comparison.regret import advise, regrets
 from harness.comparison.verdict import (
     Checks,
     Conflict,
@@ -29,10 +30,8 @@ from harness.comparison.verdict import (
     Turning,
     Verdict,
 )
-from harness.stats.units import Units, icc, units_of
+from harness.stats.units import Units, icc, units_of, whole_clusters
 
-# The smallest difference worth changing a setting for; the number of queries needed is computed for it.
-WORTHWHILE = 0.02
 MOST_QUERIES = 1_000_000
 POWER = 0.8
 
@@ -57,7 +56,8 @@ def conclude(
     """Conclude from the scores of one measure, with ``others`` of the same settings to contradict it.
 
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
-    ruled out where another one is really better, best where all others are ruled out. ``trust`` says of each
+    ruled out where another one is really better, best where all others are ruled out, and to be used where it
+    may lose the least. ``trust`` says of each
     measure what it is for, ``instead`` which to take where the first does not compare these settings, as
     their ``chunkings`` differ: then only differences between settings of one chunking can be real;
     ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what part of the
@@ -77,26 +77,29 @@ def conclude(
     checks = Checks(trust or {}, turning or {}, chunkings or {})
     found = checks.applied(tested, matrix.measure)
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
-    places = _places(order, found, n) if baseline is None else _beside(found, baseline)
+    nothing = not defined.values.any()
+    undecided = _undecided(units, len(order), nothing)
+    places = _places(order, found, undecided) if baseline is None else _beside(found, baseline, undecided)
     leader, against = _closest(order, places, baseline)
-    decision = _decision(order, places, baseline, n)
-    margin = both_ways(found).get((leader, against))
+    decision = undecided or _decision(order, found, places, baseline)
+    advised = baseline is None and undecided in (None, "not decidable")
+    margin = None if nothing else both_ways(found).get((leader, against))
     return Verdict(
         measure=matrix.measure,
-        level=options.level,
+        options=options,
         decision=decision,
-        leader=leader,
+        leader=None if nothing else leader,
         baseline=baseline,
-        standings=_standings(defined, order, places, units, options.level),
+        standings=_standings(defined, order, places, regrets(found) if advised else {}, units, options),
         margin=margin,
         population=_population(defined, units, leader, against, unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
-        conflicts=_conflicts(others, leader, checks, options) if baseline is None else (),
+        conflicts=() if baseline or nothing else _conflicts(others, leader, checks, options),
         trust=dict(checks.trust),
         instead=instead,
-        cheapest=_cheapest(costs, order, places, decision),
+        advice=advise(order, found, costs.by_setting, options) if advised else None,
         costs=costs,
-        needed=_needed(decided, found, margin, units, decision),
+        needed=_needed(decided, found, margin, units, decision, options.tolerance),
         turning=checks.turning.get(matrix.measure),
         holes=holes,
         notes=tuple(notes),
@@ -105,11 +108,22 @@ def conclude(
     )
 
 
+def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
+    """Why nothing is decided, whatever the differences; None if something can be."""
+    if nothing:
+        return "nothing found"
+    if settings < 2:
+        return "single"
+    if len(units.of) < FEWEST_TO_CHOOSE:
+        return "few"
+    return "not decidable" if units.kind == "few clusters" else None
+
+
 def _closest(order: Sequence[str], places: Mapping[str, Place], baseline: str | None) -> tuple[str, str]:
     """The leader, and the setting that it is compared with first."""
     leader = next((name for name in order if name != baseline), order[0])
     # not one that is ruled out, while another may be best: the margin says why nothing is decided
-    rivals = [name for name in order if places[name] == "may be best"]
+    rivals = [name for kind in ("may be best", "equivalent") for name in order if places[name] == kind]
     return leader, baseline or next(iter(rivals), order[min(1, len(order) - 1)])
 
 
@@ -117,68 +131,81 @@ def _standings(
     matrix: ScoreMatrix,
     order: Sequence[str],
     places: Mapping[str, Place],
+    regret: Mapping[str, float],
     units: Units,
-    level: float,
+    options: Options,
 ) -> tuple[Standing, ...]:
-    means = matrix.means
-    low, high = bounds_of_means(matrix.values, units, level)
-    at = {name: i for i, name in enumerate(matrix.settings)}
+    low, high = (
+        dict(zip(matrix.settings, map(number, bounds), strict=True))
+        for bounds in bounds_of_means(matrix.values, units, options.level)
+    )
+    means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
     return tuple(
-        Standing(name, float(means[at[name]]), number(low[at[name]]), number(high[at[name]]), places[name])
-        for name in order
+        Standing(name, means[name], low[name], high[name], places[name], regret.get(name)) for name in order
     )
 
 
-def _cheapest(
-    costs: Costs, order: Sequence[str], places: Mapping[str, Place], decision: Decision
-) -> str | None:
-    """The cheapest setting that may be best, where none is."""
-    prices = costs.by_setting
-    if prices is None or decision != "open":
-        return None
-    return min((n for n in order if places[n] in ("leads", "may be best")), key=lambda name: prices[name])
+_UNDECIDED: Mapping[Decision, Place] = {
+    "few": "too few",
+    "not decidable": "not decidable",
+    "nothing found": "nothing found",
+}
 
 
-def _places(order: Sequence[str], found: Sequence[Comparison], n: int) -> dict[str, Place]:
-    """The place of every setting among all, by one rule, from the pairs that are real."""
-    if len(order) < 2:
-        return dict.fromkeys(order, "leads")
-    if n < FEWEST_TO_CHOOSE:
-        return {name: "leads" if name == order[0] else "too few" for name in order}
+def _places(
+    order: Sequence[str], found: Sequence[Comparison], undecided: Decision | None
+) -> dict[str, Place]:
+    """The place of every setting among all, by one rule, from the pairs that are real or equivalent."""
+    if undecided is not None:
+        places = dict.fromkeys(order, _UNDECIDED.get(undecided, "leads"))
+        return places if undecided == "nothing found" else places | {order[0]: "leads"}
     beaten = {one.against if one.difference > 0 else one.setting for one in found if one.real}
     left = [name for name in order if name not in beaten]
-    places: dict[str, Place] = {name: "ruled out" if name in beaten else "may be best" for name in order}
+    alike = {
+        name
+        for one in found
+        if one.finding == "equivalent"
+        for name in (one.setting, one.against)
+        if left[0] in (one.setting, one.against)
+    }
+    places = {
+        name: "ruled out" if name in beaten else "equivalent" if name in alike else "may be best"
+        for name in order
+    }
     places[left[0]] = "best" if len(left) == 1 else "leads"
     return places
 
 
-def _beside(found: Sequence[Comparison], baseline: str) -> dict[str, Place]:
+def _beside(found: Sequence[Comparison], baseline: str, undecided: Decision | None) -> dict[str, Place]:
     """The place of every setting relative to the baseline."""
     places: dict[str, Place] = {baseline: "baseline"}
     for one in found:
-        if one.finding == "few":
-            places[one.setting] = "too few"
+        if undecided is not None:
+            places[one.setting] = _UNDECIDED.get(undecided, "open")
         elif one.real:
             places[one.setting] = "better" if one.difference > 0 else "worse"
         else:
-            places[one.setting] = "open"
+            places[one.setting] = "equivalent" if one.finding == "equivalent" else "open"
     return places
 
 
-def _decision(order: Sequence[str], places: Mapping[str, Place], baseline: str | None, n: int) -> Decision:
-    if len(order) < 2:
-        return "single"
-    if n < FEWEST_TO_CHOOSE:
-        return "few"
+def _decision(
+    order: Sequence[str], found: Sequence[Comparison], places: Mapping[str, Place], baseline: str | None
+) -> Decision:
     if baseline is not None:
         return "better" if "better" in places.values() else "not better"
-    return "best" if "best" in places.values() else "open"
+    if "best" in places.values():
+        return "best"
+    left = {name for name in order if places[name] != "ruled out"}
+    between = [one for one in found if {one.setting, one.against} <= left]
+    return "equivalent" if all(one.finding == "equivalent" for one in between) else "open"
 
 
 def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit: str) -> Population:
     difference = matrix.row(leader) - matrix.row(other)
     alike = icc(difference, matrix.clusters) if matrix.clusters and leader != other else None
-    return Population(units.kind, len(matrix.query_ids), units.clusters, unit, alike)
+    worth = whole_clusters(matrix.clusters).effective if units.clusters else 0.0
+    return Population(units.kind, len(matrix.query_ids), units.clusters, worth, unit, alike)
 
 
 def _conflicts(
@@ -207,17 +234,18 @@ def _needed(
     margin: Comparison | None,
     units: Units,
     decision: Decision,
+    tolerance: float,
 ) -> Needed | None:
-    """How many queries would show a difference worth having; None if it is decided or cannot be."""
-    if decided is None or margin is None or decision in ("best", "better", "single"):
+    """How many queries would show a difference beyond the tolerance; None if it is decided or cannot be."""
+    if decided is None or margin is None or decision not in ("open", "not better"):
         return None
-    if margin.finding == "incomparable":
+    if margin.finding in ("incomparable", "equivalent"):
         return None
     closest = {margin.setting, margin.against}
     at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)
     error = float(decided.error[at])
-    queries = needed_for(WORTHWHILE, error, len(units.of), decided.critical, units.effective)
-    return None if queries is None else Needed(WORTHWHILE, *queries)
+    queries = needed_for(tolerance, error, len(units.of), decided.critical, units.effective)
+    return None if queries is None else Needed(tolerance, *queries)
 
 
 def needed_for(

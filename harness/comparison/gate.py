@@ -10,9 +10,11 @@ import numpy as np
 from harness.comparison.comparable import ScoredOn, differences, matrix_differences
 from harness.comparison.decide import bound_below
 from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import TOLERANCE
 from harness.errors import HarnessError
 from harness.printable import printable
-from harness.stats.units import Units, units_of
+from harness.stats.units import FEWEST_CLUSTERS, Units, units_of
+from harness.text.numbers import counted
 
 RESAMPLES, SEED = 10_000, 7
 
@@ -25,7 +27,8 @@ class Check:
     with the gate's confidence (None for a single query), ``p`` that of the drop being ``max_drop`` or less.
     The two agree: the check fails where the bound is above ``max_drop``, which is where ``p`` is at most
     ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
-    flipped.
+    flipped. ``most`` is the upper bound of the drop, with the same confidence (None for a single query);
+    ``equivalent`` says whether the two are the same within ``tolerance``, by two one-sided tests.
     """
 
     setting: str
@@ -38,6 +41,9 @@ class Check:
     max_drop: float
     alpha: float
     units: Units
+    most: float | None
+    tolerance: float
+    equivalent: bool
 
     @property
     def failed(self) -> bool:
@@ -46,9 +52,16 @@ class Check:
 
     @property
     def reason(self) -> str:
-        """The finding in a sentence."""
-        change = f"{self.baseline_mean:.4f} to {self.mean:.4f} over {self.n} queries"
-        if self.at_least is None:
+        """The finding in a sentence or two: what it holds for is said where that is not new documents."""
+        if self.units.kind != "few clusters":
+            return self._found
+        own = counted(self.units.clusters, "cluster")
+        return f"{self._found} That is about the {own} of these queries; for new ones it is not decidable."
+
+    @property
+    def _found(self) -> str:
+        change = f"{self.baseline_mean:.4f} to {self.mean:.4f} over {counted(self.n, 'query', 'queries')}"
+        if self.at_least is None or self.most is None:
             return f"{change}: a single query cannot show whether a drop is real."
         dropped = f"{change}: a drop of {self.drop:.4f}, with {self.max_drop:g} tolerated"
         if self.failed:
@@ -56,7 +69,16 @@ class Check:
         if self.drop > self.max_drop:
             sure = max(self.at_least, 0.0)
             return f"{dropped}, but only {sure:.4f} of it is beyond chance."
-        return f"{change}: no drop beyond the {self.max_drop:g} that is tolerated."
+        if self.equivalent:
+            return f"{change}: equivalent within {self.tolerance:g}; a drop is at most {self._most:.4f}."
+        return (
+            f"{change}: no drop beyond the {self.max_drop:g} that is tolerated, though one of up to "
+            f"{self._most:.4f} cannot be excluded."
+        )
+
+    @property
+    def _most(self) -> float:
+        return max(self.most or 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +102,9 @@ class GateResult:
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
             return (
-                f"Tested by queries: {units.clusters} clusters are too few to test by, so a drop holds for "
-                "questions on these, not on new ones."
+                f"Tested by queries: {counted(units.clusters, 'cluster')} of them cannot stand for new ones "
+                f"(at least {FEWEST_CLUSTERS} of equal size can), so all of this holds for more questions on "
+                "these alone."
             )
         return "Tested by queries: holds for questions like these."
 
@@ -92,6 +115,7 @@ def gate(
     *,
     max_drop: float,
     confidence: float = 0.95,
+    tolerance: float = TOLERANCE,
     scored_on: tuple[ScoredOn, ScoredOn] | None = None,
 ) -> GateResult:
     """Check every setting of the results against the baseline's setting of that name.
@@ -99,7 +123,8 @@ def gate(
     ``scored_on`` are results' and baseline's. A check fails where the one-sided confidence bound of the drop
     is above ``max_drop`` (see ``Check``): a true drop of that much or less lets the gate fail in a share of
     at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that is
-    uncertain because of few queries passes, and its reason says so.
+    uncertain because of few queries passes, and its reason says so, as it does where the two are shown to be
+    equivalent within ``tolerance``.
 
     Raises HarnessError if the two cannot be compared or a baseline setting is missing.
     """
@@ -123,7 +148,7 @@ def gate(
         )
     tail = (1 - confidence) / len(baseline.settings)
     before = baseline.in_order_of(results.query_ids)
-    checks = tuple(_check(results, before, name, max_drop, tail) for name in baseline.settings)
+    checks = tuple(_check(results, before, name, max_drop, tail, tolerance) for name in baseline.settings)
     return GateResult(results.measure, confidence, checks)
 
 
@@ -160,7 +185,9 @@ def github_annotations(result: GateResult) -> str:
     return "".join(lines)
 
 
-def _check(results: ScoreMatrix, baseline: ScoreMatrix, setting: str, max_drop: float, tail: float) -> Check:
+def _check(
+    results: ScoreMatrix, baseline: ScoreMatrix, setting: str, max_drop: float, tail: float, tolerance: float
+) -> Check:
     now, before = results.row(setting), baseline.row(setting)
     if (np.isnan(now) != np.isnan(before)).any():
         raise HarnessError(
@@ -173,9 +200,12 @@ def _check(results: ScoreMatrix, baseline: ScoreMatrix, setting: str, max_drop: 
     drops = before[known] - now[known]
     clusters = [results.clusters[i] for i in np.flatnonzero(known).tolist()] if results.clusters else ()
     units = units_of(clusters, len(drops))
-    at_least, p = None, 1.0
+    at_least, p, most, equivalent = None, 1.0, None, False
     if len(drops) > 1:
         at_least, p = bound_below(drops, max_drop, units, tail, RESAMPLES, SEED)
+        least_rise, too_low = bound_below(-drops, -tolerance, units, tail, RESAMPLES, SEED)
+        _, too_high = bound_below(drops, -tolerance, units, tail, RESAMPLES, SEED)
+        most, equivalent = -least_rise, max(too_low, too_high) <= tail
     return Check(
         setting=setting,
         n=len(drops),
@@ -187,6 +217,9 @@ def _check(results: ScoreMatrix, baseline: ScoreMatrix, setting: str, max_drop: 
         max_drop=max_drop,
         alpha=tail,
         units=units,
+        most=most,
+        tolerance=tolerance,
+        equivalent=equivalent,
     )
 
 

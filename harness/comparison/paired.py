@@ -16,18 +16,26 @@ from harness.stats.units import Units
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
 FEWEST_TO_CHOOSE = 30
+# The smallest difference worth changing a setting for, unless the configuration says otherwise.
+TOLERANCE = 0.02
 
-Finding = Literal["real", "open", "few", "turns", "incomparable"]
+Finding = Literal["real", "open", "equivalent", "few", "not decidable", "turns", "incomparable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to compare; differences up to ``tie`` count as ties."""
+    """How to compare, and what matters.
+
+    Differences up to ``tie`` count as ties; means that differ by up to ``tolerance`` are as good as each
+    other; a recommended setting costs at most ``price_limit``, in the unit of the costs (None: any price).
+    """
 
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 7
     tie: float = ROUNDING
+    tolerance: float = TOLERANCE
+    price_limit: float | None = None
 
     @property
     def alpha(self) -> float:
@@ -41,9 +49,11 @@ class Comparison:
 
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
-    ``open`` where it does not, ``few`` where there are fewer queries than one should choose by, ``turns``
-    where it excludes 0 and longer or shorter labels give the difference another sign, ``incomparable`` where
-    the measure cannot compare these two settings. ``d_z`` is the difference in standard deviations over
+    ``equivalent`` where it does not and lies within the tolerance, ``open`` where it does neither, ``few``
+    where there are fewer queries than one should choose by, ``not decidable`` where they are of too few
+    clusters to say anything of new ones, ``turns`` where the interval excludes 0 and longer or shorter labels
+    give the difference another sign, ``incomparable`` where the measure cannot compare these two settings.
+    ``d_z`` is the difference in standard deviations over
     queries, ``dominance`` the share of queries won minus lost. None if the data do not determine it: a single
     query, no difference.
     """
@@ -71,11 +81,19 @@ class Comparison:
         return self.finding == "real"
 
 
-def find(p: float, n: int, alpha: float) -> Finding:
-    """The finding from a p-value over n queries."""
-    if n < FEWEST_TO_CHOOSE:
+def _finding(p: float, low: float, high: float, units: Units, options: Options) -> Finding:
+    """The finding from a p-value and the bounds of the same family.
+
+    An interval within the tolerance is two one-sided tests against a difference as large as that (TOST;
+    Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 1987), for the whole family at once.
+    """
+    if len(units.of) < FEWEST_TO_CHOOSE:
         return "few"
-    return "real" if p <= alpha else "open"
+    if units.kind == "few clusters":
+        return "not decidable"
+    if p <= options.alpha:
+        return "real"
+    return "equivalent" if max(-low, high) <= options.tolerance else "open"
 
 
 def compare_rows(
@@ -112,7 +130,7 @@ def compare_rows(
                     low=number(low[at]) if n > 1 else None,
                     high=number(high[at]) if n > 1 else None,
                     p=p,
-                    finding=find(p, n, options.alpha),
+                    finding=_finding(p, float(low[at]), float(high[at]), units, options),
                     family=len(pairs),
                     wins=wins[row],
                     ties=ties[row],

@@ -18,9 +18,13 @@ from harness.stats.arrays import Floats, Ints
 from harness.stats.bounds import student_quantile
 from harness.stats.interval import Interval
 from harness.stats.units import units_of
-from harness.text.numbers import FEWEST_FOR_INTERVAL
+from harness.text.numbers import FEWEST_FOR_INTERVAL, counted
 
-_REGRET = {"real": "which is real", "turns": "which changes sign with the label length"}
+_REGRET = {
+    "real": "which is real",
+    "equivalent": "equivalent within the tolerance",
+    "turns": "which changes sign with the label length",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,8 @@ def cross_validate(
         raise HarnessError(f"{count} folds leave nothing to choose on; cross-validation needs two or more.")
     if len(defined.query_ids) < count:
         raise HarnessError(
-            f"{len(defined.query_ids)} queries have a value of {matrix.measure}, too few for {count} folds."
+            f"{counted(len(defined.query_ids), 'query has', 'queries have')} a value of {matrix.measure}, "
+            f"too few for {count} folds."
         )
     scores = np.zeros(len(defined.query_ids))
     picks = dict.fromkeys(defined.settings, 0)

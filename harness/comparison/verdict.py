@@ -9,15 +9,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from harness.comparison.paired import Comparison
+from harness.comparison.paired import Comparison, Options
+from harness.comparison.regret import Advice
 from harness.stats.units import Kind
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
-Decision = Literal["best", "open", "few", "single", "better", "not better"]
-Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
+Decision = Literal[
+    "best", "equivalent", "open", "few", "not decidable", "nothing found", "single", "better", "not better"
+]
+Place = Literal[
+    "best",
+    "leads",
+    "equivalent",
+    "may be best",
+    "ruled out",
+    "too few",
+    "not decidable",
+    "nothing found",
+    "baseline",
+    "better",
+    "worse",
+    "open",
+]
 Role = Literal["corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "next"]
 LABELS: Mapping[Role, str] = {
     "corrected": "Corrected verdict",
@@ -137,26 +153,32 @@ class Costs:
 class Population:
     """The population a finding holds for: n ``queries`` in ``clusters`` of a ``unit`` (0: unknown).
 
-    ``icc``: how alike the differences of one cluster's queries are between the leader and the next; None
-    if that is unknown.
+    ``worth`` is how many clusters of equal size would be worth as much (0: unknown). ``icc``: how alike the
+    differences of one cluster's queries are between the leader and the next; None if that is unknown.
     """
 
     kind: Kind
     queries: int
     clusters: int
+    worth: float
     unit: str
     icc: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A setting's mean with its interval, and its place."""
+    """A setting's mean with its interval, its place, and what it may lose to any other at most.
+
+    ``regret`` is None where nothing is said of that: the setting can be compared with no other, there are
+    too few queries, or the comparisons are with a baseline only.
+    """
 
     setting: str
     mean: float
     low: float | None
     high: float | None
     place: Place
+    regret: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +206,17 @@ class Verdict:
     ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
     best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
     ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
-    does not compare these settings ('' for none). ``cheapest`` of the settings that may be best, None
-    without costs or where one is best. ``turning`` are the pairs whose sign turns with other labels, None if
-    that was not checked; ``holes`` what is unjudged, None if that is not known. ``by_labels``
-    is how firm a verdict by part of the labels is, in sentences; ``corrected`` is the verdict by a model's
-    grades that people's have corrected, '' where there is none.
+    does not compare these settings ('' for none). ``leader`` is None where nothing was found at all;
+    ``advice`` is the setting to use, None where nothing can be said of that. ``turning`` are the pairs whose
+    sign turns with other labels, None if that was not checked; ``holes`` what is unjudged, None if that is
+    not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences; ``corrected`` is
+    the verdict by a model's grades that people's have corrected, '' where there is none.
     """
 
     measure: str
-    level: float
+    options: Options
     decision: Decision
-    leader: str
+    leader: str | None
     baseline: str | None
     standings: tuple[Standing, ...]
     margin: Comparison | None
@@ -203,7 +225,7 @@ class Verdict:
     conflicts: tuple[Conflict, ...]
     trust: Mapping[str, Trust]
     instead: str
-    cheapest: str | None
+    advice: Advice | None
     costs: Costs
     needed: Needed | None
     turning: Turning | None = None
@@ -211,6 +233,11 @@ class Verdict:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+
+    @property
+    def level(self) -> float:
+        """The confidence of all intervals."""
+        return self.options.level
 
     @property
     def comparable(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from harness.comparison.paired import Comparison
@@ -17,6 +18,9 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "decision": verdict.decision,
         "leader": verdict.leader,
         "baseline": verdict.baseline,
+        "tolerance": verdict.options.tolerance,
+        "price_limit": verdict.options.price_limit,
+        "advice": None if verdict.advice is None else asdict(verdict.advice),
         "lines": [
             {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
         ],
@@ -26,10 +30,18 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "clusters": people.clusters,
             "unit": people.unit,
             "tested_by": "clusters" if people.kind == "clusters" else "queries",
+            "worth": people.worth,
             "icc": people.icc,
         },
         "settings": [
-            {"setting": one.setting, "mean": one.mean, "low": one.low, "high": one.high, "place": one.place}
+            {
+                "setting": one.setting,
+                "mean": one.mean,
+                "low": one.low,
+                "high": one.high,
+                "place": one.place,
+                "regret": one.regret,
+            }
             for one in verdict.standings
         ],
         "judged": None if verdict.holes is None else _judged(verdict.holes),

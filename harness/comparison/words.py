@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.comparison.decision_words import amount, at_most, decision, queries, these
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.verdict import (
     LABELS,
@@ -14,12 +15,14 @@ from harness.comparison.verdict import (
     ways_with_other_sign,
 )
 from harness.stats.units import FEWEST_CLUSTERS
-from harness.text.numbers import FEWEST_FOR_INTERVAL, listed, signed
+from harness.text.numbers import FEWEST_FOR_INTERVAL, counted, listed, signed
 
 _REAL = {
     "real": "yes",
     "open": "no",
+    "equivalent": "equivalent",
     "few": "too few",
+    "not decidable": "not decidable",
     "turns": "no: labels",
     "incomparable": "no: chunks",
 }
@@ -30,9 +33,9 @@ MAY_MISS = 60
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
     labels: list[tuple[Role, str]] = [("labels", text) for text in verdict.by_labels]
-    lines: list[tuple[Role, str]] = [("decision", _decision(verdict))]
+    lines: list[tuple[Role, str]] = [("decision", decision(verdict))]
     if verdict.corrected:
-        lines = [("corrected", verdict.corrected), *labels, ("alone", _decision(verdict))]
+        lines = [("corrected", verdict.corrected), *labels, ("alone", decision(verdict))]
     if verdict.margin is not None:
         lines.append(("margin", _margin(verdict, verdict.margin)))
         lines.append(("test", _test(verdict)))
@@ -58,58 +61,28 @@ def finding_cell(found: Comparison) -> str:
     return _REAL[found.finding]
 
 
-def _decision(verdict: Verdict) -> str:
-    measure, leader, n = verdict.measure, verdict.leader, verdict.population.queries
-    mean = next(one.mean for one in verdict.standings if one.setting == leader)
-    if verdict.decision == "single":
-        alone = f"One setting, {leader}, with {measure} {mean:.3f} over {_queries(n)}"
-        return f"{alone}: there is nothing to compare it with."
-    if verdict.decision == "few":
-        place = "leads" if verdict.baseline is None else f"is compared with the baseline {verdict.baseline}"
-        return (
-            f"{_queries(n)} {'is' if n == 1 else 'are'} too few for a choice (at least {FEWEST_TO_CHOOSE} "
-            f"are needed). {leader} {place}, with {measure} {mean:.3f}."
-        )
-    if verdict.baseline is not None:
-        return _against_baseline(verdict)
-    if verdict.decision == "best":
-        others = "the other setting" if len(verdict.standings) == 2 else "every other setting"
-        return f"Use {leader}. Its {measure}, {mean:.3f}, is really better than that of {others}."
-    text = f"No setting is shown to be best. {leader} leads in {measure} with {mean:.3f}; "
-    text += f"{listed(verdict.named('may be best'))} may be best too."
-    out = verdict.named("ruled out")
-    other = "another setting" if verdict.comparable else "another setting over the same chunks"
-    return text + (f" Ruled out because {other} is really better: {listed(out)}." if out else "")
-
-
-def _against_baseline(verdict: Verdict) -> str:
-    better, worse = verdict.named("better"), verdict.named("worse")
-    text = f"No setting is shown to be better than the baseline {verdict.baseline} in {verdict.measure}."
-    if better:
-        text = f"Really better than the baseline {verdict.baseline} in {verdict.measure}: {listed(better)}."
-    return text + (f" Really worse: {listed(worse)}." if worse else "")
-
-
 def _margin(verdict: Verdict, margin: Comparison) -> str:
     over = "the next"
     if verdict.baseline is not None:
         over = "the baseline"
     elif margin.against != verdict.standings[1].setting:
-        over = "the next that may be best"
+        over = "the next that is not ruled out"
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
     finding = {
         "real": "real",
         "open": "may be chance",
+        "equivalent": f"equivalent within {verdict.options.tolerance:g}",
         "few": "too few queries to tell",
+        "not decidable": f"not decidable for new {verdict.population.unit}s",
         "turns": "not a finding, because its sign changes with the label length",
         "incomparable": "not a finding, because the settings cut documents differently",
     }[margin.finding]
     return (
         f"{margin.setting} differs by {signed(margin.difference)} from {over}, {margin.against} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
-        f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {_queries(margin.n)}."
+        f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {queries(margin.n)}."
     )
 
 
@@ -125,7 +98,15 @@ def _test(verdict: Verdict) -> str:
     if verdict.turning is not None:
         where += " and its sign is the same with longer and shorter labels"
     where += "" if verdict.comparable else ", and only between settings over the same chunks"
-    return f"Two-sided sign-flip test over {what}, for {family}. A difference is real {where}."
+    tested = f"Two-sided sign-flip test over {what}, for {family}."
+    if verdict.population.kind == "few clusters":
+        return (
+            f"{tested} What it finds holds for {these(verdict.population)}, so no difference is called real."
+        )
+    return (
+        f"{tested} A difference is real {where}. Settings are equivalent if the interval lies within "
+        f"±{verdict.options.tolerance:g}."
+    )
 
 
 def _population(verdict: Verdict) -> str:
@@ -134,18 +115,18 @@ def _population(verdict: Verdict) -> str:
     alike = "" if people.icc is None else f" (ICC of the difference {people.icc:.2f})"
     if people.kind == "clusters":
         return (
-            f"New questions on new {unit}s like these: {_queries(people.queries)} on {number} {unit}s{alike}."
+            f"New questions on new {unit}s like these: {queries(people.queries)} on {number} {unit}s{alike}."
         )
     if people.kind == "few clusters":
-        these = f"these {number} {unit}s" if number > 1 else f"this one {unit}"
         return (
-            f"More questions on {these}, but not on new {unit}s{alike}. Testing by {unit} takes at least "
-            f"{FEWEST_CLUSTERS} {unit}s of equal weight, so the {_queries(people.queries)} are tested one by "
-            f"one."
+            f"More questions on {these(people)}, but not on new {unit}s{alike}. Testing by {unit} takes at "
+            f"least {FEWEST_CLUSTERS} {unit}s of equal size, so the {queries(people.queries)} are tested one "
+            "by one."
         )
+    alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":
-        return f"Questions like these {people.queries}, each on its own {unit}."
-    return f"Questions like these {people.queries}. It is not known here which of them share a document."
+        return f"Questions like {alike}, each on its own {unit}."
+    return f"Questions like {alike}. It is not known here which of them share a document."
 
 
 def _caveats(verdict: Verdict) -> list[str]:
@@ -161,11 +142,14 @@ def _caveats(verdict: Verdict) -> list[str]:
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
     caveats += [*_sign_changes(verdict), *_unjudged(verdict)]
+    limit = verdict.options.price_limit
+    if limit is not None and verdict.costs.by_setting is None:
+        caveats.append(f"The price limit of {amount(limit)} is not applied, as there are no prices.")
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
             f"A kind of question that makes up less than {rare:.0%} of all may be missing from "
-            f"{_queries(n)}, so its effect would be missing too."
+            f"{queries(n)}, so its effect would be missing too."
         )
     return caveats
 
@@ -222,6 +206,8 @@ def _unjudged(verdict: Verdict) -> list[str]:
 
 def _could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
     """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
+    if verdict.leader is None:
+        return 0.0, ()
     mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
     rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
     if verdict.baseline is not None:
@@ -240,6 +226,8 @@ def _disagreement(verdict: Verdict) -> str:
         clear = max(conflicts, key=lambda one: one.found.real)
         finding = {
             "real": "real",
+            "equivalent": "equivalent",
+            "not decidable": "not decidable",
             "turns": "its sign changes with the label length",
             "incomparable": "not comparable",
         }.get(clear.found.finding, "may be chance")
@@ -264,28 +252,34 @@ def _trusted(verdict: Verdict) -> str:
 
 
 def _next(verdict: Verdict) -> list[str]:
-    margin, costs = verdict.margin, verdict.costs.by_setting
+    people, costs = verdict.population, verdict.costs.by_setting
+    if verdict.leader is None:
+        return ["See what was ranked, and where the labels are: harness show RESULTS --worst 10."]
     if verdict.decision == "single":
         return ["Sweep a field, or compare with a second folder of results."]
     if verdict.decision == "few":
-        more = FEWEST_TO_CHOOSE - verdict.population.queries
-        return [f"Add at least {more} more question{'' if more == 1 else 's'}."]
+        return [f"Add at least {counted(FEWEST_TO_CHOOSE - people.queries, 'more question')}."]
+    if verdict.decision == "not decidable":
+        matter = "matters" if people.clusters == 1 else "matter"
+        return [
+            f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
+            "its own name in the column cluster of the query file."
+        ]
     _, passing = _could_pass(verdict)
     steps = []
     if verdict.holes is not None and passing:
         steps.append(f"Judge the rest of {verdict.holes.extent}.")
-    if verdict.decision == "best" and costs is not None and margin is not None:
-        each = (f"{_amount(costs[name])} for {name}" for name in (verdict.leader, margin.against))
-        return [*steps, f"Weigh the price in {verdict.costs.unit}: {', '.join(each)}."]
-    if verdict.decision in ("best", "better"):
-        return [*steps, "Confirm it on questions that were not used for tuning."]
-    if verdict.cheapest is not None and costs is not None:
-        price = f"{_amount(costs[verdict.cheapest])} {verdict.costs.unit}"
+    if verdict.advice is not None and verdict.advice.cheaper is not None and costs is not None:
+        used, cheaper = verdict.advice.setting, verdict.advice.cheaper
         steps.append(
-            f"Choose {verdict.cheapest}, the cheapest setting that may be best ({price}), or add questions."
+            f"If the price counts use {cheaper.setting}: {amount(costs[cheaper.setting])} instead of "
+            f"{amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret)} to any other, "
+            f"within the tolerance of {verdict.options.tolerance:g}."
         )
-    if verdict.needed is not None:
-        steps.append(_asked(verdict.needed, verdict.population.queries))
+    if verdict.decision in ("best", "better", "equivalent"):
+        return [*steps, "Confirm it on questions that were not used for tuning."]
+    if verdict.needed is not None and verdict.needed.queries > people.queries:
+        steps.append(_asked(verdict.needed, people.queries))
     if not verdict.comparable:
         return steps or [_fitting(verdict)]
     return steps or ["Add questions, or try a larger change."]
@@ -293,11 +287,6 @@ def _next(verdict: Verdict) -> list[str]:
 
 def _asked(needed: Needed, n: int) -> str:
     """How many queries show a difference that matters."""
-    if needed.queries <= n:
-        return (
-            f"Treat the settings that may be best as equal: {_queries(n)} would show a difference of "
-            f"{needed.difference:g} in 4 of 5 studies."
-        )
     about, low = _about(needed.queries), _about(needed.low)
     high = _about(needed.high) if needed.high is not None else "far more"
     return (
@@ -310,11 +299,3 @@ def _about(count: int) -> str:
     """A count rounded to two digits, since it is an estimate."""
     digits = max(0, len(str(count)) - 2)
     return f"{round(count, -digits):,}"
-
-
-def _queries(n: int) -> str:
-    return "1 query" if n == 1 else f"{n:,} queries"
-
-
-def _amount(price: float) -> str:
-    return f"{price:,.0f}" if price >= 1000 else f"{price:.4g}"

@@ -19,6 +19,7 @@ from harness.judge import KINDS as JUDGES
 from harness.kinds import Kind, StageConfig
 from harness.llm.prompt import Prompt
 from harness.printable import printable, quoted
+from harness.text.numbers import counted
 
 
 def load_config(path: Path) -> BenchConfig:
@@ -84,8 +85,8 @@ def _check_depth(source: Source, combination: Stages) -> None:
             at = written[0] if written else ("retrieve", "top_k")
             raise source.error(
                 at,
-                f"the reranker scores {top_n} chunks (rerank.top_n) but only {top_k} are retrieved "
-                f"(retrieve.top_k). Lower the first or raise the second.",
+                f"the reranker scores {counted(top_n, 'chunk')} (rerank.top_n), and no more than {top_k} are "
+                f"retrieved (retrieve.top_k). Lower the first or raise the second.",
             )
 
 

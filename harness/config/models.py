@@ -253,6 +253,20 @@ class BenchConfig(StageConfig):
         "the run stops. An answer that is not scored never counts as 0.",
     )
     bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
+    tolerance: float = Field(
+        0.02,
+        gt=0,
+        lt=1,
+        description="Differences of means that do not matter: settings that differ by less, with confidence, "
+        "are equivalent, and a cheaper setting is named if it loses no more.",
+    )
+    price_limit: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="What a recommended setting may cost at most, in the unit of price that the verdict "
+        "names; empty: any price.",
+    )
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
     cache: Path = Field(
         Path(".cache/harness"),

@@ -16,6 +16,7 @@ from harness.corpus.align import (
     whitespace_free,
 )
 from harness.errors import HarnessError
+from harness.text.numbers import counted
 from harness.types import Document
 
 Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
@@ -116,8 +117,8 @@ def page_of_row(document: Document, page: int, where: str, error: type[HarnessEr
         raise error(f"{where}: {document.doc_id} is a text without pages. {instead}")
     if page > len(document.page_starts):
         raise error(
-            f"{where}: {document.doc_id} has {len(document.page_starts)} pages, not page {page}. Count "
-            "pages of the file from 1, not the printed numbers."
+            f"{where}: {document.doc_id} has {counted(len(document.page_starts), 'page')}, not page {page}. "
+            "Count pages of the file from 1, not the printed numbers."
         )
     return document.page_span(page)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.comparison import Options, ScoreMatrix, from_scores, sentences_of, verdict_json
+from harness.comparison import ScoreMatrix, from_scores, sentences_of, verdict_json
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.measures import headline, less_is_better
@@ -17,6 +17,7 @@ from harness.verdict import (
     chunkings_of,
     filter_notes,
     left_out_notes,
+    options_of,
     same_ranking_notes,
     sensitivity_of,
     tokens_of,
@@ -54,14 +55,13 @@ def run_verdict(
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
     names = {("", setting.name): setting.name for setting in config.settings}
-    bootstrap = config.bootstrap
     scores = Scores(
         matrices_of(by_measure, splits, clusters),
         setting_chunkings(config.settings),
         frozenset(documents),
         tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity_of({"": drawn}, names),
-        Options(level=bootstrap.level, resamples=bootstrap.resamples, seed=bootstrap.seed),
+        options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
         left_out_notes([left_out or {}])
         + filter_notes({"": filtered}, names)
         + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),

@@ -14,6 +14,7 @@ from harness.errors import CorpusError
 from harness.external.exchange import Exchange, Passage
 from harness.text.characters import encodable
 from harness.text.golden import golden_answers, golden_cell
+from harness.text.numbers import counted
 
 # Names of columns: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -177,7 +178,8 @@ def _beside(texts: Sequence[str], cell: str, where: str, column: str) -> list[st
     found = [str(one) for one in _listed(cell, where, column)]
     if found and len(found) != len(texts):
         raise CorpusError(
-            f"{where}: {column} has {len(found)} entries for {len(texts)} contexts. Write one for each."
+            f"{where}: {column} has {counted(len(found), 'entry', 'entries')} for "
+            f"{counted(len(texts), 'context')}. Write one for each."
         )
     return found or [""] * len(texts)
 

@@ -18,6 +18,7 @@ from harness.stats.agreement import (
 )
 from harness.stats.interval import Interval
 from harness.stats.resample import jackknife
+from harness.text.numbers import counted
 from harness.types import Judgment
 
 
@@ -170,7 +171,7 @@ def agreement_plot(found: Agreement) -> bytes:
         left.text(judge, human, str(count), ha="center", va="center", fontsize=8)
     ticks = range(found.grades)
     left.set(xlabel="judge's grade", ylabel="human grade", xticks=ticks, yticks=ticks)
-    left.set_title(f"{found.judge}: {found.pairs} pairs", fontsize=9)
+    left.set_title(f"{found.judge}: {counted(found.pairs, 'pair')}", fontsize=9)
     right.bar(ticks, found.bias_per_grade, color="#4472a8")
     right.axhline(0, color="black", linewidth=0.8)
     right.set(xlabel="human grade", ylabel="mean of judge minus human", xticks=ticks)

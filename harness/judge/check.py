@@ -16,6 +16,7 @@ from harness.judge.records import Graded, Pair, Summary
 from harness.llm.client import Client
 from harness.progress import Reporter
 from harness.store.ledger import Ledger
+from harness.text.numbers import counted
 from harness.types import Chunk, Query
 
 IN_RANGE_AT_LEAST = 0.8
@@ -229,4 +230,4 @@ def _problems(
         yield f"the position in the list is worth {position:+.2f} grades"
     for reason, count in summary.unscored.items():
         detail = f" ({summary.details[reason]})" if reason in summary.details else ""
-        yield f"{count} passages have no grade: {reason}{detail}"
+        yield f"{counted(count, 'passage has', 'passages have')} no grade: {reason}{detail}"

@@ -19,6 +19,7 @@ import numpy as np
 from harness.errors import LabelError
 from harness.stats.arrays import Floats
 from harness.stats.bounds import guarded_pair
+from harness.text.numbers import counted
 
 FEWEST = 10
 # With fewer labelled queries that differ from the rest, two made-up ones widen the interval.
@@ -62,15 +63,15 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
     unknown = sorted(set(human) - set(judge))
     if unknown:
         raise LabelError(
-            f"{len(unknown)} queries have human labels but were not judged (such as {unknown[0]}): judge "
-            "every query, because the correction compares both on the labelled queries."
+            f"{counted(len(unknown), 'labelled query', 'labelled queries')} not judged (e.g. {unknown[0]}). "
+            "Judge every query, because the correction compares both on the labelled queries."
         )
     labelled = sorted(human)
     rest = sorted(set(judge) - set(human))
     values, counts = _columns(human, labelled)
     if counts.sum() < FEWEST:
         raise LabelError(
-            f"{int(counts.sum())} labelled queries have relevant text; below {FEWEST}, an interval means "
+            f"Labelled queries with relevant text: {int(counts.sum())}; below {FEWEST}, an interval means "
             "little. Label more."
         )
     shares, judge_only = _judge_shares(judge, [*labelled, *rest])

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from harness.errors import LlmError
 from harness.kinds import StageConfig
+from harness.text.numbers import counted
 
 PER_MILLION = 1_000_000
 
@@ -88,7 +89,8 @@ class Estimate:
     in_batches: int = 0
 
     def __str__(self) -> str:
-        calls = f"{self.items:,} {self.noun}: {self.calls:,} calls to make"
+        one = "query" if self.noun == "queries" else self.noun.removesuffix("s")
+        calls = f"{counted(self.items, one, self.noun)}: {counted(self.calls, 'call')} to make"
         calls += f", {self.already_answered:,} already in the ledger"
         if self.in_batches:
             calls += f", {self.in_batches:,} in progress in batches"
@@ -165,6 +167,6 @@ class Budget:
     def _message(self, limit: str) -> str:
         spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
         return (
-            f"Calls stopped at {limit} after {self._calls} calls{spent} in this run. Every answer is in "
-            "the ledger: raise the limit and run again; it resumes from here."
+            f"Calls stopped at {limit} after {counted(self._calls, 'call')}{spent} in this run. Every answer "
+            "is in the ledger: raise the limit and run again; it resumes from here."
         )

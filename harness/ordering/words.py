@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from harness.ordering.firmness import Firmness
+from harness.text.numbers import counted
 
 
 def sentences(firm: Firmness) -> tuple[str, ...]:
     """The verdict by the labels so far, how certain it is, and what to do next."""
-    part = f"{firm.graded:,} of {firm.items:,} passages of {firm.queries:,} queries are labelled"
+    of = counted(firm.queries, "query", "queries")
+    part = f"{firm.graded:,} of {counted(firm.items, 'passage')} of {of} are labelled"
     if not known(firm):
         return (
             f"{part}, none of them in the order of harness labels next; nothing can be "
             "concluded about the rest yet.",
             "Label the passages in the order given, from the first.",
         )
-    lines = [f"{part}. {firm.leader} leads with {firm.means[0][1]}."]
-    if firm.rivals:
+    found = firm.means[0][1].value != 0
+    leads = f"{firm.leader} leads with {firm.means[0][1]}" if found else "Nothing relevant was found so far"
+    lines = [f"{part}. {leads}."]
+    if firm.rivals and found:
         lines.append(_margin(firm))
     lines.append(_next(firm))
     return tuple(lines)
@@ -49,4 +53,6 @@ def _next(firm: Firmness) -> str:
         return "Go on labelling in the order given."
     if firm.needed >= firm.items - firm.graded:
         return "Go on: probably all of the rest must be labelled to decide by these queries."
-    return f"Go on: about {firm.needed:,} more labels will probably settle who leads on these queries."
+    return (
+        f"Go on: about {counted(firm.needed, 'more label')} will probably settle who leads on these queries."
+    )

@@ -1,7 +1,8 @@
 """The sampling units: single queries, or whole clusters of them.
 
-Questions on one document are alike. Where there are enough clusters, tests and intervals go by whole clusters
-(Cameron and Miller, Journal of Human Resources 2015); with few, they cannot carry a test.
+Questions on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
+of Human Resources 2015). Where they are worth fewer than six of equal size such a test finds next to nothing,
+and one by queries is far too sure of new clusters: about these nothing is decidable.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 
 from harness.stats.arrays import Floats, Ints
 
-# With fewer clusters their spread is not known well enough (docs/statistics.md has the simulation).
-FEWEST_CLUSTERS = 10
+# The signs of five agree by chance in 1 of 16 studies, so no test at 5 % finds anything; from six on tests by
+# clusters hold their level and have power (docs/statistics.md has the simulation).
+FEWEST_CLUSTERS = 6
 
 Kind = Literal["clusters", "few clusters", "queries", "unknown"]
 
@@ -24,10 +26,10 @@ Kind = Literal["clusters", "few clusters", "queries", "unknown"]
 class Units:
     """The units of Q queries: ``of`` [Q] says which unit a query is in, ``sizes`` [G] how many are in each.
 
-    ``kind``: ``clusters`` are the units; there are too ``few clusters``, so queries are the units; every
-    query is a cluster of its own (``queries``); the clusters are ``unknown``, so queries are the units.
-    ``clusters`` is how many there are, 0 if unknown; ``effective`` how many units of equal size would be
-    worth as much, n² / Σ size² (Kish 1965).
+    ``kind``: ``clusters`` are the units; there are too ``few clusters``, so queries are the units, and what
+    is found holds for more queries on these clusters alone; every query is a cluster of its own
+    (``queries``); the clusters are ``unknown``, so queries are the units. ``clusters`` is how many there are,
+    0 if unknown; ``effective`` how many units of equal size would be worth as much, n² / Σ size² (Kish 1965).
     """
 
     kind: Kind
@@ -66,14 +68,19 @@ def units_of(clusters: Sequence[str], n: int) -> Units:
     alone = np.arange(n, dtype=np.int64)
     if not any(clusters):
         return Units("unknown", alone, np.ones(n), 0, float(n))
+    whole = whole_clusters(clusters)
+    if whole.count == n:
+        return Units("queries", alone, np.ones(n), n, float(n))
+    if whole.effective < FEWEST_CLUSTERS:
+        return Units("few clusters", alone, np.ones(n), whole.count, float(n))
+    return whole
+
+
+def whole_clusters(clusters: Sequence[str]) -> Units:
+    """The named clusters as units, however few they are."""
     of, counts = _numbered(clusters)
     sizes = counts.astype(np.float64)
-    effective = float(n**2 / (sizes**2).sum())
-    if len(sizes) == n:
-        return Units("queries", alone, np.ones(n), n, float(n))
-    if effective < FEWEST_CLUSTERS:
-        return Units("few clusters", alone, np.ones(n), len(sizes), float(n))
-    return Units("clusters", of.astype(np.int64), sizes, len(sizes), effective)
+    return Units("clusters", of, sizes, len(sizes), float(len(of) ** 2 / (sizes**2).sum()))
 
 
 def icc(values: Floats, clusters: Sequence[str]) -> float | None:

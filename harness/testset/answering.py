@@ -69,7 +69,9 @@ def answer_by_model(
         calls = [model.call(row.question, evidence[row.query_id]) for row in todo]
         if dry:
             estimate = model.estimate(jobs_of(calls), noun="answers")
-            return Outcome((f"{title} would answer {len(calls)} questions.",), ((title, estimate),), dry=True)
+            return Outcome(
+                (f"{title} would answer {counted(len(calls), 'question')}.",), ((title, estimate),), dry=True
+            )
         answered, spending = answers(model, calls, reporter=context.reporter, name="answering")
     given = {row.query_id: _answered(row, one, title) for row, one in zip(todo, answered, strict=True)}
     rows = [given.get(row.query_id, row) for row in rows]

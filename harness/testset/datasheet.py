@@ -20,6 +20,7 @@ from harness.testset.rows import (
     SearchedRow,
 )
 from harness.testset.state import State
+from harness.text.numbers import counted
 
 
 def datasheet(state: State, testset: FinishedTestset) -> str:
@@ -86,14 +87,15 @@ def _passages(state: State) -> str:
     if not found:
         return "\n".join([*lines, "None were gathered.\n"])
     lines.append(
-        f"{len(found):,} passages were gathered. A retriever that is compared on this test set and is "
+        f"{counted(len(found), 'passage was', 'passages were')} gathered. A retriever that is compared on "
+        "this test set and is "
         "in this list has an advantage over one that does not; a passage that none of them found is "
         "unjudged.\n"
     )
     lines.append(_table(("found by", "passages"), by.most_common()))
     vain = sum(row.passages == 0 for row in state.rows(SearchedRow))
     if vain:
-        lines.append(f"No retriever found anything for {vain} questions.\n")
+        lines.append(f"No retriever found anything for {counted(vain, 'question')}.\n")
     return "\n".join(lines)
 
 
@@ -111,7 +113,7 @@ def _grades(state: State, testset: FinishedTestset) -> str:
     ]
     if without:
         lines.append(
-            f"{without} passages could not be graded by a model; they are unjudged, not irrelevant.\n"
+            f"{counted(without, 'passage')} could not be graded by a model: unjudged, not irrelevant.\n"
         )
     lines += [f"- {agreement_sentence(one)}" for one in both]
     if not both:
@@ -119,9 +121,11 @@ def _grades(state: State, testset: FinishedTestset) -> str:
     resolved = state.rows(DisagreementRow)
     done = sum(row.resolved is not None for row in resolved)
     if resolved:
-        lines.append(f"\n{len(resolved)} disagreements, {done} of them resolved.")
+        lines.append(f"\n{counted(len(resolved), 'disagreement')}, {done} of them resolved.")
     if testset.unresolved:
-        lines.append(f"{testset.unresolved} passages are left unjudged because people disagree on them.")
+        lines.append(
+            f"{counted(testset.unresolved, 'passage is', 'passages are')} unjudged because people disagree."
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -52,8 +52,8 @@ def export(state: State, context: Context) -> Outcome:
     state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
     lines = [
         f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
-        f"{sum(bool(one.answer) for one in testset.questions)} answers; datasheet.md says how they came "
-        "about."
+        f"{counted(sum(bool(one.answer) for one in testset.questions), 'answer')}; datasheet.md says how "
+        "they came about."
     ]
     lines += _summary(merged)
     if kept:

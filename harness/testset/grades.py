@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.stats.agreement import cohen_kappa, krippendorff_alpha
 from harness.testset.rows import DisagreementRow, GradeRow, Key, key_of
+from harness.text.numbers import counted
 from harness.types import MAX_GRADE, Document
 
 
@@ -101,7 +102,8 @@ def agreement_sentence(one: PairAgreement) -> str:
     ]
     rest = ", ".join(figures) or "coefficients undefined: one grade throughout"
     return (
-        f"{one.first} and {one.second}: {one.passages} passages, the same grade for {one.exact:.0%}; {rest}."
+        f"{one.first} and {one.second}: {counted(one.passages, 'passage')}, the same grade for "
+        f"{one.exact:.0%}; {rest}."
     )
 
 

@@ -34,7 +34,9 @@ def propose_offline(
     lines = _save(state, drafted, documents.values(), "drafted offline", add)
     lines.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
     if len(drafted) < count:
-        lines.append(f"The documents give {len(drafted)} drafts of the {count} that were asked for.")
+        lines.append(
+            f"The documents give {counted(len(drafted), 'draft')} of the {count} that were asked for."
+        )
     return Outcome(tuple(lines))
 
 
@@ -86,7 +88,9 @@ def propose_by_model(
         if dry:
             estimates = ((proposer.name, proposer.estimate(briefs)),)
             return Outcome(
-                (f"{proposer.name} would be asked for {len(briefs)} questions.",), estimates, dry=True
+                (f"{proposer.name} would be asked for {counted(len(briefs), 'question')}.",),
+                estimates,
+                dry=True,
             )
         found = proposer.propose(briefs, context.reporter)
     reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
@@ -98,9 +102,9 @@ def propose_by_model(
     lines = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
     lines.append(f"{calls_made(found.spending)}.")
     if found.failed:
-        lines.append(f"{sum(found.failed.values())} calls brought no question: {reasons}.")
+        lines.append(f"{counted(sum(found.failed.values()), 'call')} brought no question: {reasons}.")
     if len(briefs) < count:
-        lines.append(f"The documents give {len(briefs)} different excerpts and kinds, not {count}.")
+        lines.append(f"The documents give {counted(len(briefs), 'excerpt')} and kinds, not {count}.")
     return Outcome(tuple(lines))
 
 

@@ -74,7 +74,8 @@ def _changes(
         tuple(map(_row, found)),
         notes=(
             f"Intervals and p are of {family}: real where the interval excludes 0"
-            f"{' and the chunks are the same (no: chunks)' if apart else ''}.",
+            f"{' and the chunks are the same (no: chunks)' if apart else ''}; equivalent where it is "
+            f"within ±{(options or Options()).tolerance:g}.",
         ),
     )
 

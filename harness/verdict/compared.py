@@ -14,7 +14,7 @@ from harness.comparison import (
     sentences_of,
 )
 from harness.report import Part, Table
-from harness.text.numbers import FEWEST_FOR_INTERVAL, interval, number, signed, signed_interval
+from harness.text.numbers import FEWEST_FOR_INTERVAL, counted, interval, number, signed, signed_interval
 from harness.verdict.verdicts import Scores, turning_of
 
 SHOWN = 30
@@ -34,7 +34,8 @@ def compared_parts(
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
         chosen = _selected(matrix, scores, select_by, folds) if verdict.comparable else ()
-        parts.append((*chosen, *_front(verdict)))
+        # where nothing was found no choice is better than another
+        parts += [(*chosen, *_front(verdict))] if verdict.leader is not None else []
     return tuple(parts)
 
 
@@ -56,11 +57,13 @@ def standings_table(verdict: Verdict) -> Table:
         "Each interval is of one mean; whether two settings differ is shown by the interval of their "
         "difference."
     ]
+    if people.kind == "few clusters":
+        notes.append(f"The intervals hold for more questions on the same {people.unit}s, not for new ones.")
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
         notes.append(f"front: no other setting is as good at as few {verdict.costs.unit}.")
     return Table(
-        f"{verdict.measure}: means over {people.queries} queries",
+        f"{verdict.measure}: means over {counted(people.queries, 'query', 'queries')}",
         tuple(columns),
         tuple(rows),
         left=frozenset({0, 4}) if len(verdict.standings) > 1 else frozenset({0}),
@@ -84,7 +87,8 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}.",
+                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}; "
+                f"equivalent where it lies within ±{verdict.options.tolerance:g}.",
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )

@@ -204,12 +204,14 @@ def differ(chunkings: Iterable[str]) -> bool:
 
 def options_of(record: Mapping[str, Any]) -> Options:
     """How a result is to be compared, from its run record: everywhere in the same way."""
-    stated = record.get("config", {}).get("bootstrap", {})
-    plain = Options()
+    config, plain = record.get("config", {}), Options()
+    stated, limit = config.get("bootstrap", {}), config.get("price_limit")
     return Options(
         level=float(stated.get("level", plain.level)),
         resamples=int(stated.get("resamples", plain.resamples)),
         seed=int(stated.get("seed", plain.seed)),
+        tolerance=float(config.get("tolerance", plain.tolerance)),
+        price_limit=None if limit is None else float(limit),
     )
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from benchmarks.compare_calibration import FEWEST, false_alarms, families, pair, power_at_needed
-from benchmarks.compare_clusters import DESIGNS, gate_fails, mean_covered, skewed, study
+from benchmarks.compare_clusters import DESIGNS, FEW, by_queries, gate_fails, mean_covered, skewed, study
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS
+from harness.stats.units import whole_clusters
 
 pytestmark = pytest.mark.slow
 TRIALS = 600
@@ -52,10 +53,19 @@ def test_clusters_keep_what_queries_break(design, alike):
     assert real <= AT_MOST
     assert covered >= 1 - AT_MOST
     assert study(sizes, alike, 0.1, TRIALS)[1] >= 1 - AT_MOST
-    assert gate_fails(sizes, alike, TRIALS, by_queries=False) <= AT_MOST
+    assert gate_fails(sizes, alike, TRIALS, how=whole_clusters) <= AT_MOST
     assert mean_covered(sizes, alike, TRIALS) >= 1 - AT_MOST
     if alike == 0.5:
-        assert study(sizes, alike, 0.0, TRIALS, by_queries=True)[0] > AT_MOST
+        assert study(sizes, alike, 0.0, TRIALS, how=by_queries)[0] > AT_MOST
+
+
+@pytest.mark.parametrize("design", FEW)
+def test_few_clusters_keep_their_level_too_and_from_six_on_have_power(design):
+    sizes = FEW[design]
+    assert study(sizes, 0.2, 0.0, TRIALS, how=by_queries)[0] > 2 * AT_MOST
+    assert study(sizes, 0.2, 0.0, TRIALS, how=whole_clusters)[0] <= AT_MOST
+    power = study(sizes, 0.2, 0.1, TRIALS, how=whole_clusters)[0]
+    assert power > 0.2 if len(sizes) >= 6 else power == 0
 
 
 def test_rare_large_gains_do_not_break_the_smallest_study_that_may_choose():

@@ -96,13 +96,13 @@ def test_unequal_clusters_keep_the_mean_over_queries():
 @pytest.mark.parametrize(
     ("sizes", "kind"),
     [
-        ([15] * 10, "clusters"),
-        ([15] * 9, "few clusters"),
+        ([15] * 6, "clusters"),
+        ([15] * 5, "few clusters"),
         ([90, *[1] * 10], "few clusters"),
         ([1] * 9, "queries"),
     ],
 )
-def test_clusters_carry_a_test_from_ten_of_equal_weight_on(sizes, kind):
+def test_clusters_carry_a_test_from_six_of_equal_size_on(sizes, kind):
     names = [f"d{i}" for i, size in enumerate(sizes) for _ in range(size)]
     units = units_of(names, len(names))
     assert (units.kind, units.clusters) == (kind, len(sizes))

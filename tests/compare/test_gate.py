@@ -1,3 +1,4 @@
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,7 +33,30 @@ def test_a_rise_and_a_small_drop_pass():
     assert not checked(SLIGHTLY_DIFFERENT).failed
     assert not checked(BASE).failed
     assert not checked(BASE - 0.01).failed
-    assert "no drop beyond the 0.02" in checked(BASE).checks[0].reason
+
+
+def test_a_check_that_passes_says_whether_the_two_are_equivalent():
+    (same,) = checked(SLIGHTLY_DIFFERENT).checks
+    assert same.equivalent
+    assert -0.02 < same.drop < same.most < 0.02
+    assert f"equivalent within 0.02; a drop is at most {same.most:.4f}." in same.reason
+    (open_,) = checked(BASE - 0.005 + RNG.normal(0, 0.2, 100), max_drop=0.1).checks
+    assert not open_.equivalent
+    assert "no drop beyond the 0.1 that is tolerated, though one of up to 0." in open_.reason
+    (risen,) = checked(BASE + 0.1).checks
+    assert not risen.equivalent
+    assert not checked(SLIGHTLY_DIFFERENT, tolerance=0.001).checks[0].equivalent
+
+
+@pytest.mark.parametrize("drop", [0.0, 0.3])
+def test_few_clusters_pass_and_fail_only_for_themselves(drop):
+    before = replace(matrix({"a": BASE}), clusters=tuple(f"d{i % 4}" for i in range(100)))
+    now = replace(before, values=before.values - drop)
+    result = gate(now, before, max_drop=0.02)
+    assert result.failed == (drop > 0)
+    assert "about the 4 clusters of these queries; for new ones it is not decidable" in junit(result)
+    assert "not decidable" in github_annotations(result)
+    assert "4 clusters of them cannot stand for new ones" in result.holds_for
 
 
 def test_a_drop_in_doubt_passes_and_says_so():

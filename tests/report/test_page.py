@@ -432,13 +432,26 @@ def test_the_page_opens_with_what_compares_the_settings(tmp_path):
     assert headline(read_tables(write_folder(tmp_path / "s", settings=1, measures=measures))) == "ndcg_exp@10"
 
 
-def test_the_cheapest_of_the_open_settings_is_by_the_tokens_of_the_last_stage(tmp_path):
+def test_a_cheaper_setting_within_the_tolerance_is_by_the_tokens_of_the_last_stage(tmp_path):
     folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=("ndcg_text@5000", "ndcg_exp@10"))
-    found = payload_of(page_of(folder).html)["statistics"]["ndcg_text@5000"]["verdict"]
-    (take,) = [line["text"] for line in found["lines"] if line["text"].startswith("Choose ")]
-    open_ = [i for i, place in enumerate(found["standing"]) if place in ("leads", "may be best")]
-    # tokens rise with the place of a setting, so the first that may be best is the cheapest one
-    assert f"({500 + 100 * open_[0]} tokens@5000 characters)" in take
+
+    def verdict():
+        return payload_of(page_of(folder).html)["statistics"]["ndcg_text@5000"]["verdict"]
+
+    def dearer(found):
+        return [line["text"] for line in found["lines"] if line["text"].startswith("If the price counts")]
+
+    assert not dearer(verdict())
+    record = json.loads((folder / "record.json").read_text())
+    record["config"]["tolerance"] = 0.9
+    (folder / "record.json").write_text(json.dumps(record))
+    found = verdict()
+    (take,) = dearer(found)
+    # tokens rise with the place of a setting, so the first within the tolerance is the cheapest one
+    assert (
+        f": 500 instead of {500 + 100 * found['advice']['setting']} tokens@5000 characters. It loses at most"
+        in take
+    )
+    assert found["regret"][found["advice"]["setting"]] == found["advice"]["regret"]
     (folder / "prices.csv").unlink()
-    found = payload_of(page_of(folder).html)["statistics"]["ndcg_text@5000"]["verdict"]
-    assert not any(line["text"].startswith("Choose ") for line in found["lines"])
+    assert not dearer(verdict())

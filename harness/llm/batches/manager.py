@@ -21,6 +21,7 @@ from harness.llm.model import Model
 from harness.llm.records import Spending
 from harness.llm.retry import Backoff
 from harness.progress import Reporter
+from harness.text.numbers import counted
 from harness.types import LlmAnswer, SentBatch, SentCall
 
 T = TypeVar("T")
@@ -130,8 +131,8 @@ class BatchManager:
         sent = PendingBatch(number, state.batch_id, calls, parcel.most, parcel.tokens, state=state)
         self.in_progress[number] = sent
         self._reporter.note(
-            f"Batch {state.batch_id}: {len(calls):,} calls sent to {endpoint.model}, to be answered within a "
-            "day. You can stop waiting at any time; the same command resumes."
+            f"Batch {state.batch_id}: {counted(len(calls), 'call')} sent to {endpoint.model}, to be answered "
+            "within a day. You can stop waiting at any time; the same command resumes."
         )
         return sent
 
@@ -198,8 +199,8 @@ class BatchManager:
         )
         self._spending.calls += len(calls)
         self._reporter.note(
-            f"Batch {batch_id} of {batch.made_at}, {len(calls):,} calls, was sent before: its answers "
-            "are collected, and none of its calls is made twice."
+            f"Batch {batch_id} of {batch.made_at}, {counted(len(calls), 'call')}, was sent before: its "
+            "answers are collected, and none of its calls is made twice."
         )
 
     async def _create(self, file_id: str) -> BatchState:
@@ -252,7 +253,7 @@ class BatchManager:
             else "No call in it was answered. Fix the stated problem and run again."
         )
         brought.stop = LlmError(
-            f"The endpoint refuses batch {one.batch_id} of {len(one.calls):,} calls: "
+            f"The endpoint refuses batch {one.batch_id} of {counted(len(one.calls), 'call')}: "
             f"{words or 'it gives no reason'}. {advice}"
         )
 

@@ -17,6 +17,7 @@ from harness.llm.model import Job, Model
 from harness.llm.records import Spending
 from harness.progress import Describable, Reporter
 from harness.stopping import Stopped, on_stop
+from harness.text.numbers import counted
 from harness.types import LlmAnswer, SentCall
 
 TURN = 0.2
@@ -169,7 +170,8 @@ class BatchRun(BaseRun[T]):
         if left and self._waits:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
             self._reporter.note(
-                f"{sum(len(batch.calls) for batch in left):,} calls continue at the endpoint ({names}). The "
+                f"{counted(sum(len(batch.calls) for batch in left), 'call continues', 'calls continue')} at "
+                f"the endpoint ({names}). The "
                 "same command collects their answers; `harness judge batches` shows their progress, and "
                 "cancels them with --cancel."
             )
@@ -205,5 +207,5 @@ def _progress(manager: BatchManager) -> str:
     states = [batch.state for batch in batches if batch.state is not None]
     done = sum(state.completed + state.failed for state in states)
     how = ", ".join(dict.fromkeys(state.status for state in states)) or "sent"
-    count = "1 batch" if len(batches) == 1 else f"{len(batches)} batches"
-    return f"{done:,}/{sum(len(batch.calls) for batch in batches):,} calls of {count} ({how})"
+    calls = counted(sum(len(batch.calls) for batch in batches), "call")
+    return f"{done:,}/{calls} of {counted(len(batches), 'batch', 'batches')} ({how})"

@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, name_rows
+from harness.text.numbers import counted
 
 
 def board(shown: FigureData) -> Any:
@@ -22,7 +23,9 @@ def board(shown: FigureData) -> Any:
     name_rows(plot, (shown.name(setting) for setting, _ in rows))
     grid(plot, "x")
     counts = sorted({mean.n for _, mean in rows})
-    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    n = f"{counts[0]:,} to {counts[-1]:,} queries"
+    if len(counts) == 1:
+        n = counted(counts[0], "query", "queries")
     hollow = "\nhollow: another setting is really better" if "ruled out" in standing else ""
-    plot.set_xlabel(f"{shown.measure}, mean and {shown.level} interval over {n} queries{hollow}")
+    plot.set_xlabel(f"{shown.measure}, mean and {shown.level} interval over {n}{hollow}")
     return figure

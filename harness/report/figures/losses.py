@@ -9,6 +9,7 @@ from harness.errors import HarnessError
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import axes, name_rows
 from harness.report.page.numbers import SCALE
+from harness.text.numbers import counted
 
 _LEFT, _GAIN = "#17608f", "#5b9ec4"
 _PARTS = ("#6b6f76", "#cc79a7", "#d95f02", "#e6ab02", "#a6761d", "#7a5aa6", "#3f7f5f")
@@ -51,7 +52,8 @@ def losses(shown: FigureData) -> Any:
                 bar(y, level, -mean, "won back", _GAIN, hatch="///", edgecolor="white", linewidth=0)
     name_rows(plot, (shown.name(way["setting"]) for way in ways))
     plot.set_xlim(0, 1)
-    plot.set_xlabel(f"{found['measure']}, mean over {len(ways[0]['query'])} queries")
+    queries = counted(len(ways[0]["query"]), "query", "queries")
+    plot.set_xlabel(f"{found['measure']}, mean over {queries}")
     handles, words = plot.get_legend_handles_labels()
     # in the order of the bar, from the left
     order = sorted(range(len(words)), key=lambda i: (_rank(words[i], found["parts"]), words[i]))

@@ -7,6 +7,7 @@ from typing import Any
 from harness.errors import HarnessError
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
+from harness.text.numbers import counted
 
 
 def reranker(shown: FigureData) -> Any:
@@ -39,5 +40,7 @@ def reranker(shown: FigureData) -> Any:
     grid(plot, "y")
     plot.set_ylabel(shown.measure)
     n = rows[0][-1]
-    plot.set_xlabel(f"{n} queries; in colour: real, by one test of all {len(rows)}", loc="left")
+    plot.set_xlabel(
+        f"{counted(n, 'query', 'queries')}; in colour: real, by one test of all {len(rows)}", loc="left"
+    )
     return figure

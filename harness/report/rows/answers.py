@@ -124,8 +124,9 @@ class AnswerComparisonRow:
     finding: Annotated[
         str,
         Column(
-            "`real`: the interval excludes 0; `open`: it does not; `few`: fewer than 30 questions",
-            among=("real", "open", "few", "turns"),
+            "`real`: the interval excludes 0; `equivalent`: it lies within the tolerance; `open`: neither; "
+            "`few`: fewer than 30 questions; `not decidable`: on too few documents",
+            among=("real", "open", "equivalent", "few", "not decidable", "turns"),
         ),
     ]
 

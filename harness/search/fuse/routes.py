@@ -13,6 +13,7 @@ from harness.kinds import Section
 from harness.search.depth import cut
 from harness.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.search.tools import Tools
+from harness.text.numbers import counted
 from harness.types import Query, Ranking
 
 
@@ -32,7 +33,8 @@ class FusionConfig(RetrieverConfig):
         if self.weights is None:
             return self
         if len(self.weights) != len(self.routes):
-            raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.routes)} routes")
+            routes = counted(len(self.routes), "route")
+            raise ValueError(f"weights has {counted(len(self.weights), 'number')} for {routes}")
         if any(weight < 0 for weight in self.weights) or not any(self.weights):
             raise ValueError("weights are 0 or more, and not all 0")
         return self

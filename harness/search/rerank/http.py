@@ -18,6 +18,7 @@ from harness.finite_number import SINGLE, finite
 from harness.search.rerank.scorer import Pair, PairScorer
 from harness.search.step import RerankerConfig
 from harness.served.reranking import by_query
+from harness.text.numbers import counted
 
 
 class HttpRerankerConfig(ServiceConfig, RerankerConfig):
@@ -84,8 +85,8 @@ class HttpScorer(PairScorer):
 def _scores(answer: Any, count: int, who: str) -> list[float]:
     """One finite score a passage, in the order of the passages."""
     if not isinstance(answer, list) or len(answer) != count:
-        returned = f"{len(answer)} scores" if isinstance(answer, list) else type(answer).__name__
-        raise broken_contract(who, f"returned {returned} for {count} passages")
+        returned = counted(len(answer), "score") if isinstance(answer, list) else type(answer).__name__
+        raise broken_contract(who, f"returned {returned} for {counted(count, 'passage')}")
     scores: dict[int, float] = {}
     for place, item in enumerate(answer):
         index, given = _parts(item, place)

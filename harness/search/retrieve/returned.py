@@ -12,6 +12,7 @@ from harness.custom.code import broken_contract
 from harness.finite_number import finite
 from harness.search.depth import Depth
 from harness.search.step import Passages, RetrieverConfig
+from harness.text.numbers import counted
 from harness.types import Query, Ranking
 
 
@@ -31,8 +32,8 @@ def rankings_of(
     """
     lists = list(answers) if isinstance(answers, Sequence | np.ndarray) else None
     if lists is None or isinstance(answers, str) or len(lists) != len(queries):
-        count = "no list" if lists is None or isinstance(answers, str) else f"{len(lists)} lists"
-        raise broken_contract(who, f"returned {count} for {len(queries)} queries")
+        count = "no list" if lists is None or isinstance(answers, str) else counted(len(lists), "list")
+        raise broken_contract(who, f"returned {count} for {counted(len(queries), 'query', 'queries')}")
     return list(map(ranker_of(who, passages, config), queries, lists))
 
 

@@ -14,6 +14,7 @@ from harness.custom.service import ServiceConfig, fill, one_of
 from harness.search.query_steps import Rewriter, RewriterConfig
 from harness.search.step import Identity
 from harness.search.tools import PendingServiceError, Tools
+from harness.text.numbers import counted
 from harness.types import Query
 
 
@@ -61,8 +62,8 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
         who = f"http: {self.config.url}"
         texts = answer if self.config.asks_several else [answer]
         if not isinstance(texts, list) or len(texts) != count:
-            returned = f"{len(texts)} texts" if isinstance(texts, list) else type(texts).__name__
-            raise broken_contract(who, f"returned {returned} for {count} questions")
+            returned = counted(len(texts), "text") if isinstance(texts, list) else type(texts).__name__
+            raise broken_contract(who, f"returned {returned} for {counted(count, 'question')}")
         for text in texts:
             if not isinstance(text, str):
                 raise broken_contract(who, f"returned {str(text)[:60]!r}, which is not text")

@@ -25,6 +25,7 @@ from harness.testset.formats.values import (
     question_in,
     resolve_passage,
 )
+from harness.text.numbers import counted
 from harness.types import Document
 
 FILE, SETTINGS = "records.json", "settings.py"
@@ -123,9 +124,9 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
             labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
     notes = []
     if unjudged:
-        notes.append(f"{unjudged} records have neither response nor suggestion and are unjudged.")
+        notes.append(f"Unjudged, without response or suggestion: {counted(unjudged, 'record')}.")
     if suggested:
-        notes.append(f"{suggested} grades are suggestions that nobody has confirmed.")
+        notes.append(f"Suggestions that nobody has confirmed: {counted(suggested, 'grade')}.")
     return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 

@@ -27,6 +27,7 @@ from harness.testset.formats.values import (
     resolve_offsets,
     resolve_passage,
 )
+from harness.text.numbers import counted
 from harness.types import Document
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
@@ -80,7 +81,8 @@ def write_label_studio(
     write_text(folder / FILE, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
     write_text(folder / CONFIG, _CONFIG)
     silent = len(questions) - len({one.query_id for one in testset.labels})
-    notes = (f"{silent} questions without a graded passage have no task and are left out.",) if silent else ()
+    left_out = f"Left out, as nothing is graded for it and a task needs that: {counted(silent, 'question')}."
+    notes = (left_out,) if silent else ()
     return ExportResult((FILE, CONFIG), notes)
 
 

@@ -15,6 +15,7 @@ from harness.store import write_text
 from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.testset.formats.tables import csv_of
 from harness.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
+from harness.text.numbers import counted
 from harness.types import Document
 
 FILE = "judgments.csv"
@@ -36,7 +37,7 @@ def write_quepid(testset: FinishedTestset, documents: Mapping[str, Document], fo
     silent = len(testset.questions) - len({one.query_id for one in testset.labels})
     notes = ["Quepid holds texts and ratings: ids, kinds, answers and evidence names are left out."]
     if silent:
-        notes.append(f"{silent} questions without a graded passage are left out.")
+        notes.append(f"Left out, without a graded passage: {counted(silent, 'question')}.")
     return ExportResult((FILE,), tuple(notes))
 
 
@@ -62,5 +63,5 @@ def read_quepid(source: Path, documents: Mapping[str, Document]) -> ImportResult
     questions = tuple(TestQuestion(query_id, text) for text, query_id in ids.items())
     notes = ["Every question counts as answerable: Quepid does not say."]
     if unjudged:
-        notes.append(f"{unjudged} rows without a rating are unjudged.")
+        notes.append(f"Unjudged, without a rating: {counted(unjudged, 'row')}.")
     return ImportResult(questions, tuple(labels), tuple(notes))

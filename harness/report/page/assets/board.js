@@ -3,9 +3,12 @@
 const STANDINGS = {
   best: ['lead', 'really better than every other setting'],
   leads: ['lead', 'the highest mean, though others may be best too'],
+  equivalent: ['lead', 'as good as the leader, within the tolerance'],
   'may be best': ['open', 'no other setting is really better'],
   'ruled out': ['real', 'another setting is really better'],
   'too few': ['open', 'too few queries to choose by'],
+  'not decidable': ['open', 'too few documents to tell for new ones'],
+  'nothing found': ['open', 'every query scores 0'],
 };
 
 function standing(setting) {

@@ -1,6 +1,6 @@
 // Every setting against every other one: which differences are real, and how large they are.
 
-const FINDINGS = { real: 'a real difference', open: 'may be chance', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length', incomparable: 'not a finding, because the two cut documents differently' };
+const FINDINGS = { real: 'a real difference', open: 'may be chance', equivalent: 'equivalent within the tolerance', 'not decidable': 'not decidable for new documents', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length', incomparable: 'not a finding, because the two cut documents differently' };
 
 function pairInWords(a, b) {
   if (a === b) return 'The same setting.';
@@ -29,9 +29,9 @@ section({
     const better = ramp('better', 3);
     const worse = ramp('worse', 3);
     const at = (r, c) => pair(order[r], order[c]);
-    const real = rows.filter((row) => row[6] === 'real').length;
+    const [real, alike] = ['real', 'equivalent'].map((kind) => rows.filter((row) => row[6] === kind).length);
     return [
-      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.`),
+      h('p.lede', null, `${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${alike ? `${whole(alike)} ${alike === 1 ? 'pair is' : 'pairs are'} equivalent: the interval lies within the tolerance. ` : ''}${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.`),
       legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'not real']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',

@@ -1,0 +1,79 @@
+"""What a setting may lose to the others at most, and which one that recommends.
+
+Multiple comparisons with the best (Hsu, Annals of Statistics 1981; Multiple Comparisons, 1996), from the
+intervals of all pairs of settings: with the confidence of these no setting loses more than its bound to any
+other, whichever is the best and whichever is chosen. Hsu's own limits, one-sided and against the best alone,
+are nearer, but not those shown of the pairs, and could call a setting best that the pairs leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.comparison.paired import Comparison, Options
+
+_COMPARED = frozenset(("real", "equivalent", "open", "turns", "not decidable"))
+
+
+@dataclass(frozen=True, slots=True)
+class Cheaper:
+    """A ``setting`` at a lower price that loses at most ``regret``, which is within the tolerance."""
+
+    setting: str
+    regret: float
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The ``setting`` to use: of all it may lose the least, at most ``regret`` to any other.
+
+    Where nothing is decidable for new documents, that is for more questions on the same ones. ``among`` are
+    the settings it was chosen from, all or those within the price limit, and the regret is to these.
+    ``cheaper`` is the cheapest of them that loses no more than the tolerance; None if that is the setting
+    itself, or if prices are unknown.
+    """
+
+    setting: str
+    regret: float
+    among: tuple[str, ...]
+    cheaper: Cheaper | None
+
+
+def regrets(found: Sequence[Comparison]) -> dict[str, float]:
+    """The regret bound of every setting: the largest upper limit of another one minus it, at least 0.
+
+    Settings that can be compared with none are left out.
+    """
+    bounds: dict[str, float] = {}
+    for one in found:
+        if one.finding not in _COMPARED or one.low is None or one.high is None:
+            continue
+        for setting, most in ((one.setting, -one.low), (one.against, one.high)):
+            bounds[setting] = max(bounds.get(setting, 0.0), most)
+    return bounds
+
+
+def advise(
+    order: Sequence[str], found: Sequence[Comparison], prices: Mapping[str, float] | None, options: Options
+) -> Advice | None:
+    """The setting to use, from all pairs ``found`` of the settings in ``order`` (the highest mean first).
+
+    None if a pair cannot be compared, or no setting is within the price limit.
+    """
+    if any(one.finding not in _COMPARED for one in found):
+        return None
+    among = tuple(order)
+    if prices is not None and options.price_limit is not None:
+        among = tuple(name for name in order if prices[name] <= options.price_limit)
+    own = [one for one in found if one.setting in among and one.against in among]
+    bounds = dict.fromkeys(among, 0.0) | regrets(own)
+    if not among:
+        return None
+    chosen = min(among, key=lambda name: bounds[name])
+    cheaper = None
+    if prices is not None:
+        enough = [name for name in among if bounds[name] <= options.tolerance]
+        least = min(enough, key=lambda name: prices[name], default=chosen)
+        cheaper = Cheaper(least, bounds[least]) if prices[least] < prices[chosen] else None
+    return Advice(chosen, bounds[chosen], among, cheaper)
