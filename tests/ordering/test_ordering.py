@@ -166,7 +166,7 @@ def test_the_better_setting_is_found_and_it_says_stop_early():
     first = steps[0][1]
     assert first.state == "open"
     assert first.needed
-    assert "more labels" in " ".join(sentences(first))
+    assert "about 1 more label will" in " ".join(sentences(first))
 
 
 def test_equal_settings_are_never_distinguished():
