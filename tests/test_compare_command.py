@@ -157,6 +157,16 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "--tolerance must be a number above 0" in refused(capsys, "compare", folder, "--tolerance", "-1")
 
 
+def test_where_nothing_was_found_nothing_is_chosen_or_on_the_front(tmp_path, capsys):
+    folder = add_prices(write_results(tmp_path / "r", {"bad1": 0.0, "bad2": 0.0}), {"bad1": 500, "bad2": 900})
+    path = folder / "per_query.csv"
+    head, *lines = path.read_text().splitlines()
+    path.write_text("\n".join([head, *(line.rsplit(",", 1)[0] + ",0.0" for line in lines)]) + "\n")
+    output = one_line(run(capsys, "compare", folder)[1])
+    assert output.startswith("Verdict: Nothing was found: ndcg_exp@10 is 0 for all 40 queries")
+    assert all(word not in output for word in ("leads in", "was chosen on", "On the front"))
+
+
 def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path, capsys):
     one = add_prices(write_results(tmp_path / "one", {"a": 0.4}), {"a": 500})
     two = write_results(tmp_path / "two", {"a": 0.5})

@@ -60,7 +60,7 @@ ALLOWED = {
     "external": SHARED | {"text", "corpus", "answer"},
     "comparison": SHARED | {"stats", "text"},
     "verdict": SHARED | {"comparison", "measures", "report", "text"},
-    "ordering": SHARED | {"measures", "stats", "store"},
+    "ordering": SHARED | {"text", "measures", "stats", "store"},
     "trec": {"errors", "types", "measures"},
     "report": SHARED | {"text"},
 }

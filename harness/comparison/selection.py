@@ -23,6 +23,7 @@ from harness.text.numbers import FEWEST_FOR_INTERVAL, counted
 _REGRET = {
     "real": "which is real",
     "equivalent": "equivalent within the tolerance",
+    "not decidable": "not decidable for new documents",
     "turns": "which changes sign with the label length",
 }
 

@@ -85,7 +85,7 @@ def _check_depth(source: Source, combination: Stages) -> None:
             at = written[0] if written else ("retrieve", "top_k")
             raise source.error(
                 at,
-                f"the reranker scores {counted(top_n, 'chunk')} (rerank.top_n), and no more than {top_k} are "
+                f"the reranker scores {counted(top_n, 'chunk')} (rerank.top_n) but only {top_k} are "
                 f"retrieved (retrieve.top_k). Lower the first or raise the second.",
             )
 

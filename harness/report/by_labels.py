@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.report.tables import Table
+from harness.text.numbers import number
 
 FILE = "by_labels.json"
 # Shown in a table in place of a missing figure.
@@ -36,13 +37,16 @@ class ByLabels:
         if not self.judge or not self.means or any(row[2] == _NONE for row in self.means):
             return ""
         leader, mean, bounds, alone = self.means[0]
+        source = f"By the grades of {self.judge}, corrected by people's"
+        if mean == number(0.0):
+            return f"{source}, nothing was found: the highest {self.measure} is {mean}."
         by_judge = "" if alone == _NONE else f"; by the judge alone {alone}"
         text = f"{leader} leads with {self.measure} {mean} {bounds}{by_judge}"
         if len(self.means) > 1:
             name, mean, bounds, alone = self.means[1]
             by_judge = "" if alone == _NONE else f"; alone {alone}"
             text += f". Next is {name} with {mean} {bounds}{by_judge}"
-        return f"By the grades of {self.judge}, corrected by people's: {text}."
+        return f"{source}: {text}."
 
     def tables(self) -> tuple[Table, ...]:
         """The means with their intervals, and the effect of more labels."""

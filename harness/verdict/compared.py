@@ -136,6 +136,6 @@ def _front(verdict: Verdict) -> list[str]:
 
 def _steps(verdict: Verdict) -> list[Step]:
     prices = verdict.costs.by_setting
-    if prices is None:
+    if prices is None or verdict.leader is None:
         return []
     return front(prices, {one.setting: one.mean for one in verdict.standings})

@@ -11,6 +11,7 @@ from harness.config import load_config
 from harness.evaluate.evaluating import clusters_of
 from harness.progress import Silent
 from harness.types import Judgment, Query
+from harness.verdict import options_of
 
 
 def rows(path):
@@ -88,3 +89,12 @@ def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
             == (one["setting"], "rerank", "all", found["measure"])
         )
         assert (float(row["ci_low"]), float(row["ci_high"])) == (one["low"], one["high"])
+
+
+def test_the_configuration_states_the_tolerance_and_the_price_limit(write_config):
+    _, folder = run_bench(load_config(write_config(more="tolerance: 0.05\nprice_limit: 700")), Silent())
+    kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
+    assert (kept["tolerance"], kept["price_limit"]) == (0.05, 700)
+    options = options_of(json.loads((folder / "record.json").read_text(encoding="utf-8")))
+    assert (options.tolerance, options.price_limit) == (0.05, 700)
+    assert options_of({}).tolerance == load_config(write_config()).tolerance == 0.02

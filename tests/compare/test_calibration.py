@@ -2,9 +2,10 @@
 
 import pytest
 
+from benchmarks.compare_advice import TRUTHS, equivalence, studies
 from benchmarks.compare_calibration import FEWEST, false_alarms, families, pair, power_at_needed
 from benchmarks.compare_clusters import DESIGNS, FEW, by_queries, gate_fails, mean_covered, skewed, study
-from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS
+from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, true_difference
 from harness.stats.units import whole_clusters
 
 pytestmark = pytest.mark.slow
@@ -66,6 +67,24 @@ def test_few_clusters_keep_their_level_too_and_from_six_on_have_power(design):
     assert study(sizes, 0.2, 0.0, TRIALS, how=whole_clusters)[0] <= AT_MOST
     power = study(sizes, 0.2, 0.1, TRIALS, how=whole_clusters)[0]
     assert power > 0.2 if len(sizes) >= 6 else power == 0
+
+
+@pytest.mark.parametrize("truth", ["graded", "one better", "far apart"])
+@pytest.mark.parametrize("population", [POPULATIONS[0], POPULATIONS[3]], ids=lambda p: p.name)
+def test_bounds_of_regret_hold_and_following_the_advice_loses_little(population, truth):
+    found = list(studies(population, TRUTHS[truth], FEWEST, 150))
+    # 95 % less three standard errors of 150 trials
+    assert sum(one.held for one in found) / len(found) >= 0.897
+    leader, advice, _, cheapest = (sum(losses) for losses in zip(*(one.losses for one in found), strict=True))
+    assert advice <= 0.5 * cheapest
+    assert advice <= leader + 0.01 * len(found)
+
+
+def test_settings_that_differ_by_the_tolerance_are_seldom_called_equivalent():
+    wrong, right = equivalence(POPULATIONS[0], 400, true_difference(POPULATIONS[0], 0.8), 150)
+    # 5 % and three standard errors of 150 trials
+    assert wrong <= 0.103
+    assert right > 0.6
 
 
 def test_rare_large_gains_do_not_break_the_smallest_study_that_may_choose():

@@ -416,6 +416,10 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     )
     assert "the settings cut documents differently" in lines_in(found, "margin")[0]
     assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
+    # what a setting may lose is known among those over its chunks alone, which is no advice
+    assert found.advice is None
+    assert not decision.startswith("Use ")
+    assert all(one.regret is not None for one in found.standings)
     # against a baseline, too, only settings over its chunks are better or worse
     against = conclude(scores, chunkings=apart, baseline="a", **options)
     assert {one.setting: one.place for one in against.standings} == {

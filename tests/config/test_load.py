@@ -371,7 +371,7 @@ def test_a_stated_tokenizer_counts_in_all_settings(write):
         ("retrieve: {kind: rrf, routes: {kind: chroma}}", 6, "must be a list of mappings"),
         ("retrieve: {kind: rrf, routes: [{kind: chrome}]}", 6, "no kind 'chrome'"),
         ("retrieve: {kind: rrf, routes: [{kind: chroma, top_j: 4}]}", 6, "did you mean top_k?"),
-        ("retrieve: {kind: rrf, weights: [1], routes: [{}, {}]}", 6, "1 numbers for 2 routes"),
+        ("retrieve: {kind: rrf, weights: [1], routes: [{}, {}]}", 6, "1 number for 2 routes"),
         ("retrieve: {kind: rrf, weights: [0, 0], routes: [{}, {}]}", 6, "not all 0"),
         ("rewrite: {kind: template, template: all}", 6, "must hold {query}"),
     ],

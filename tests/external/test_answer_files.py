@@ -85,7 +85,7 @@ def test_our_columns(tmp_path):
         ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [True]}, "from 1 to 1"),
         (
             {"user_input": "q", "retrieved_contexts": ["a"], "documents": ["a", "b"]},
-            "2 entries for 1 contexts",
+            "2 entries for 1 context.",
         ),
         ({"user_input": "q", "answerable": "maybe"}, "Write yes or no"),
         ({"user_input": "q", "query_id": "a b"}, "holds a space"),

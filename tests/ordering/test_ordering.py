@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,8 @@ from harness.ordering.order import ByVerdict
 from harness.ordering.pool import UNKNOWN, Item, make_pool
 from harness.ordering.sizes import further
 from harness.ordering.words import sentences
+from harness.report.by_labels import ByLabels
+from harness.stats.interval import Interval
 
 
 def study(queries=30, ahead=True, seed=1, judge=False):
@@ -166,7 +169,20 @@ def test_the_better_setting_is_found_and_it_says_stop_early():
     first = steps[0][1]
     assert first.state == "open"
     assert first.needed
-    assert "more labels" in " ".join(sentences(first))
+    assert "about 1 more label will" in " ".join(sentences(first))
+
+
+def test_where_nothing_relevant_was_found_nobody_leads():
+    pool, labels = study()
+    _, found = label_on(pool, labels, limit=60)[-1]
+    zero = replace(found, means=tuple((name, Interval(0.0, 0.0, 0.1)) for name, _ in found.means))
+    assert "leads" not in " ".join(sentences(zero))
+    assert "Nothing relevant was found so far." in sentences(zero)[0]
+    text = ByLabels("ndcg_exp@10", "m", (), (("a", "0.000", "0.000–0.100", "–"),), ()).headline
+    assert (
+        text
+        == "By the grades of m, corrected by people's, nothing was found: the highest ndcg_exp@10 is 0.000."
+    )
 
 
 def test_equal_settings_are_never_distinguished():

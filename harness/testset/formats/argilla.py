@@ -124,9 +124,11 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
             labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
     notes = []
     if unjudged:
-        notes.append(f"Unjudged, without response or suggestion: {counted(unjudged, 'record')}.")
+        notes.append(f"{counted(unjudged, 'record')} without response or suggestion: unjudged.")
     if suggested:
-        notes.append(f"Suggestions that nobody has confirmed: {counted(suggested, 'grade')}.")
+        notes.append(
+            f"{counted(suggested, 'grade is a suggestion', 'grades are suggestions')} nobody has confirmed."
+        )
     return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
 
 
