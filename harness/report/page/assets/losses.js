@@ -78,6 +78,13 @@ function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.
   });
 }
 
+// Why losses have another unit than the measure that decides, where they have.
+function lossUnit() {
+  const { measure } = DATA.losses;
+  if (!DATA.headline || measure === DATA.headline) return '';
+  return ` (not ${DATA.headline}, which counts the chunks themselves and cannot say what cutting them costs)`;
+}
+
 section({
   id: 'losses',
   title: 'Where quality is lost',
@@ -94,7 +101,7 @@ section({
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
     return [
-      h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
+      h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
       lossFigure(rows, {
         parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: 'Losses by part',
         name: (way) => (way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting]),
