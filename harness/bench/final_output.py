@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 
 from harness.report import FilterRow, LossRow, Results, SummaryRow, Table, label_note, loss_table
 from harness.report.answer_tables import answer_parts
+from harness.report.summaries import lost_label_note
 from harness.types import RunRecord
 from harness.verdict import filter_table
 
@@ -39,18 +40,19 @@ class FinalOutput:
         ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
         """
         losses, filtered = results.of(LossRow), results.of(FilterRow)
-        labels = label_note(results.record.config, results.record.counts)
+        record = results.record
+        about = (one(record.config, record.counts) for one in (lost_label_note, label_note))
         return cls(
             results.name,
             tuple(results.summary),
             results.verdict["measure"],
             level,
             (
-                *([loss_table(losses)] if losses else []),
+                *([loss_table(losses, results.verdict["measure"])] if losses else []),
                 *([filter_table(filtered)] if filtered else []),
                 *answer_parts(results.of),
             ),
-            (*([labels] if labels else []), *_agreement(results.record)),
+            (*filter(None, about), *_agreement(results.record)),
             tuple(page),
             tuple(results.verdict["sentences"]),
             tuple(answers),

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if losses := results.of(LossRow):
-        show(loss_table(losses))
+        show(loss_table(losses, results.verdict["measure"]))
     print_line(f"Results: {folder}/; location of every hit: {folder / 'hits.csv'}")
     for page in pages:
         if page.note:

@@ -103,6 +103,7 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         summary_table,
     )
     from harness.report.answer_tables import answer_parts
+    from harness.report.summaries import lost_label_note
     from harness.terminal import fitting_summary, width
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
@@ -117,10 +118,11 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         parts.append(summary_table(name, rows, level, measure))
     parts += found.tables() if found and not found.headline else ()
     losses = read_any(args.results, LossRow)
-    parts += [loss_table(losses)] if losses else []
+    parts += [loss_table(losses, measure)] if losses else []
     parts += answer_parts(lambda row: read_any(args.results, row))
-    note = label_note(record["config"], record.get("counts", {}))
-    parts += [(note,)] if note else []
+    for about in (lost_label_note, label_note):
+        note = about(record["config"], record.get("counts", {}))
+        parts += [(note,)] if note else []
     chunks = cells_of(args.results, "chunks")
     parts += [chunk_table(chunks)] if chunks else []
     return parts

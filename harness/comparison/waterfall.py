@@ -18,12 +18,14 @@ class Level:
     """The best score each query can still reach after a ``part`` of a ``step``, [Q], NaN if it has none.
 
     All levels are of one measure with one ideal. ``may_rise``: it may be above the level before it.
+    ``bound`` [Q] is what the best score cannot exceed, where ``scores`` are the best that a search has found.
     """
 
     step: str
     part: str
     scores: Floats
     may_rise: bool = False
+    bound: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from harness.corpus import AnchorResult, LabelRow
 from harness.evaluate.label_sensitivity import label_sensitivity_rows
 from harness.evaluate.left_out import reasons
 from harness.evaluate.losses import loss_levels, loss_measure, loss_rows
+from harness.evaluate.oracle import Oracle
 from harness.evaluate.scoring import ScoredSetting, score_setting
 from harness.evaluate.verdict import run_headline
-from harness.judging.judges import pool_judge_config
 from harness.judging.pool import Judged, judge_pool
-from harness.measures import Projection, Scorer, SpanQrels
+from harness.measures import Projection, Scorer, SpanQrels, parse_measure
 from harness.measures.ragged import Ints
 from harness.measures.units import TokenBoundaries
 from harness.models.tokenizer import ModelTokenizer
@@ -151,27 +151,25 @@ def _losses(
     corpus: Corpus,
     config: BenchConfig,
 ) -> list[LossRow]:
-    """The loss of each query at each part of the pipeline, for every setting.
+    """The loss of each query at each part of the pipeline, for every setting, by the scorers of the scores.
 
-    Queries without relevant evidence have no rows. Evidence that the parser lost counts only where people
-    judge: a judge's pool holds retrieved text alone. Evidence that another parser has found is lost as well.
+    Queries without relevant evidence have no rows. Evidence that only other parsers have found is lost by the
+    parser; labels that no text contains are in no score, so they are no part of 1 minus the score either.
     """
-    by_people = pool_judge_config(config) is None
-    lost = lost_evidence(corpus.label_rows, corpus.anchored) if by_people else []
-    queries = scorers.queries
-    if lost:
-        queries = queries_to_score(corpus.queries.queries, [*judgments, *lost], config.relevance)
-    if not any(query.answerable for query in queries):
+    if not any(query.answerable for query in scorers.queries):
         return []
-    measure = loss_measure(config.measures)
+    measure = loss_measure(config.measures, run_headline(config))
     rows: list[LossRow] = []
+    oracles: dict[Scorer, Oracle] = {}
     for one in searched:
         scorer, found = scorers.of(one), None
-        own, elsewhere = judged_for(one.setting.name, judgments, corpus)
-        if elsewhere or lost:
-            found = SpanQrels.from_judgments(own)
-            scorer = Scorer(queries, [*own, *elsewhere, *lost], scorer.chunks)
-        rows += loss_rows(one.setting.name, scorer, loss_levels(one, scorer, found, measure), measure)
+        if scorer not in oracles:
+            oracles[scorer] = Oracle(scorer, parse_measure(measure))
+        if corpus.texts_of:
+            found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
+        rows += loss_rows(
+            one.setting.name, scorer, loss_levels(one, scorer, found, measure, oracles[scorer]), measure
+        )
     return rows
 
 

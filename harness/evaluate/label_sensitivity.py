@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.config import BenchConfig
-from harness.measures import FAMILIES, Scorer, Text, median_length, parse_measure, relabelled
+from harness.measures import Scorer, Text, across_chunkings, median_length, relabelled
 from harness.report import LabelSensitivityRow
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -23,7 +23,7 @@ def label_sensitivity_rows(
     For the measures that read a length of text, such as ``ndcg_text@5000``: those are what chunkings are
     compared by. Empty where the configuration has none, or nothing is relevant.
     """
-    measures = [name for name in config.measures if FAMILIES[parse_measure(name).family].cut_in_text]
+    measures = [name for name in config.measures if across_chunkings(name)]
     if not measures or not any((scorer.spans.grade > 0).any() for _, scorer in searched):
         return []
     sentences = outlines(corpus, context)

@@ -1,13 +1,14 @@
-"""The levels of the loss waterfall of a setting, in units of text-NDCG.
+"""The levels of the loss waterfall of a setting, in units of the measure that settings are compared by.
 
-Why text-NDCG and not NDCG@k of chunks: the ideal of the latter is made of the chunking's own chunks, so it is
-blind to what the chunking lost, and a chunk that holds two facts earns but one. Text-NDCG has one ideal under
-every chunking: the judged text and nothing else, densest first. What the best order of chunks falls short of
-1 is what the chunking costs, evidence cut apart or padded with other text.
+That is one of text read, ``ndcg_evidence`` or ``ndcg_text``. The ideal of NDCG@k of chunks is made of the
+chunking's own chunks, so it is blind to what the chunking lost; where it is the headline, losses are in units
+of a measure of text read, and say so. What the best order of chunks falls short of 1 is what the chunking
+costs, evidence cut apart or padded with other text.
 
 The best order of chunks under overlaps, copies and a budget is a hard problem. Greed comes near, and the
 level is the best order *known*: greed's own, or any that was achieved or is the best of fewer chunks. So no
-level is below a later one, and what the chunking costs may be overstated a little.
+level is below a later one, and what the chunking costs may be overstated: by no more than the level is below
+its ``bound``, which no order can exceed (``oracle_bound``).
 """
 
 from __future__ import annotations
@@ -17,11 +18,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from harness.comparison.waterfall import Level, Waterfall, waterfall
-from harness.evaluate.oracle import Orders, best_orders
-from harness.measures import FAMILIES, Scorer, SpanQrels, parse_measure
-from harness.measures.measure import arguments
+from harness.evaluate.oracle import Best, Oracle, Orders
+from harness.evaluate.segments import Paying
+from harness.measures import (
+    Measure,
+    Scorer,
+    SpanQrels,
+    across_chunkings,
+    evidence_ndcg,
+    headline,
+    parse_measure,
+    text_ndcg,
+)
 from harness.measures.ragged import Bools, Floats
-from harness.measures.text_ndcg import ideal_gain
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.search import Searched
 from harness.search import FilterResult
@@ -35,6 +44,7 @@ _LEFT = "\0left"
 def loss_rows(setting: str, scorer: Scorer, levels: Sequence[Level], measure: str) -> Iterator[LossRow]:
     """The losses of a setting, query by query, each part in its place on the way."""
     split = {query.query_id: query.split for query in scorer.queries}
+    place = {query_id: row for row, query_id in enumerate(scorer.query_ids)}
     falls: dict[tuple[str, str], tuple[Waterfall, int]] = {}
     for route in ("", *dict.fromkeys(level.step for level in levels if is_route(level.step))):
         way = [level for level in levels if _stands_in(level, route)]
@@ -44,7 +54,10 @@ def loss_rows(setting: str, scorer: Scorer, levels: Sequence[Level], measure: st
         for level in levels:
             fall, at = falls[level.step, level.part]
             loss, left = float(fall.losses[row, at]), float(fall.left[row, at])
-            yield LossRow(setting, query_id, split[query_id], measure, level.step, level.part, loss, left)
+            bound = None if level.bound is None else max(left, float(level.bound[place[query_id]]))
+            yield LossRow(
+                setting, query_id, split[query_id], measure, level.step, level.part, loss, left, bound
+            )
 
 
 def _stands_in(level: Level, route: str) -> bool:
@@ -54,10 +67,15 @@ def _stands_in(level: Level, route: str) -> bool:
     return level.step == route if route else not is_route(level.step)
 
 
-def loss_measure(measures: Sequence[str]) -> str:
-    """The unit of the losses: the first ``ndcg_text`` among the measures, else to a budget of ``BUDGET``."""
-    texts = (name for name in measures if parse_measure(name).family == "ndcg_text")
-    return next(texts, f"ndcg_text@{BUDGET}")
+def loss_measure(measures: Sequence[str], compared_by: str) -> str:
+    """The unit of the losses: the measure ``compared_by`` if it is one of text read, else the first such.
+
+    ``ndcg_text`` to a budget of ``BUDGET`` if there is none.
+    """
+    if across_chunkings(compared_by):
+        return compared_by
+    fit = [name for name in measures if across_chunkings(name)]
+    return headline(fit, chunkings_differ=True) if fit else f"ndcg_text@{BUDGET}"
 
 
 def loss_levels(
@@ -65,19 +83,22 @@ def loss_levels(
     scorer: Scorer,
     found: SpanQrels | None = None,
     measure: str = f"ndcg_text@{BUDGET}",
+    oracle: Oracle | None = None,
 ) -> list[Level]:
     """The score that each query of a setting can still reach after each part of the pipeline.
 
-    ``scorer`` knows all evidence, that which is in no text of the setting included; ``found`` is the evidence
-    that is in one (None: all of it). The unit is ``measure``, an ``ndcg_text``. The steps are those of
+    ``scorer`` is that of the setting's scores: it knows all evidence that they count, that which only the
+    texts of other parsers hold included; ``found`` is the evidence in the text of the setting (None: only one
+    parser, and no level for it). The unit is ``measure``, one of text read. The steps are those of
     ``searched.rankings`` in their order. The first except for routes of a fusion, and each route, has a level
     for the best order of what it found and one for its own order; every later step has one, which may rise. A
-    filter that restricts the whole search has one before them. What is lost belongs to the ideal of all
-    levels, so the last level is below the reported ``ndcg_text`` where evidence was lost, and equal to it
-    elsewhere. NaN for queries without relevant evidence, found or lost. What cutting costs has no level where
-    another pipeline cut the documents: it is part of what was not found.
+    filter that restricts the whole search has one before them. The last level is the reported score. NaN for
+    queries without relevant evidence. What cutting costs has no level where another pipeline cut the
+    documents: it is part of what was not found. ``oracle`` is one of the scorer and the measure that has been
+    asked before.
     """
     unit = parse_measure(measure)
+    oracle = oracle or Oracle(scorer, unit)
 
     def level(rankings: Sequence[Ranking]) -> Floats:
         scores = scorer.score(rankings, [unit])
@@ -90,24 +111,37 @@ def loss_levels(
     restricted = {one.query_id: one.documents for one in restricting(searched, steps[0])}
     if restricted:
         ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
-    every, within = best_orders(scorer, ranked, unit)
+    every, within = oracle.best(), {step: oracle.best(orders) for step, orders in ranked.items()}
+    ideal = _ideal(scorer, unit)
+
+    def known_best(best: Best, *others: Floats) -> Floats:
+        return _highest(level(best.by_rate), [level(best.by_gain), *others])
+
+    def bound(best: Best) -> Floats:
+        return np.minimum(np.divide(best.most, ideal, out=np.zeros(len(ideal)), where=ideal > 0), 1.0)
+
     # fmax: NaN stands for the same queries in all of them
-    best = {step: np.fmax(level(within[step]), achieved[step]) for step in finders}
+    best = {step: known_best(within[step], achieved[step]) for step in finders}
     for step in steps[1:]:
         # an order of what was found, by whichever step, says what was possible
         same = _finds_no_more(scorer, _order_of(searched.rankings[step]), ranked[steps[0]])
         best[steps[0]] = np.where(same, np.fmax(best[steps[0]], achieved[step]), best[steps[0]])
     known = [*best.values(), *achieved.values()]
     if restricted:
-        known.append(_highest(level(within[_LEFT]), known))
-    levels = [Level("parse", PARSER, _parsed(scorer, found, measure, np.isnan(known[0])))]
+        known.append(known_best(within[_LEFT], *known))
+    levels = []
+    if found is not None:
+        levels.append(Level("parse", PARSER, _parsed(scorer, found, unit, ideal, np.isnan(known[0]))))
     if not searched.chunking.returned_only:
-        levels.append(Level("chunk", CHUNKING, _highest(level(every), known)))
+        levels.append(Level("chunk", CHUNKING, known_best(every, *known), bound=bound(every)))
     if restricted:
-        levels.append(Level(FILTER, FILTER, known[-1]))
+        levels.append(Level(FILTER, FILTER, known[-1], bound=bound(within[_LEFT])))
     for step, scores in achieved.items():
         if step in finders:
-            levels += [Level(step, CANDIDATES, best[step]), Level(step, ORDER, scores)]
+            levels += [
+                Level(step, CANDIDATES, best[step], bound=bound(within[step])),
+                Level(step, ORDER, scores),
+            ]
         else:
             levels.append(Level(step, CHANGE, scores, may_rise=True))
     return levels
@@ -151,14 +185,20 @@ def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
     return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
 
 
-def _parsed(scorer: Scorer, found: SpanQrels | None, measure: str, undefined: Bools) -> Floats:
+def _ideal(scorer: Scorer, unit: Measure) -> Floats:
+    """What the best reading of the scorer's evidence earns, [Q], whatever the chunks."""
+    paying, trail = Paying.of(unit), scorer.unread(unit)
+    if paying.found:
+        return evidence_ndcg.ideal_gain(trail, paying.budget, paying.enough, paying.L)
+    return text_ndcg.ideal_gain(trail, paying.budget, paying.L)
+
+
+def _parsed(scorer: Scorer, found: SpanQrels, unit: Measure, ideal: Floats, undefined: Bools) -> Floats:
     """The ideal of the evidence that was found over that of all evidence, [Q]; NaN if ``undefined``."""
-    share = np.ones(len(scorer.queries))
-    if found is not None:
-        unit = parse_measure(measure)
-        L = arguments(unit, FAMILIES[unit.family])["L"]
-        whole, part = scorer.unread(), scorer.against(found).unread()
-        most, reached = (ideal_gain(trail, unit.cutoff or BUDGET, L) for trail in (whole, part))
-        counts = [np.bincount(trail.spans.query, minlength=len(share)) for trail in (whole, part)]
-        np.divide(reached, most, out=share, where=counts[0] > counts[1])
+    part = scorer.against(found)
+    reached, share = _ideal(part, unit), np.ones(len(ideal))
+    counts = [
+        np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(ideal)) for one in (scorer, part)
+    ]
+    np.divide(reached, ideal, out=share, where=counts[0] > counts[1])
     return np.where(undefined, np.nan, share)

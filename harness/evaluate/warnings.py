@@ -148,6 +148,6 @@ def text_budgets(measures: Sequence[str]) -> list[str]:
     for name in measures:
         measure = parse_measure(name)
         family = FAMILIES[measure.family]
-        if family.cut_in_text and measure.cutoff is not None:
+        if family.across_chunkings and measure.cutoff is not None:
             deepest[family.reads] = max(deepest.get(family.reads, (0, "")), (measure.cutoff, name))
     return [name for _, name in deepest.values()]

@@ -141,26 +141,23 @@ def _highest(
     known: list[tuple[int, float]], all_gains: Floats, new: list[int], pay: Floats, levels: Floats
 ) -> float:
     """Steps (2) and (3) of the derivation for one query."""
-    earned, ideal = 0.0, 0.0
-    per_level = []
-    for low, high in zip(levels, [*levels[1:], np.inf], strict=True):
+    sums = np.concatenate([[0.0], np.cumsum(pay)])
+    # by grade, with 0, 1, … new ones that reach it; what is above the highest grade is as it is
+    brought, cost = np.zeros((2, len(levels), len(new) + 1))
+    for at, (low, high) in enumerate(zip(levels, [*levels[1:], np.inf], strict=True)):
         may_add = new if np.isfinite(high) else []
-        brought, cost = np.zeros(len(may_add) + 1), np.zeros(len(may_add) + 1)
         for step, above in _steps(low, high, [*(gain for _, gain in known), *all_gains.tolist()]):
             taken = [stretch for stretch, gain in known if gain >= above]
-            brought += step * _paid(taken, may_add, pay)
-            count = np.minimum(int(np.sum(all_gains >= above)) + np.arange(len(may_add) + 1), len(pay))
-            cost += step * np.concatenate([[0.0], np.cumsum(pay)])[count]
-        earned, ideal = earned + brought[0], ideal + cost[0]
-        per_level.append((brought - brought[0], cost - cost[0]))
-    ratio = earned / ideal if ideal > 0 else 0.0
+            count = int(np.sum(all_gains >= above)) + np.arange(len(new) + 1)
+            brought[at] += step * _paid(taken, may_add, pay)
+            cost[at] += step * sums[np.minimum(count if may_add else count[0], len(pay))]
+    rows, ratio = np.arange(len(levels)), 0.0
     while True:
-        picks = [int(np.argmax(brought - ratio * cost)) for brought, cost in per_level]
-        gained = earned + sum(brought[at] for at, (brought, _) in zip(picks, per_level, strict=True))
-        best = ideal + sum(cost[at] for at, (_, cost) in zip(picks, per_level, strict=True))
-        higher = gained / best if best > 0 else 0.0
+        pick = np.argmax(brought - ratio * cost, axis=1)
+        best = float(cost[rows, pick].sum())
+        higher = float(brought[rows, pick].sum()) / best if best > 0 else 0.0
         if higher <= ratio + 1e-15:
-            return min(float(ratio), 1.0)
+            return min(ratio, 1.0)
         ratio = higher
 
 

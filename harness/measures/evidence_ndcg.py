@@ -64,7 +64,7 @@ def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int)
     stretch = _one_a_stretch(stretch_of(place, enough), gain, owner[evidence])
     paid = np.where(stretch < last, gain * discount(stretch, enough, L), 0.0)
     found = np.bincount(owner[evidence], paid, minlength=trail.n_queries)
-    best = _ideal(trail, owner, last, enough, L)
+    best = ideal_gain(trail, budget, enough, L)
     return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
 
 
@@ -120,13 +120,12 @@ def _one_a_stretch(wanted: Ints, gain: Floats, owner: Ints) -> Ints:
     return stretch
 
 
-def _ideal(trail: Trail, owner: Ints, last: int, enough: int, L: int) -> Floats:
-    """The gain of the best reading of every query: each evidence by its best copy, one a stretch."""
-    present = np.unique(trail.spans.evidence)
-    best = np.zeros(trail.spans.n_evidence, dtype=np.int64)
-    np.maximum.at(best, trail.spans.evidence, trail.spans.grade)
+def ideal_gain(trail: Trail, budget: int, enough: int, L: int) -> Floats:
+    """The gain of the best reading of every query, [Q]: each evidence by its best copy, one a stretch."""
+    owner, best = trail.spans.evidence_grades()
+    present = owner >= 0
     grade, offsets = sorted_descending(best[present], owner[present], trail.n_queries)
     stretch = positions(offsets)
-    paid = np.where(stretch < last, gain_exp(grade) * discount(stretch, enough, L), 0.0)
+    paid = np.where(stretch < -(-budget // enough), gain_exp(grade) * discount(stretch, enough, L), 0.0)
     query = np.repeat(np.arange(trail.n_queries), np.diff(offsets))
     return np.bincount(query, paid, minlength=trail.n_queries).astype(np.float64)

@@ -149,7 +149,7 @@ class Scorer:
         for measure in wanted:
             how = FAMILIES[measure.family].reads
             if how in ("characters", "tokens") and how not in read_as:
-                read_as[how] = read(chunk, offsets, self.spans, self.chunks, self._unit(measure, how))
+                read_as[how] = read(chunk, offsets, self.spans, self.chunks, self.unit_of(measure))
         if self._chunk_tokens is not None:
             read_as["lengths"] = RankedTokens(self._chunk_tokens[chunk].astype(np.int64), offsets)
         return ScoreTable(
@@ -161,14 +161,15 @@ class Scorer:
             items,
         )
 
-    def unread(self) -> Trail:
-        """The relevant text of every query with nothing read of it, in characters."""
+    def unread(self, measure: Measure) -> Trail:
+        """The relevant text of every query with nothing read of it, in the unit of a measure."""
         nothing = np.zeros(0, dtype=np.int64)
         offsets = np.zeros(len(self.queries) + 1, dtype=np.int64)
-        return read(nothing, offsets, self.spans, self.chunks, Characters())
+        return read(nothing, offsets, self.spans, self.chunks, self.unit_of(measure))
 
-    def _unit(self, measure: Measure, how: str) -> Unit:
-        if how == "characters":
+    def unit_of(self, measure: Measure) -> Unit:
+        """What a measure counts text in; raises ValueError for tokens without a tokenizer."""
+        if FAMILIES[measure.family].reads != "tokens":
             return Characters()
         if self._tokens is None:
             raise ValueError(f"{measure} counts tokens, and no tokenizer is given (token_boundaries)")

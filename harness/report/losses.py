@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, PARSER, LossRow
+from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow
 from harness.report.tables import Table
-from harness.text.numbers import counted, number
+from harness.text.numbers import counted, listed, number
 
 # A loss that rounds to zero is none.
 _ROUNDING = 1e-9
@@ -75,22 +75,49 @@ def mean_losses(rows: Iterable[LossRow]) -> dict[tuple[str, str], tuple[dict[str
     }
 
 
-def loss_table(rows: Sequence[LossRow]) -> Table:
+def gap_note(rows: Iterable[LossRow]) -> str:
+    """A sentence on how far the orders taken for the best may be from it; '' if that is not known.
+
+    It has the mean by part, of the setting where it is largest.
+    """
+    gaps: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        if row.bound is not None and not is_route(row.step):
+            gaps.setdefault((name_of(row.step, row.part), row.setting), []).append(row.bound - row.left)
+    largest: dict[str, float] = {}
+    for (part, _), own in gaps.items():
+        largest[part] = max(largest.get(part, 0.0), sum(own) / len(own))
+    if not largest:
+        return ""
+    told = listed([f"{number(gap)} more after {part}" for part, gap in largest.items()], len(largest))
+    return (
+        "The best orders of chunks are found by search. The true ones can leave, beyond what is shown, at "
+        f"most {told} (means, of the setting where it is most)."
+    )
+
+
+def unit_note(measure: str, headline: str) -> str:
+    """A sentence where losses are not in units of the measure that settings are compared by; else ''."""
+    if not headline or measure == headline:
+        return ""
+    return (
+        f"Losses are in units of {measure}: {headline} counts the chunks themselves, so it cannot say what "
+        "cutting them costs."
+    )
+
+
+def loss_table(rows: Sequence[LossRow], headline: str = "") -> Table:
     """The mean loss of each part, in units of the measure, best setting first, its routes below it.
 
-    A route with the same losses as a setting or an earlier route is left out.
+    ``headline`` is the measure that settings are compared by, '' if that is not to be said. A route with the
+    same losses as a setting or an earlier route is left out.
     """
     means = _said_once(mean_losses(rows))
     left = {setting: final for (setting, route), (_, final) in means.items() if not route}
     ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
     names = names_in_order(losses for losses, _ in means.values())
     gained = any(loss < 0 for losses, _ in means.values() for loss in losses.values())
-    notes = ["A loss below 0 is a gain."] if gained else []
-    if any(losses[PARSER] > 0 for losses, _ in means.values()):
-        notes.append(
-            "Labels that were not found count as lost by the parser, so what is left is below "
-            f"{rows[0].measure.partition('@')[0]}."
-        )
+    notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if gained else ""]
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
             "It is unknown how the other pipeline cut the documents: the cost of that is part of candidates."
@@ -107,7 +134,7 @@ def loss_table(rows: Sequence[LossRow]) -> Table:
             )
             for (setting, route), (losses, final) in ordered
         ),
-        notes=tuple(notes),
+        notes=tuple(filter(None, [*notes, gap_note(rows)])),
     )
 
 

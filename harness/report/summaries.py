@@ -143,6 +143,21 @@ def _interval(row: SummaryRow) -> str:
     return interval(row.ci_low, row.ci_high, row.n_queries)
 
 
+def lost_label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:
+    """One sentence on labels that no extracted text contains; None if there are none.
+
+    Where parsers are compared, a label may be in the text of one of them: the part `parser` has it.
+    """
+    lost = counts.get("labels_not_anchored")
+    parsers = {json.dumps(setting.get("parse"), default=str) for setting in config.get("settings", ())}
+    if not lost or len(parsers) > 1:
+        return None
+    return (
+        f"{counted(lost, 'label is', 'labels are')} in no extracted text, so "
+        f"{'it counts' if lost == 1 else 'they count'} in no score and in no loss: anchoring.csv."
+    )
+
+
 def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | None:
     """One sentence on the median label, from the configuration and the counts of a run record.
 

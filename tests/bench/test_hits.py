@@ -149,7 +149,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert [row["document"] for row in rows(mine, "hits.csv")] == ["", "people", "people", ""]
     assert {row["document"] for row in rows(mine, "documents.csv")} == set(SENTENCES)
     # how the documents were cut is not known, and no row says that it cost nothing
-    assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"parser", "candidates", "order"}
+    assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"candidates", "order"}
     assert "the cost of that is part of candidates" in output
     assert {row["index_tokens"] for row in rows(mine, "prices.csv")} == {""}
     assert (mine / "report.html").stat().st_size > 10_000

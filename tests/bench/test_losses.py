@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from harness.bench.final_output import FinalOutput
 from harness.bench.flow import run_bench
 from harness.config import load_config
 from harness.errors import HarnessError
 from harness.progress import Silent
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table, worst_table
 from harness.report.losses import losses_by_query
+from harness.report.summaries import last_stages
 from tests.report.page_results import rewrite
 
 
@@ -34,7 +36,6 @@ def test_losses_sum_to_the_score_of_every_query_of_every_setting(write_config):
     assert rows == results.of(LossRow)
     assert {row.measure for row in rows} == {"ndcg_text@300"}
     assert list(dict.fromkeys((row.step, row.part) for row in rows)) == [
-        ("parse", "parser"),
         ("chunk", "chunking"),
         ("retrieve", "candidates"),
         ("retrieve", "order"),
@@ -90,12 +91,14 @@ def test_a_waterfall_of_an_older_version_is_still_read(write_config):
         out.writerow([*head, *columns, "final", "blame"])
         for one in losses_by_query(ours):
             place = [getattr(one, name) for name in head]
-            out.writerow([*place, *map(repr, one.losses.values()), repr(one.final), "ranking"])
-    theirs = read_any(folder, LossRow)
-    assert loss_table(theirs) == loss_table(ours)
+            out.writerow([*place, "0.0", *map(repr, one.losses.values()), repr(one.final), "ranking"])
+    every = read_any(folder, LossRow)
+    assert {row.left for row in every if row.part == "parser"} == {1.0}
+    theirs = [row for row in every if row.part != "parser"]
+    assert loss_table(theirs).rows == loss_table(ours).rows
     setting = ours[0].setting
     assert worst_table(theirs, setting, 4, {}, {}, {}) == worst_table(ours, setting, 4, {}, {}, {})
-    assert [replace(row, left=0.0) for row in theirs] == [replace(row, left=0.0) for row in ours]
+    assert [replace(row, left=0.0) for row in theirs] == [replace(row, left=0.0, bound=None) for row in ours]
     assert max(abs(a.left - b.left) for a, b in zip(theirs, ours, strict=True)) < 1e-12
     rewrite(folder / "waterfall.csv", lambda row: row | {"ranking": "x"})
     with pytest.raises(HarnessError, match=r"waterfall\.csv is damaged: .*'x'"):
@@ -108,15 +111,52 @@ def test_without_text_ndcg_among_the_measures_the_unit_is_named(write_config):
     assert "change" not in {row.part for row in results.of(LossRow)}
 
 
-def test_a_query_whose_evidence_the_parser_lost_is_blamed_on_it_although_it_has_no_ndcg(write_config, corpus):
+def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(write_config, corpus):
     with (corpus / "queries.csv").open("a") as file:
         file.write("q6,Who owns the moon?,train,yes\n")
     with (corpus / "labels.csv").open("a") as file:
         file.write("q6,people,nothing like this stands anywhere at all,4\n")
-    _, folder = run(write_config(more="anchor: {on_unanchored: list}"))
-    lost = [one for one in losses_by_query(read_any(folder, LossRow)) if one.query_id == "q6"]
-    assert [(one.losses["parser"], one.final, one.blame) for one in lost] == [(1.0, 0.0, "parser")] * 2
-    assert not [key for key in scores(folder, "ndcg_exp@10") if key[1] == "q6"]
+        file.write("q1,people,nor is this a sentence of any of them,4\n")
+    results, folder = run(write_config(more="anchor: {on_unanchored: list}"))
+    final = scores(folder, read_any(folder, LossRow)[0].measure)
+    found = {(one.setting, one.query_id): one.final for one in losses_by_query(read_any(folder, LossRow))}
+    assert found == pytest.approx(final, abs=1e-9)
+    assert "q6" not in {query for _, query in found}
+    said = "2 labels are in no extracted text, so they count in no score and in no loss: anchoring.csv."
+    assert said in FinalOutput.of(results, 0.95, ()).notes
+
+
+def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config):
+    two = "{kind: recursive, chunk_size: [90, 180]}"
+    measures = "measures: [ndcg_text@400, ndcg_exp@10, ndcg_evidence@300]"
+    results, folder = run(write_config(chunk=two, more=measures))
+    assert results.verdict["measure"] == "ndcg_evidence@300"
+    rows = read_any(folder, LossRow)
+    assert {row.measure for row in rows} == {"ndcg_evidence@300"}
+    found = {(one.setting, one.query_id): one.final for one in losses_by_query(rows)}
+    assert found == pytest.approx(scores(folder, "ndcg_evidence@300"), abs=1e-12)
+    table = loss_table(rows, results.verdict["measure"])
+    assert "ndcg_evidence@300" in table.title
+    means = {row.setting: row.mean for row in last_stages(results.summary, "ndcg_evidence@300")}
+    assert {row[0]: row[-1] for row in table.rows if "alone" not in row[0]} == {
+        name: f"{mean:.3f}" for name, mean in means.items()
+    }
+    assert not [note for note in table.notes if "units of" in note]
+    assert any("at most 0." in note for note in table.notes)
+    # the bound stands beside the best order known, and nowhere else
+    assert {row.part for row in rows if row.bound is not None} == {"chunking", "candidates"}
+    assert all(row.bound is None or row.left <= row.bound <= 1 for row in rows)
+
+
+def test_a_headline_of_chunks_has_losses_of_text_and_says_so(write_config):
+    one = "{kind: recursive, chunk_size: 90}"
+    path = write_config(chunk=one, more="measures: [ndcg_exp@10, ndcg_text@400, ndcg_evidence@300]")
+    results, folder = run(path)
+    assert results.verdict["measure"] == "ndcg_exp@10"
+    rows = read_any(folder, LossRow)
+    assert {row.measure for row in rows} == {"ndcg_evidence@300"}
+    note = loss_table(rows, "ndcg_exp@10").notes[0]
+    assert note.startswith("Losses are in units of ndcg_evidence@300: ndcg_exp@10 counts the chunks")
 
 
 def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus):

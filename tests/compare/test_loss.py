@@ -1,6 +1,7 @@
-"""The levels of the waterfall: greed never falls below what was achieved, and the parser's part is exact."""
+"""The levels of the waterfall: the best order known lies between what was achieved and a bound."""
 
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -41,7 +42,8 @@ def scorer_of(one, queries, judgments):
 
 
 def levels_of(one, queries, judgments, lost=(), measure="ndcg_text@10000"):
-    found = SpanQrels.from_judgments(judgments) if lost else None
+    """With evidence ``lost`` to another parser's text, as in a sweep of parsers."""
+    found = SpanQrels.from_judgments(judgments)
     return loss_levels(one, scorer_of(one, queries, [*judgments, *lost]), found, measure)
 
 
@@ -55,7 +57,13 @@ FOUND, RANKED = ("retrieve", "candidates"), ("retrieve", "order")
 
 
 def text_ndcg(order, chunks, judgments, budget):
-    return score([ranking(order)], [QUERY], judgments, chunks, [f"ndcg_text@{budget}"]).values[0, 0]
+    return value_of(f"ndcg_text@{budget}", order, chunks, judgments)
+
+
+def value_of(measure, order, chunks, judgments, boundaries=None):
+    return score([ranking(order)], [QUERY], judgments, chunks, [measure], token_boundaries=boundaries).values[
+        0, 0
+    ]
 
 
 @st.composite
@@ -80,35 +88,46 @@ def cases(draw):
 
 
 @settings(max_examples=60, deadline=None)
-@given(cases(), st.integers(0, 2))
-def test_every_level_is_at_most_the_one_before(case, n_lost):
+@given(cases(), st.integers(0, 2), st.sampled_from(["ndcg_text", "ndcg_evidence"]))
+def test_every_level_is_at_most_the_one_before_and_the_last_is_the_score(case, n_lost, family):
     chunks, judgments, retrieved, reranked, budget = case
-    lost = [Judgment("q", "\0lost", 400 * i, 400 * i + 300, 3) for i in range(n_lost)]
-    levels = levels_of(searched(chunks, retrieved, reranked), [QUERY], judgments, lost, f"ndcg_text@{budget}")
+    measure = f"{family}@{budget}"
+    lost = [Judgment("q", "other", 400 * i, 400 * i + 300, 3) for i in range(n_lost)]
+    levels = levels_of(searched(chunks, retrieved, reranked), [QUERY], judgments, lost, measure)
     parsed = by_part(levels)[PARSED][0]
     if np.isnan(parsed):
         assert not any(j.grade for j in [*judgments, *lost])
         return
     fall = waterfall(["q"], levels)  # raises where a level but the last rises
-    assert fall.left[0, -1] == pytest.approx(text_ndcg(reranked, chunks, judgments + lost, budget))
+    assert fall.left[0, -1] == pytest.approx(value_of(measure, reranked, chunks, judgments + lost))
     assert 1 - fall.losses.sum() == pytest.approx(fall.left[0, -1], abs=1e-9)
     if not lost:
         assert parsed == 1
 
 
-@settings(max_examples=15, deadline=None)
-@given(cases())
-def test_greed_comes_near_the_best_of_all_orders(case):
-    # Greed has no tight bound: what it takes first may push another chunk past the budget.
+MEASURES = ["ndcg_text@{}", "ndcg_evidence@{}", "ndcg_evidence(enough=60,L=150)@{}"]
+TOKENS = ["ndcg_text_tokens@{}", "ndcg_evidence_tokens(enough=30)@{}"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(), st.sampled_from(MEASURES + TOKENS), st.booleans())
+def test_the_best_of_all_orders_is_between_the_best_known_and_its_bound(case, name, answers):
+    # Greed has no tight guarantee: what it takes first may push another chunk past the budget.
     # In 8,000 cases drawn in search of the worst (hypothesis.target) the gap was at most 0.15.
     chunks, judgments, retrieved, _, budget = case
-    retrieved = retrieved[:4]
+    retrieved, tokens = retrieved[:4], list(range(0, LENGTH + 1, 5)).copy
+    measure = name.format(budget // 5 if "tokens" in name else budget)
     if not any(j.grade for j in judgments):
         return
-    levels = levels_of(searched(chunks, retrieved), [QUERY], judgments, measure=f"ndcg_text@{budget}")
-    found = by_part(levels)[FOUND][0]
-    best = max(text_ndcg(order, chunks, judgments, budget) for order in permutations(retrieved))
-    assert best - 0.3 <= found <= best + 1e-9
+    if answers:
+        judgments = [replace(j, answer=(j.start, j.start + 10)) for j in judgments]
+    scorer = Scorer([QUERY], judgments, chunks, token_boundaries=lambda _: tokens())
+    levels = loss_levels(searched(chunks, retrieved), scorer, None, measure)
+    level = next(one for one in levels if (one.step, one.part) == FOUND)
+    orders = [order for n in range(len(retrieved) + 1) for order in permutations(retrieved, n)]
+    best = max(value_of(measure, order, chunks, judgments, lambda _: tokens()) for order in orders)
+    assert best - 0.3 <= level.scores[0] <= best + 1e-9
+    assert best <= level.bound[0] + 1e-9
 
 
 def best_order_score(judged, chunks, budget):
@@ -231,7 +250,8 @@ def test_routes_are_next_to_the_sum():
     alone = {step: found for step, found in rankings.items() if "." not in step}
     one = Searched(None, Chunking(tuple(chunks), "key", {}), alone, {})
     scorer = scorer_of(one, [QUERY], judged)
-    assert list(loss_rows("s", scorer, loss_levels(one, scorer), "ndcg_text@10000")) == whole
+    levels = levels_of(one, [QUERY], judged)
+    assert list(loss_rows("s", scorer, levels, "ndcg_text@10000")) == whole
 
 
 def test_lost_evidence_is_charged_to_the_parser():

@@ -114,12 +114,27 @@ def test_losses_are_means_and_the_worst_come_first():
     assert worst_table(rows, "b", 2, {}, {}, {}).title == "The worst query of b by ndcg_text@10000"
 
 
-def test_what_the_parser_lost_is_explained_and_only_then():
-    lost = losses("q1", 0.5, parser=0.5)
-    note = "Labels that were not found count as lost by the parser, so what is left is below ndcg_text."
-    assert loss_table(lost).notes == (note,)
-    assert loss_table(lost).title.endswith("means over 1 query")
-    assert loss_table(losses("q1", 0.5)).notes == ()
+def test_how_far_the_best_order_known_may_be_from_the_best_is_said_where_it_is_known():
+    rows = [*losses("q1", 0.5), *losses("q2", 0.5), *losses("q1", 0.5, "b"), *losses("q2", 0.5, "b")]
+    assert loss_table(losses("q1", 0.5)).title.endswith("means over 1 query")
+    assert loss_table(rows).notes == ()
+    # chunking: 0.02 in the mean of a, 0.03 in that of b; candidates: 0.1
+    more = {("a", "q1"): 0.04, ("b", "q1"): 0.01, ("b", "q2"): 0.05}
+    bounded = [
+        replace(
+            row,
+            bound={"chunking": row.left + more.get((row.setting, row.query_id), 0), "candidates": 0.6}[
+                row.part
+            ],
+        )
+        if row.part in ("chunking", "candidates")
+        else row
+        for row in rows
+    ]
+    (note,) = loss_table(bounded).notes
+    assert "at most 0.030 more after chunking and 0.100 more after candidates" in note
+    assert "ndcg_exp@10 counts the chunks" in loss_table(rows, "ndcg_exp@10").notes[0]
+    assert loss_table(rows, "ndcg_text@10000").notes == ()
 
 
 def test_counts_of_one_are_in_the_singular():

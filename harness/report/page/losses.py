@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness.report.columns import spec_of
-from harness.report.losses import QueryLosses, losses_by_query, name_of, names_in_order
+from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
 from harness.report.page.numbers import in_millionths
 from harness.report.page.tables import Axes, Tables
 from harness.report.rows import AnswerLossRow, LossRow
@@ -25,6 +25,7 @@ def losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     about = {name: f"made worse by {name}" if part[name] == CHANGE else PARTS[part[name]] for name in names}
     return {
         "measure": found[0].measure if found else "",
+        "gap": gap_note(rows),
         "parts": [{"name": name, "part": part[name], "about": about[name]} for name in names],
         "ways": _ways(found, names, axes),
     }

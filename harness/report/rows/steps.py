@@ -117,7 +117,7 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
         # the score that was achieved is in the row, and is not summed up again
         after = cells["final"] if part == CHANGE else repr(left)
         kept = {key: cells[key] for key in _KEPT}
-        yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after}
+        yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after, "bound": ""}
 
 
 @table(
@@ -131,9 +131,11 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
 class LossRow:
     """The loss of one query of a setting at one part of a step, and the score left after it.
 
-    The unit is ``measure``: the first ``ndcg_text@B`` among the measures, else ``ndcg_text@10000``. From a
-    perfect 1 each part takes its loss; the last ``left`` is the score. So the losses of a query sum to 1
-    minus its score, and so in the mean.
+    The unit is ``measure``: the headline, where that reads text (``ndcg_evidence@B``, ``ndcg_text@B`` and
+    those in tokens). A headline of chunks, such as ``ndcg_exp@10``, cannot say what cutting costs; then it is
+    the first of these families that was scored, else ``ndcg_text@10000``. From a perfect 1 each part takes
+    its loss; the last ``left`` is the score of ``per_query.csv``. So the losses of a query sum to 1 minus its
+    score, and so in the mean over the queries with relevant text.
 
     A filter that restricts the whole search has a part of its own, ``filter``; that of a route is part of
     what the route does not retrieve. The first step that ranks is charged twice: ``candidates`` is what its
@@ -142,12 +144,10 @@ class LossRow:
     as ``retrieve.bm25``) are not part of the sum: their rows say what would have been lost, and left, if the
     route were used alone. Leave them out when you add up.
 
-    Queries without relevant text have no rows. A query whose evidence was lost by the parser alone has some,
-    although it has no NDCG in the other tables: there it has no relevant text, here it scores 0. A label
-    counts as lost by the parser where its quote was not found, or its document was skipped. Where that is so
-    the score is below the ``ndcg_text`` of ``per_query.csv`` for the same reason. Evidence that the parser
-    lost is known only where people have labelled; a judge grades text that was retrieved. docs/statistics.md
-    says how the best order is found.
+    Queries without relevant text have no rows. The part ``parser`` is there where parsers are compared: it is
+    the share of the ideal that only other parsers have found. A label that is in no extracted text counts in
+    no score, so it is no part of 1 minus the score either; ``anchoring.csv`` lists it. docs/statistics.md
+    says how the best order is found, and what ``bound`` is.
 
     ``harness show results/<name> --worst 10`` lists the queries that score lowest by ``measure``, the part
     that cost most, the question and the passage that came first; ``--setting`` takes another setting than
@@ -164,6 +164,12 @@ class LossRow:
     part: Annotated[str, Column(f"what happened to evidence: {_LISTED}", among=tuple(PARTS))]
     loss: Annotated[float, Column("what is lost there")]
     left: Annotated[float, Column("the best score still possible after it; at the end, the score")]
+    bound: Annotated[
+        float | None,
+        Column(
+            "what no order can exceed, where `left` is that of the best order known; empty where it is exact"
+        ),
+    ] = None
 
 
 @table(

@@ -9,6 +9,8 @@ function facts() {
     count(DATA.settings.length, 'setting'),
     count(asked, 'query', 'queries'),
     first && first.n < asked ? `${whole(first.n)} count in ${state.measure}` : null,
+    // a sentence among the items of a list
+    first && first.n < asked && DATA.left_out ? `l${DATA.left_out.slice(1, -1)}` : null,
     DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
     judge ? `graded by ${judge === 'human' ? 'people' : judge}` : null,
   ].filter(Boolean);

@@ -61,7 +61,7 @@ function lossBar(mean) {
   return parts;
 }
 
-function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.parts, classOf: lossClass, keep: 'worst', title: 'score' }) {
+function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.parts, classOf: lossClass, keep: 'worst', title: DATA.losses.measure }) {
   const rows = way.query
     .map((query, k) => ({ query, left: way.left[k] / SCALE, blame: way.blame[k], lost: way.losses.map((values) => values && values[k] / SCALE) }))
     .filter((row) => state.split === 'all' || DATA.queries.split[row.query] === state.split)
@@ -76,6 +76,13 @@ function worstTable(way, { parts, classOf, keep, title } = { parts: DATA.losses.
     caption: `Queries by ${title}, and the part that cost them most`, sort: 'left', down: false, keep, most: 10,
     open: (r) => openQuery(r.query, way.setting), label: (r) => DATA.queries.text[r.query],
   });
+}
+
+// Why losses have another unit than the measure that decides, where they have.
+function lossUnit() {
+  const { measure } = DATA.losses;
+  if (!DATA.headline || measure === DATA.headline) return '';
+  return ` (not ${DATA.headline}, which counts the chunks themselves and cannot say what cutting them costs)`;
 }
 
 section({
@@ -94,9 +101,9 @@ section({
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
     return [
-      h('p.lede', null, `In units of ${DATA.losses.measure}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost.`),
+      h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
       lossFigure(rows, {
-        parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: 'Losses by part',
+        parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
         name: (way) => (way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting]),
       }),
       h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', whole.map(([way]) => [way.setting, DATA.settings[way.setting]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
