@@ -11,6 +11,7 @@ from typing import Literal
 
 from harness.comparison.paired import Comparison
 from harness.stats.units import Kind
+from harness.types import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
@@ -18,7 +19,9 @@ Turning = Mapping[tuple[str, str], tuple[str, ...]]
 ENOUGH_JUDGED = 0.8
 Decision = Literal["best", "open", "few", "single", "better", "not better"]
 Place = Literal["best", "leads", "may be best", "ruled out", "too few", "baseline", "better", "worse", "open"]
-Role = Literal["corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "next"]
+Role = Literal[
+    "corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "warning", "next"
+]
 LABELS: Mapping[Role, str] = {
     "corrected": "Corrected verdict",
     "decision": "Verdict",
@@ -28,6 +31,7 @@ LABELS: Mapping[Role, str] = {
     "population": "Holds for",
     "labels": "People's labels",
     "caveat": "Caveat",
+    "warning": "Warning",
     "next": "Next",
 }
 
@@ -180,7 +184,8 @@ class Verdict:
     ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
     does not compare these settings ('' for none). ``cheapest`` of the settings that may be best, None
     without costs or where one is best. ``turning`` are the pairs whose sign turns with other labels, None if
-    that was not checked; ``holes`` what is unjudged, None if that is not known. ``by_labels``
+    that was not checked; ``holes`` what is unjudged, None if that is not known; ``warnings`` are those that
+    bear on these numbers. ``by_labels``
     is how firm a verdict by part of the labels is, in sentences; ``corrected`` is the verdict by a model's
     grades that people's have corrected, '' where there is none.
     """
@@ -205,6 +210,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
 
     @property
     def comparable(self) -> bool:

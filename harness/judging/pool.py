@@ -112,9 +112,10 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
         passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
         more = "; …" if len(found) > FLAGS_SHOWN else ""
-        context.reporter.warn(
+        context.warn(
+            "judge",
             f"{passages} the judge ({shown}{more}). See its answers: "
-            "`harness judge answers CONFIG --flagged`."
+            "`harness judge answers CONFIG --flagged`.",
         )
     return found
 
@@ -134,7 +135,7 @@ def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, c
     """Grade pairs (read several times), each model's estimate noted first."""
     for name, estimate in judge.estimates(pairs):
         context.reporter.note(f"{name}: {estimate}")
-    return judge.grade(pairs, sink, reporter=context.reporter, total=total)
+    return judge.grade(pairs, sink, reporter=context.keeping("judge"), total=total)
 
 
 def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
 from harness.measures import across_chunkings, across_parsers, headline, reading_depth, trusted_for
+from harness.types import ResultWarning
 from harness.verdict.label_sensitivity import LabelSensitivity
 
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
@@ -24,7 +25,7 @@ class Scores:
     the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
     depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
     computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
-    its verdict where it corrects the grades of a language model.
+    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -36,6 +37,7 @@ class Scores:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -61,6 +63,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         notes=scores.notes,
         by_labels=scores.by_labels,
         corrected=scores.corrected,
+        warnings=scores.warnings,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),
