@@ -146,14 +146,15 @@ def duration(seconds: float) -> str:
 
 
 class RecordingReporter:
-    """Hands everything on to another reporter and keeps the warnings."""
+    """Hands everything on to another reporter and keeps the warnings, in a list or by ``keep``."""
 
-    def __init__(self, reporter: Reporter) -> None:
+    def __init__(self, reporter: Reporter, keep: Callable[[str], None] | None = None) -> None:
         self._reporter = reporter
         self.task, self.board, self.note = reporter.task, reporter.board, reporter.note
         self.warnings: list[str] = []
+        self._keep = keep or self.warnings.append
 
     def warn(self, text: str) -> None:
         """Keep a warning and hand it on."""
-        self.warnings.append(text)
+        self._keep(text)
         self._reporter.warn(text)

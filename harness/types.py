@@ -222,12 +222,34 @@ class QueryScore:
     value: float | None
 
 
+WarningKind = Literal[
+    "text", "questions", "labels", "chunks", "depth", "parsers", "language", "judge", "model calls", "hits"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWarning:
+    """A warning that bears on numbers of a result, and goes wherever they go.
+
+    ``measures`` and ``settings`` are those whose numbers it bears on; empty: all.
+    """
+
+    kind: WarningKind
+    text: str
+    measures: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+    def bears_on(self, measure: str) -> bool:
+        """Whether it bears on the values of a measure."""
+        return not self.measures or measure in self.measures
+
+
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     """Everything needed to know how a result came about; written next to it as ``record.json``.
 
     ``date`` is when the run began (UTC, ISO 8601), ``config_sha256`` the hash of the configuration file's
-    bytes ('' where there was none).
+    bytes ('' where there was none). ``warnings`` are all that bear on its numbers, in the order of the run.
     """
 
     config: dict[str, Any]
@@ -242,6 +264,7 @@ class RunRecord:
     git: dict[str, Any] = field(default_factory=dict)
     date: str = ""
     config_sha256: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ import pytest
 from pypdf import PdfReader
 
 from harness.config import load_config
-from harness.measures import score
+from harness.measures import FAMILIES, score
 from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.text.passages import passage_spans
+from harness.text.passages import TO_GRADE, passage_spans
 from harness.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
@@ -347,6 +347,13 @@ def test_what_was_dismissed_is_whole_passages_of_the_text_as_it_is_extracted_now
     for one in judged.anchored.judgments[len(rows("labels.csv")) :]:
         assert (one.doc_id, one.start) in starts
         assert (one.doc_id, one.end) in ends
+
+
+def test_passages_that_people_grade_suit_the_headline(judged):
+    enough = FAMILIES["ndcg_evidence"].params["enough"]
+    for document in judged.documents:
+        lengths = [end - start for start, end in passage_spans(document.text, TO_GRADE)]
+        assert np.median(lengths) <= 2 * enough
 
 
 @pytest.mark.slow

@@ -13,17 +13,19 @@ from harness.bench.stored_answers import (
     on_common_questions,
     read_answers_of,
 )
-from harness.comparison import ScoreMatrix, Trust, Verdict, conclude, join
+from harness.comparison import ScoreMatrix, Trust, Verdict, conclude, join, joined_names
 from harness.comparison.verdict import LABELS
 from harness.comparison.words import lines_of
 from harness.errors import HarnessError
 from harness.report import counted
 from harness.report.columns import spec_of
 from harness.report.rows import AnswerScoreRow
-from harness.verdict import Scores, options_of
+from harness.verdict import Scores, options_of, warnings_of
 
 # The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
 _TRUST = "each for what it says of an answer"
+# Labels and depths say nothing of an answer; what was read and what it says do.
+_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls")
 _BRIEF = ("decision", "margin", "caveat")
 
 
@@ -68,6 +70,10 @@ def answer_verdict(
         {one.measure: one for one in (matrix, *others)},
         documents=first.result.documents,
         options=replace(options_of(first.result.record), **(stated or {})),
+        warnings=warnings_of(
+            {name: one.result.record for name, one in named.items()},
+            joined_names({name: one.matrix(measure) for name, one in named.items()}),
+        ),
     )
     verdict = conclude(
         matrix,
@@ -76,6 +82,7 @@ def answer_verdict(
         baseline=baseline,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         notes=notes,
+        warnings=[one for one in scores.warnings if one.kind in _BEAR_ON_ANSWERS],
         options=scores.options,
     )
     return AnswerVerdict(scores, verdict)

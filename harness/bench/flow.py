@@ -99,7 +99,7 @@ def _search(
             found(corpora.united, corpora.in_united(one))
 
     searched = search_settings(points, corpora.united.queries.queries, context, tell)
-    warn_of_unfilled_budgets(searched, config, context.reporter)
+    warn_of_unfilled_budgets(searched, config, context)
     return corpora, searched
 
 
@@ -107,11 +107,11 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunk
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
-    warn_of_labels(corpora.united, config, context.reporter)
-    warn_of_measures(config, context.reporter)
+    warn_of_labels(corpora.united, config, context)
+    warn_of_measures(config, context)
     warn_of_same_model(config, context)
     warn_of_services(config.settings, context.reporter)
-    warn_of_languages(corpora.united, config.settings, context.reporter)
+    warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
         return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)
 
@@ -137,7 +137,7 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         except PendingCallsError as error:
             return replace(dry, endpoints=error.missing)
         searched = [corpora.in_united(one) for one in found]
-        warn_of_unfilled_budgets(searched, config, context.reporter)
+        warn_of_unfilled_budgets(searched, config, context)
         dry = replace(dry, answers=plan_answers(searched, corpus, config, context))
         if judge is None:
             return dry

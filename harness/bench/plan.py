@@ -105,9 +105,9 @@ def _make_plan(config: BenchConfig, context: Context) -> Plan:
     context.try_models()
     corpora = load_corpora(config, context)
     corpus = corpora.united
-    warn_of_labels(corpus, config, context.reporter)
-    warn_of_measures(config, context.reporter)
-    warn_of_languages(corpus, config.settings, context.reporter)
+    warn_of_labels(corpus, config, context)
+    warn_of_measures(config, context)
+    warn_of_languages(corpus, config.settings, context)
     labelled = {judgment.query_id for judgment in corpus.labels}
     judge = pool_judge_config(config)
     queries = corpus.queries.queries

@@ -226,9 +226,10 @@ def gate(args: argparse.Namespace) -> int:
 
 def _gated_rankings(args: argparse.Namespace) -> Gated:
     from harness.bench.pool_union import read_united
+    from harness.comparison import warning_lines
     from harness.terminal import TerminalReporter
     from harness.text.numbers import listed
-    from harness.verdict import cut_differently, measure_to_take
+    from harness.verdict import cut_differently, measure_to_take, warnings_of
 
     # if a span has two grades, that of the baseline counts
     folders = (args.baseline, args.results)
@@ -241,5 +242,8 @@ def _gated_rankings(args: argparse.Namespace) -> Gated:
             f"{measure} compares settings only over the same chunks, and documents are cut differently than "
             f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
         )
-    scored_on = (now.scored_on, before.scored_on)
-    return Gated(now.matrix(measure), before.matrix(measure), scored_on, now.result.record, done)
+    matrix, scored_on = now.matrix(measure), (now.scored_on, before.scored_on)
+    own = {("", name): name for name in matrix.settings}
+    warned = [one for one in warnings_of({"": now.result.record}, own) if one.bears_on(measure)]
+    done = (*done, *(f"warning: {text}" for text in warning_lines(warned)))
+    return Gated(matrix, before.matrix(measure), scored_on, now.result.record, done)

@@ -132,14 +132,20 @@ def _verdict_or_why(
     folder: Path, rows: list[SummaryRow], record: dict[str, Any]
 ) -> tuple[tuple[str, ...], str]:
     """The verdict in sentences, and its measure; where there is none, one sentence says why."""
-    from harness.comparison import sentences_of
+    from harness.comparison import sentences_of, warning_lines
+    from harness.comparison.verdict import LABELS
     from harness.errors import HarnessError
+    from harness.verdict import warnings_of
 
+    own = {("", row.setting): row.setting for row in rows}
     try:
         verdict = verdict_on(folder)
     except HarnessError as error:
         # a summary can be read where a comparison cannot be made
-        return (f"There is no verdict: {error}",), _headline(rows, record)
+        measure = _headline(rows, record)
+        kept = [one for one in warnings_of({"": record}, own) if one.bears_on(measure)]
+        warned = (f"{LABELS['warning']}: {text}" for text in warning_lines(kept))
+        return (f"There is no verdict: {error}", *warned), measure
     return sentences_of(verdict), verdict.measure
 
 

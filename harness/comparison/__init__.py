@@ -21,4 +21,5 @@ from harness.comparison.verdict import (
     Verdict,
 )
 from harness.comparison.verdict_json import verdict_json
+from harness.comparison.warned import warning_lines
 from harness.comparison.words import finding_cell, sentences_of

@@ -31,6 +31,7 @@ from harness.comparison.verdict import (
     Verdict,
 )
 from harness.stats.units import Units, icc, units_of, whole_clusters
+from harness.types import ResultWarning
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -51,6 +52,7 @@ def conclude(
     notes: Sequence[str] = (),
     by_labels: Sequence[str] = (),
     corrected: str = "",
+    warnings: Sequence[ResultWarning] = (),
     options: Options | None = None,
 ) -> Verdict:
     """Conclude from the scores of one measure, with ``others`` of the same settings to contradict it.
@@ -64,7 +66,8 @@ def conclude(
     labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
     says by measure which differences have another sign with longer or shorter labels: they are not real,
     whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
-    ranks is judged. Raises HarnessError if no query has a value or a setting has no cost.
+    ranks is judged; of the ``warnings`` of a run those that bear on the measure are kept. Raises
+    HarnessError if no query has a value or a setting has no cost.
     """
     options, costs = options or Options(), costs or Costs(None, "")
     defined = usable(matrix)
@@ -105,6 +108,7 @@ def conclude(
         notes=tuple(notes),
         by_labels=tuple(by_labels),
         corrected=corrected,
+        warnings=tuple(one for one in warnings if one.bears_on(matrix.measure)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.regret import Advice
 from harness.stats.units import Kind
+from harness.types import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
@@ -34,7 +35,9 @@ Place = Literal[
     "worse",
     "open",
 ]
-Role = Literal["corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "next"]
+Role = Literal[
+    "corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "warning", "next"
+]
 LABELS: Mapping[Role, str] = {
     "corrected": "Corrected verdict",
     "decision": "Verdict",
@@ -44,6 +47,7 @@ LABELS: Mapping[Role, str] = {
     "population": "Holds for",
     "labels": "People's labels",
     "caveat": "Caveat",
+    "warning": "Warning",
     "next": "Next",
 }
 
@@ -209,8 +213,9 @@ class Verdict:
     does not compare these settings ('' for none). ``leader`` is None where nothing was found at all;
     ``advice`` is the setting to use, None where nothing can be said of that. ``turning`` are the pairs whose
     sign turns with other labels, None if that was not checked; ``holes`` what is unjudged, None if that is
-    not known. ``by_labels`` is how firm a verdict by part of the labels is, in sentences; ``corrected`` is
-    the verdict by a model's grades that people's have corrected, '' where there is none.
+    not known; ``warnings`` are those that bear on these numbers. ``by_labels`` is how firm a verdict by part
+    of the labels is, in sentences; ``corrected`` is the verdict by a model's grades that people's have
+    corrected, '' where there is none.
     """
 
     measure: str
@@ -233,6 +238,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
 
     @property
     def level(self) -> float:

@@ -45,6 +45,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             for one in verdict.standings
         ],
         "judged": None if verdict.holes is None else _judged(verdict.holes),
+        "warnings": [asdict(one) for one in verdict.warnings],
         "conflicts": [
             {"measure": one.measure, "leader": one.found.setting, "finding": one.found.finding}
             for one in verdict.conflicts

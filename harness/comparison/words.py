@@ -14,6 +14,7 @@ from harness.comparison.verdict import (
     Verdict,
     ways_with_other_sign,
 )
+from harness.comparison.warned import warning_lines
 from harness.stats.units import FEWEST_CLUSTERS
 from harness.text.numbers import FEWEST_FOR_INTERVAL, counted, listed, signed
 
@@ -42,6 +43,7 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     lines.append(("population", _population(verdict)))
     lines += [] if verdict.corrected else labels
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
+    lines += [("warning", text) for text in warning_lines(verdict.warnings)]
     lines += [("next", text) for text in _next(verdict)]
     return tuple(Line(role, text) for role, text in lines)
 

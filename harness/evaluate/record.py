@@ -81,6 +81,7 @@ def make_record(
         git=_git(),
         date=context.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
+        warnings=tuple(dict.fromkeys(context.warnings)),
     )
 
 

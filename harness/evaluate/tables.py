@@ -56,6 +56,7 @@ def results_of(
     prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config.measures)
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
+    record = make_record(config, corpus, searched, judged, context)
     return Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -64,7 +65,7 @@ def results_of(
         ranked=ranked,
         runs={(s.setting.name, stage): ranked for s in searched for stage, ranked in s.rankings.items()},
         qrels={s.setting.name: one.qrels for s, one in zip(searched, scored, strict=True)},
-        record=make_record(config, corpus, searched, judged, context),
+        record=record,
         judgments=judged.rows,
         rows=[
             *evaluated.losses,
@@ -93,6 +94,7 @@ def results_of(
             config,
             filtered,
             left_out(queries, judged.judgments, config.relevance),
+            record.warnings,
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )

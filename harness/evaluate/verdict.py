@@ -6,12 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.comparison import ScoreMatrix, from_scores, sentences_of, verdict_json
+from harness.comparison import (
+    ScoreMatrix,
+    from_scores,
+    sentences_of,
+    verdict_json,
+    warning_lines,
+)
+from harness.comparison.verdict import LABELS
 from harness.config import BenchConfig, Setting
 from harness.errors import HarnessError
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
-from harness.types import QueryScore
+from harness.types import QueryScore, ResultWarning
 from harness.verdict import (
     Scores,
     chunkings_of,
@@ -45,11 +52,12 @@ def run_verdict(
     config: BenchConfig,
     filtered: Sequence[FilterRow] = (),
     left_out: Mapping[str, int] | None = None,
+    warnings: Sequence[ResultWarning] = (),
 ) -> dict[str, Any]:
     """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
 
     ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found,
-    ``left_out`` how many queries have no value, by reason.
+    ``left_out`` how many queries have no value, by reason, and ``warnings`` are those of the run.
     """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
@@ -65,11 +73,19 @@ def run_verdict(
         left_out_notes([left_out or {}])
         + filter_notes({"": filtered}, names)
         + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
+        warnings=tuple(warnings),
     )
     try:
         verdict = verdict_of(scores)
     except HarnessError as error:
-        return {"measure": scores.headline, "decision": None, "why": str(error), "sentences": (str(error),)}
+        kept = [one for one in warnings if one.bears_on(scores.headline)]
+        return {
+            "measure": scores.headline,
+            "decision": None,
+            "why": str(error),
+            "warnings": [asdict(one) for one in kept],
+            "sentences": (str(error), *(f"{LABELS['warning']}: {text}" for text in warning_lines(kept))),
+        }
     return {**verdict_json(verdict), "sentences": sentences_of(verdict)}
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from harness.config import BenchConfig, parsers_of
 from harness.judging.judges import pool_judge_config
-from harness.measures import FAMILIES, across_parsers, parse_measure, rank_cutoff, trusted_for
-from harness.progress import Reporter
+from harness.measures import FAMILIES, across_parsers, parse_measure, rank_cutoff, reading_depth, trusted_for
+from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched
 
 
@@ -19,14 +19,19 @@ def _deepest_cutoff(config: BenchConfig) -> int:
     return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
 
 
-def warn_of_measures(config: BenchConfig, reporter: Reporter) -> None:
+def _deeper_than(rank: int, config: BenchConfig) -> list[str]:
+    """The measures that look below a rank."""
+    return [name for name in config.measures if (rank_cutoff(name) or 0) > rank]
+
+
+def warn_of_measures(config: BenchConfig, context: Context) -> None:
     """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
-    _warn_of_parsers(config, reporter)
-    _warn_of_shallow_rankings(config, reporter)
-    _warn_of_pool(config, reporter)
+    _warn_of_parsers(config, context)
+    _warn_of_shallow_rankings(config, context)
+    _warn_of_pool(config, context)
 
 
-def _warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
+def _warn_of_shallow_rankings(config: BenchConfig, context: Context) -> None:
     """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
     deepest = _deepest_cutoff(config)
     depths = [
@@ -34,20 +39,26 @@ def _warn_of_shallow_rankings(config: BenchConfig, reporter: Reporter) -> None:
     ]
     shallow = [depth for depth in depths if depth is not None and depth < deepest]
     if shallow:
-        reporter.warn(
+        context.warn(
+            "depth",
             f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
-            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k."
+            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
+            _deeper_than(min(shallow), config),
+            [one.name for one, depth in zip(config.settings, depths, strict=True) if depth in shallow],
         )
     scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
     flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
     if flat:
-        reporter.warn(
+        context.warn(
+            "depth",
             f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no "
-            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}."
+            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}.",
+            _deeper_than(min(flat) - 1, config),
+            [one.name for one in config.settings if any(step.top_n in flat for step in one.rerank)],
         )
 
 
-def _warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
+def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
     """Where parsers are compared, say which measures do not compare them."""
     parsers = parsers_of(config.settings)
     if len(parsers) < 2:
@@ -55,34 +66,38 @@ def _warn_of_parsers(config: BenchConfig, reporter: Reporter) -> None:
     fit = [name for name in config.measures if across_parsers(name)]
     blind = [name for name in config.measures if trusted_for(name) and name not in fit]
     if not fit:
-        reporter.warn(
-            f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures."
+        context.warn(
+            "parsers",
+            f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures.",
         )
     if blind:
-        reporter.note(
+        context.reporter.note(
             f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
             "length of the extracted text, or on how it was cut."
         )
 
 
-def _warn_of_pool(config: BenchConfig, reporter: Reporter) -> None:
+def _warn_of_pool(config: BenchConfig, context: Context) -> None:
     """Say where the pool leaves text unjudged that is scored, or judges text that overlaps."""
     judge = pool_judge_config(config)
     if judge is None:
         return
     deepest = _deepest_cutoff(config)
     if judge.pool.depth < deepest:
-        reporter.warn(
+        context.warn(
+            "judge",
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
-            f"at {deepest}; chunks in between may be unjudged and then gain nothing."
+            f"at {deepest}; chunks in between may be unjudged and then gain nothing.",
+            _deeper_than(judge.pool.depth, config),
         )
     if (
         judge.pool.unit == "chunk"
         and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
     ):
-        reporter.warn(
+        context.warn(
+            "judge",
             "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
-            "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}."
+            "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}.",
         )
 
 
@@ -97,7 +112,7 @@ def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
 
 
 def warn_of_unfilled_budgets(
-    searched: Sequence[Searched], config: BenchConfig, reporter: Reporter, remedy: str = ""
+    searched: Sequence[Searched], config: BenchConfig, context: Context, remedy: str = ""
 ) -> None:
     """Warn of rankings that end before the budget of a measure: text beyond is lost to depth alone.
 
@@ -108,22 +123,33 @@ def warn_of_unfilled_budgets(
     for name in text_budgets(config.measures):
         measure = parse_measure(name)
         unit, budget = FAMILIES[measure.family].reads, measure.cutoff or 0
-        short = []
+        short: dict[str, str] = {}
+        least = budget
         for one in searched:
             read = text_ranked(one, unit)
             ends = (read < budget) & _cut_by_depth(one, bool(remedy))
             if ends.any():
                 extent = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
-                short.append(f"{one.setting.name} ({extent})")
+                short[one.setting.name] = f"{one.setting.name} ({extent})"
+                least = min(least, int(read[ends].min()))
         if short:
-            reporter.warn(
-                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short)}. Text "
-                "beyond that is lost to the depth of the search. "
+            context.warn(
+                "depth",
+                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
+                "Text beyond that is lost to the depth of the search. "
                 + (
                     remedy
                     or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
-                )
+                ),
+                [one for one in config.measures if _reads_more(one, least, unit)],
+                short,
             )
+
+
+def _reads_more(measure: str, length: int, unit: str) -> bool:
+    """Whether a measure reads more text than this, in a unit."""
+    depth = reading_depth(measure)
+    return depth is not None and depth.unit == unit and (depth.amount or 0) > length
 
 
 def _cut_by_depth(searched: Searched, unknown: bool) -> NDArray[np.bool_]:

@@ -94,18 +94,18 @@ def score_hits(
         config = _with_depths(config, files)
         corpus = load_corpus(config, context)
         _refuse_unknown_queries(files, corpus.queries.queries)
-        warn_of_labels(corpus, config, reporter)
+        warn_of_labels(corpus, config, context)
         placed = _placed(files, corpus, options, context)
         other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
         hashes = file_hashes(file.path for file in files)
         corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
-            warn_of_hit_file(setting.name, file, corpus.queries.queries, reporter)
-            report_places(setting.name, rankings, reporter)
+            warn_of_hit_file(setting.name, file, corpus.queries.queries, context)
+            report_places(setting.name, rankings, context)
             searched.append(returned(setting, rankings, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
-        warn_of_unfilled_budgets(searched, config, reporter, remedy)
+        warn_of_unfilled_budgets(searched, config, context, remedy)
         evaluated = evaluate(searched, corpus, config, context)
     texts = {document.doc_id: document.text for document in corpus.documents}
     rows = [
@@ -181,40 +181,49 @@ def _rows(
         )
 
 
-def warn_of_hit_file(name: str, file: HitFile, queries: Sequence[Query], reporter: Reporter) -> None:
+def warn_of_hit_file(name: str, file: HitFile, queries: Sequence[Query], context: Context) -> None:
     """Warn of queries without hits and of odd scores."""
     silent = [query.query_id for query in queries if query.query_id not in file.rows]
     if silent:
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
-        reporter.warn(
+        context.warn(
+            "hits",
             f"{name}: {len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
-            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count."
+            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count.",
+            settings=[name],
         )
     if file.rising:
-        reporter.warn(
+        context.warn(
+            "hits",
             f"{name}: scores rise from row to row in every query, as distances do, but the highest score is "
-            "taken as the best. If less is better, write a column rank instead."
+            "taken as the best. If less is better, write a column rank instead.",
+            settings=[name],
         )
     if not file.scores_kept:
-        reporter.note(
+        context.reporter.note(
             f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
             "are ignored, so answerability by score is not reported."
         )
 
 
-def report_places(name: str, rankings: Sequence[Sequence[PlacedHit]], reporter: Reporter) -> None:
+def report_places(name: str, rankings: Sequence[Sequence[PlacedHit]], context: Context) -> None:
     """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
     hits = [hit for ranking in rankings for hit in ranking]
     ways = [hit.place.method for hit in hits if hit.place is not None]
     how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
-    reporter.note(f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}.")
+    context.reporter.note(
+        f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}."
+    )
     for is_warning, has, what in _ODD:
         some = [hit for hit in hits if has(hit)]
         if some:
             more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
             shown = "; ".join(map(_line, some[:_SHOWN]))
-            say = reporter.warn if is_warning else reporter.note
-            say(f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more}).")
+            text = f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more})."
+            if is_warning:
+                context.warn("hits", text, settings=[name])
+            else:
+                context.reporter.note(text)
 
 
 # Odd properties of hits: whether to warn, which hits have it, and what it means for them.

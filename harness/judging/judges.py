@@ -77,7 +77,7 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
         weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
         warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):
-        context.reporter.warn(warning)
+        context.warn("judge", warning)
 
 
 def _models_here(config: BenchConfig) -> Iterator[str]:

@@ -17,7 +17,7 @@ from harness.judge.records import Sink
 from harness.judging.graded import GradedPool, LazyRows, judgment_row
 from harness.judging.judges import make_judge, pool_judge_config
 from harness.llm.money import Estimate
-from harness.report import CostRow, JudgmentRow
+from harness.report import CostRow, JudgmentRow, counted
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
@@ -112,9 +112,10 @@ def flag_passages(pairs: Iterable[Pair], context: Context) -> dict[str, str]:
         passages = "a passage addresses" if len(found) == 1 else f"{len(found)} passages address"
         shown = "; ".join(f"{name}: “{words}”" for name, words in list(found.items())[:FLAGS_SHOWN])
         more = "; …" if len(found) > FLAGS_SHOWN else ""
-        context.reporter.warn(
+        context.warn(
+            "judge",
             f"{passages} the judge ({shown}{more}). See its answers: "
-            "`harness judge answers CONFIG --flagged`."
+            "`harness judge answers CONFIG --flagged`.",
         )
     return found
 
@@ -132,9 +133,16 @@ def estimate_pool(
 
 def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, context: Context) -> Summary:
     """Grade pairs (read several times), each model's estimate noted first."""
-    for name, estimate in judge.estimates(pairs):
+    estimates = judge.estimates(pairs)
+    for name, estimate in estimates:
         context.reporter.note(f"{name}: {estimate}")
-    return judge.grade(pairs, sink, reporter=context.reporter, total=total)
+    # what a model's calls go through changes no grade; a judge without calls warns of its grades
+    reporter = context.reporter if estimates else context.keeping("judge")
+    summary = judge.grade(pairs, sink, reporter=reporter, total=total)
+    if summary.unscored_count:
+        left = f"{summary.unscored_count} of {counted(summary.pairs, 'passage')}"
+        context.warn("judge", f"{left} have no usable grade by {judge.name} and count as unjudged")
+    return summary
 
 
 def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:

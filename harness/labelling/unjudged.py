@@ -9,12 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets
-from harness.text.passages import passage_spans
+from harness.text.passages import TO_GRADE, passage_spans
 from harness.text.spans import Span, trim
 from harness.types import Chunk, Document
 
-# as in the pool of a judge: about a paragraph
-LENGTH = 600
 # (query, document, range) with a grade
 GradedSpan = tuple[str, str, Span, int]
 Grades = Mapping[tuple[str, str], Sequence[tuple[Span, int]]]
@@ -105,7 +103,7 @@ def passages_to_grade(
         if document is None or own[0] >= own[1]:
             continue
         if doc_id not in passages:
-            passages[doc_id] = passage_spans(document.text, LENGTH)
+            passages[doc_id] = passage_spans(document.text, TO_GRADE)
         first = bisect_right(passages[doc_id], own[0], key=lambda span: span[1])
         last = bisect_left(passages[doc_id], own[1], key=lambda span: span[0])
         for span in choose(row, own, passages[doc_id][first:last]):

@@ -35,6 +35,7 @@ _RECORD: dict[str, Any] = {
     "versions": {_ANY: str},
     "timings": {_ANY: float},
     "judge": {_ANY: object},
+    "warnings": [{"kind": str, "text": str, "measures": [str], "settings": [str]}],
     "counts": {
         "conventions": [str],
         "settings": {_ANY: {"seconds": {_ANY: (float,)}, "computed_share": {_ANY: (float,)}, _ANY: object}},

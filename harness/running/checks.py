@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from harness.config import Setting
 from harness.progress import Reporter
+from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.text.scripts import main_script, outside_latin
 
@@ -41,12 +42,13 @@ def reads_english_alone(name: str) -> bool:
     return _ENGLISH.fullmatch(re.split(r"[/:]", name.rstrip("/"))[-1]) is not None
 
 
-def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Reporter) -> None:
+def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Context) -> None:
     """Say which models are known to read English, where a tenth of the letters are of another script."""
     models = dict.fromkeys(name for setting in settings for name in setting.model_names)
     english = [name for name in models if reads_english_alone(name)]
     if not english:
         return
+    english_only = set(english)
     documents = "".join(document.text[:_LOOKED_AT] for document in corpus.documents)
     queries = " ".join(query.text for query in corpus.queries.queries)
     there, asked = outside_latin(documents), outside_latin(queries)
@@ -54,10 +56,12 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], reporter: Rep
         return
     script = main_script(documents if there >= asked else queries)
     read = "is for English only" if len(english) == 1 else "are for English only"
-    reporter.warn(
+    context.warn(
+        "language",
         f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
         f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Use a "
-        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md)."
+        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md).",
+        settings=[one.name for one in settings if not english_only.isdisjoint(one.model_names)],
     )
 
 

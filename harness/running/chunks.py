@@ -81,7 +81,9 @@ class Chunking:
 
 def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn | None = None) -> Chunking:
     """Split the corpus for a setting; warns where an encoder of the setting does not read whole chunks."""
-    warn = warn or (lambda problem: context.reporter.warn(f"{setting.name}: {problem}"))
+    warn = warn or (
+        lambda problem: context.warn("chunks", f"{setting.name}: {problem}", settings=[setting.name])
+    )
     tokenizer = context.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)

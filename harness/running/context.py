@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,11 +14,12 @@ from harness.llm import Spending
 from harness.llm.step import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
-from harness.progress import Reporter
+from harness.progress import RecordingReporter, Reporter
 from harness.running.program import program_key
 from harness.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
+from harness.types import ResultWarning, WarningKind
 
 
 @dataclass(slots=True)
@@ -30,7 +31,8 @@ class Context:
     ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, no matter
     which run paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their
     numbers were needed. ``rewritten`` keeps what rewriters made of queries, ``filtered`` what filters made of
-    them. ``unwritten`` are the contexts of chunks that have not been asked for.
+    them. ``unwritten`` are the contexts of chunks that have not been asked for. ``warnings`` bear on numbers
+    of the result.
 
     As a context manager it warns at the end of what was wrong with the cache.
     """
@@ -51,6 +53,7 @@ class Context:
     filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     purposes: dict[str, Purpose] = field(default_factory=dict)
     unwritten: dict[str, PendingCalls] = field(default_factory=dict)
+    warnings: list[ResultWarning] = field(default_factory=list)
     _in_use: Lock | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
@@ -97,6 +100,17 @@ class Context:
     def count(self, name: str, amount: int) -> None:
         """Add to a counter of the run record."""
         self.counts[name] = self.counts.get(name, 0) + amount
+
+    def warn(
+        self, kind: WarningKind, text: str, measures: Iterable[str] = (), settings: Iterable[str] = ()
+    ) -> None:
+        """Warn of what bears on numbers (see ``ResultWarning``): said at once, and kept with the result."""
+        self.warnings.append(ResultWarning(kind, text, tuple(measures), tuple(settings)))
+        self.reporter.warn(text)
+
+    def keeping(self, kind: WarningKind) -> Reporter:
+        """The reporter for a step whose warnings all bear on numbers."""
+        return RecordingReporter(self.reporter, lambda text: self.warnings.append(ResultWarning(kind, text)))
 
     def encoder(self, config: EncoderConfig) -> Encoder:
         """The encoder of a configuration."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from harness.config import BenchConfig, parsers_of
@@ -177,7 +178,7 @@ def read_documents(
         hashes = {str(item.path): _sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
         documents = [item.document for item in parsed]
-        inputs.queries.warn_of_answer_keys(documents, context.reporter.warn)
+        inputs.queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
     return parsed, skipped, hashes | {str(path): _sha256(path) for path in inputs.read}
 
 
@@ -299,7 +300,7 @@ def _parse(
         raise CorpusError(f"{none}. The first: {skipped[0].reason}")
     for item in skipped:
         # the reason begins with the path, and often with the page
-        context.reporter.warn(f"skipped {item.reason}")
+        context.warn("text", f"skipped {item.reason}")
     report_text(parsed, parser, context)
     return parsed, skipped
 

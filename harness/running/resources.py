@@ -38,8 +38,8 @@ class Resources:
 
     @property
     def reporter(self) -> Reporter:
-        """Progress and warnings."""
-        return self.context.reporter
+        """Progress and warnings; those of a step of the search bear on the result."""
+        return self.context.keeping("model calls")
 
     @property
     def may_ask(self) -> bool:
@@ -106,10 +106,10 @@ class Resources:
                 key = key_of(facts, list(calls))
                 raise PendingCallsError(PendingCalls(title, key, estimate, model.endpoint.problem(), purpose))
             if estimate.calls:
-                self.reporter.note(f"{title}: {estimate}")
+                context.reporter.note(f"{title}: {estimate}")
             stage = "rewrite" if purpose == "rewriting" else purpose
             with self.timed(stage):
-                found, spending = answers(asker, list(calls.values()), reporter=self.reporter, name=stage)
+                found, spending = answers(asker, list(calls.values()), reporter=context.reporter, name=stage)
             context.answer_costs.append(asker.cost(calls.values()))
         if failed := sum(not one.usable for one in found):
             context.count("calls_failed", failed)

@@ -105,7 +105,7 @@ def cut_for_all(
             problems.setdefault(problem, []).append(setting.name)
         done()
     for problem, names in problems.items():
-        context.reporter.warn(f"{listed(names, 3)}: {problem}")
+        context.warn("chunks", f"{listed(names, 3)}: {problem}", settings=names)
     return points
 
 

@@ -27,7 +27,10 @@ def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context:
     line += f"{_share(suspect, characters)} characters are suspect"
     worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
     if suspect_pages or suspect:
-        (context.reporter.warn if worth else context.reporter.note)(line)
+        if worth:
+            context.warn("text", line)
+        else:
+            context.reporter.note(line)
     _warn_of_pages(parsed, parser, context)
     _warn_of_repairs(parsed, context)
 
@@ -39,23 +42,26 @@ def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, conte
     damaged = {doc_id: stats.damaged_pages for doc_id, stats in by_id.items() if stats.damaged_pages}
     if silent:
         have = counted(len(silent), "document has", "documents have")
-        context.reporter.warn(
+        context.warn(
+            "text",
             f"{have} pages without text although something is drawn on them, most likely scans: "
-            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf)."
+            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
         )
     if damaged:
         have = counted(len(damaged), "document has", "documents have")
-        context.reporter.warn(
+        context.warn(
+            "text",
             f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
-            "Download or export them again."
+            "Download or export them again.",
         )
     if short:
         readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
         missing = sum(item.stats.missing_characters for item in parsed)
-        context.reporter.warn(
+        context.warn(
+            "text",
             f"{parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
             f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
-            "Check these pages, or choose another kind of parser."
+            "Check these pages, or choose another kind of parser.",
         )
 
 
@@ -64,10 +70,11 @@ def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None
     if repaired:
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
         more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
-        context.reporter.warn(
+        context.warn(
+            "text",
             f"{counted(len(repaired), 'document')} could be read, but only after repairing errors "
             f"({shown}{more}); "
-            "documents.csv of a run lists all of them"
+            "documents.csv of a run lists all of them",
         )
 
 

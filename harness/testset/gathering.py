@@ -19,13 +19,11 @@ from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
 from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, chosen_of, document_rows, documents_of, gathered
-from harness.text.passages import passage_spans
+from harness.text.passages import TO_GRADE, passage_spans
 from harness.text.records import delimited_text
 from harness.text.spans import Span
 from harness.types import Chunk, Document
 
-# as in the pool of a judge, about a paragraph
-LENGTH = 600
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
@@ -52,10 +50,10 @@ def gather(
         settings = retrievers(state.config, list(documents.values()), also)
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
-        warn_of_languages(corpus, settings, context.reporter)
+        warn_of_languages(corpus, settings, context)
         points = cut_for_all(settings, corpus, context)
         ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
-        passages = {one.doc_id: passage_spans(one.text, LENGTH) for one in documents.values()}
+        passages = {one.doc_id: passage_spans(one.text, TO_GRADE) for one in documents.values()}
         for one in todo:
             its = _pooled(one, ranked, documents, passages, count)
             pool += _hidden(one, its, documents)

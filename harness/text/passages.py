@@ -13,6 +13,9 @@ from harness.text.spans import trim
 _BREAK = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+|[。！？；]["”’）】」』]*\s*|\s*\n\s*\n\s*""")
 # "Dr. Low", "No. 7", "J. Doe": a full stop that ends no sentence.
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|vs|cf|e\.g|i\.e|approx|Fig)\.$")
+# The width of passages that people grade. `ndcg_evidence` counts 200 characters of a label as found: half of
+# it or more, and so most likely the answer, where it has up to 400, as listings without a sentence end have.
+TO_GRADE = 200
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 

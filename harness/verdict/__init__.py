@@ -31,3 +31,4 @@ from harness.verdict.verdicts import (
     turning_of,
     verdict_of,
 )
+from harness.verdict.warned import warnings_of

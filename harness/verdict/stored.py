@@ -22,6 +22,7 @@ from harness.report import (
 from harness.verdict.caveats import filter_notes, left_out_notes, same_ranking_notes
 from harness.verdict.label_sensitivity import sensitivity_of
 from harness.verdict.verdicts import Scores, chunkings_of, options_of, tokens_of
+from harness.verdict.warned import warnings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         ),
         # labels correct the means of one result
         corrected="".join(one.headline for one in by_labels.values()) if len(results) == 1 else "",
+        warnings=warnings_of({name: one.result.record for name, one in stored.items()}, names),
     )
 
 

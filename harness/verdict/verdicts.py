@@ -18,6 +18,7 @@ from harness.measures import (
     trusted_for,
 )
 from harness.measures.table import upper_of
+from harness.types import ResultWarning
 from harness.verdict.label_sensitivity import LabelSensitivity
 
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
@@ -32,7 +33,7 @@ class Scores:
     the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
     depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
     computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
-    its verdict where it corrects the grades of a language model.
+    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -44,6 +45,7 @@ class Scores:
     notes: tuple[str, ...] = ()
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -69,6 +71,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         notes=scores.notes,
         by_labels=scores.by_labels,
         corrected=scores.corrected,
+        warnings=scores.warnings,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),

@@ -191,6 +191,10 @@ def test_too_many_failures_end_the_run_with_the_list_and_few_are_counted(judged,
     assert failed == {"train": 1, "validation": 0, "all": 1}
     without = [r for r in rows(folder, "judgments.csv") if r["query_id"] == "q1" and r["scored_on"] == "yes"]
     assert {(r["grade"], r["reason"]) for r in without} == {("", "refusal")}
+    (warning,) = [one for one in results.record.warnings if "no usable grade" in one.text]
+    assert warning.kind == "judge"
+    assert warning.text.startswith(f"{len(without)} of ")
+    assert warning.text in results.verdict["warnings"][-1]["text"]
 
 
 def test_a_dry_run_counts_and_spends_nothing(judged, corpus, monkeypatch):

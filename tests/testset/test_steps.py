@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -50,6 +51,32 @@ def filled(sheet, grade):
         writer.writeheader()
         writer.writerows({**row, "grade": grade(row)} for row in rows)
     return rows
+
+
+def test_passages_to_grade_are_no_labels_that_a_run_warns_of(folder):
+    about = (
+        "The plant in {0} makes gearboxes for cars that are sold in Europe, Asia and both Americas. "
+        "Its {1} people voted for the new shifts in spring, after long talks with the works council."
+    )
+    sentences = [about.format(f"town {i}", 100 + i) for i in range(60)]
+    Path("docs/plants.md").write_text(" ".join(sentences))
+    Path("mine.csv").write_text(
+        "text,answerable\nWho voted for new shifts?,yes\nWhat is made in town 7?,yes\n"
+    )
+    for words in (
+        ("propose", "--from", "mine.csv"),
+        ("choose", "--auto"),
+        ("gather",),
+        ("grade", "--sheet", "s.csv"),
+    ):
+        assert testset(*words) == 0
+    filled("s.csv", lambda row: 3 if "plant in town" in row["passage"] else 0)
+    assert testset("grade", "--from", "s.csv", "--by", "Ann") == 0
+    assert testset("export") == 0
+    assert bench_by_words() == 0
+    record = json.loads(Path("results/set/record.json").read_text())
+    assert record["counts"]["label_characters_p50"] > 200
+    assert not [one["text"] for one in record["warnings"] if "counts any" in one["text"]]
 
 
 def exported(name):

@@ -46,9 +46,11 @@ def cost(shown: FigureData) -> Any:
             markerfacecolor=BLUE if inside else "white",
             markersize=6,
         )
-    plot.margins(x=0.18, y=0.18)
+    plot.margins(y=0.18)
+    # from nothing, so that prices that hardly differ are seen to
+    plot.set_xlim(0, 1.15 * max(x for x, _, _ in points) or 1)
     grid(plot, "y")
-    plot.set_xlabel(f"tokens a reader must read, {read[points[0][2]]['depth']}")
+    plot.set_xlabel(f"tokens read for {shown.measure} ({read[points[0][2]]['depth']})")
     plot.set_ylabel(shown.measure)
     if not comparable:
         plot.set_title("No front: the measure compares only settings over the same chunks.", fontsize=8)

@@ -71,6 +71,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "by_setting": counts.get("settings", {}),
         "conventions": counts.get("conventions", []),
         "by_labels": _by_labels(tables),
+        "warnings": [one["text"] for one in record.get("warnings", [])],
         "record": {key: record[key] for key in _RECORD if key in record},
     }
 

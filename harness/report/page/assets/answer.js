@@ -20,7 +20,12 @@ function facts() {
 function verdict() {
   const found = statistics();
   const lines = found.verdict?.lines;
-  if (!lines) return h('p.verdict', null, found.why || 'There is nothing to compare.');
+  if (!lines) {
+    return [
+      h('p.verdict', null, found.why || 'There is nothing to compare.'),
+      DATA.warnings.length > 0 && h('dl.lines', null, DATA.warnings.map((text) => [h('dt', null, 'Warning'), h('dd', null, foreign(text, 'span'))])),
+    ];
+  }
   const [decision, ...rest] = lines;
   const aside = !atFinal();
   return [

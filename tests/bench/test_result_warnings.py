@@ -1,0 +1,133 @@
+"""A warning that bears on a number is part of the result, and is shown wherever the number is."""
+
+import json
+
+import pytest
+
+import harness
+from harness.bench.page import write_page
+from harness.comparison.warned import warning_lines
+from harness.config import load_config
+from harness.progress import Silent
+from harness.types import ResultWarning
+from tests.command import one_line, printed, run
+from tests.report.test_page import payload_of
+
+MORE = "measures: [ndcg_evidence@2000, ndcg_exp@3, recall@3]"
+UNLABELLED = "1 query has no label and is left out of NDCG and recall"
+SHALLOW = "rankings end before the 2,000 characters that ndcg_evidence@2000 reads"
+LONG = "counts any 200 of them as found evidence"
+
+
+@pytest.fixture
+def results(write_config, corpus):
+    """Results with a question without a label, labels that are too long, and rankings that are too short."""
+    with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
+        file.write("q6,What is cast from aluminium?,train,yes\n")
+    answers = {"q1": "people", "q2": "engines", "q3": "harbour", "q4": "people"}
+    texts = {name: (corpus / "docs" / f"{name}.txt").read_text() for name in answers.values()}
+    rows = "".join(f'{query},{name},"{texts[name]}",3\n' for query, name in answers.items())
+    (corpus / "labels.csv").write_text(f"query_id,document,quote,grade\n{rows}")
+    path = write_config(
+        chunk="{kind: recursive, chunk_size: [90, 180]}",
+        retrieve="{kind: bm25, top_k: 3}",
+        rerank="null",
+        more=MORE,
+    )
+    reporter = Silent()
+    return harness.run(load_config(path), reporter=reporter), reporter
+
+
+def test_the_record_has_one_typed_list_of_them(results):
+    found, reporter = results
+    rows = found.record["warnings"]
+    by_text = {next(text for text in (UNLABELLED, SHALLOW, LONG) if text in row["text"]): row for row in rows}
+    assert by_text[UNLABELLED] == {
+        "kind": "labels",
+        "text": f"{UNLABELLED}; label the passages that answer, or mark answerable: no (q6)",
+        "measures": [],
+        "settings": [],
+    }
+    assert by_text[SHALLOW]["kind"] == "depth"
+    assert by_text[SHALLOW]["measures"] == by_text[LONG]["measures"] == ["ndcg_evidence@2000"]
+    assert by_text[SHALLOW]["settings"] == ["chunk=90/0", "chunk=180/0"]
+    # all that is kept was said as it arose
+    assert {row["text"] for row in rows} <= set(reporter.warnings)
+
+
+def test_it_is_shown_wherever_the_number_is(results, capsys):
+    found, _ = results
+    folder = found.folder
+    verdict = json.loads((folder / "verdict.json").read_text())
+    texts = [row["text"] for row in verdict["warnings"]]
+    lines = [line["text"] for line in verdict["lines"] if line["label"] == "Warning"]
+    assert lines == [text.removesuffix(".") + "." for text in texts]
+    shown = [
+        " ".join(verdict["sentences"]),
+        printed(capsys, "show", folder),
+        printed(capsys, "show", folder, "--format", "markdown"),
+        printed(capsys, "show", folder, "--format", "json"),
+        printed(capsys, "compare", folder),
+        printed(capsys, "compare", folder, "--format", "markdown"),
+        printed(capsys, "compare", folder, "--format", "latex"),
+        printed(capsys, "compare", folder, "--format", "json"),
+        one_line(run(capsys, "gate", folder, "--baseline", folder)[1]),
+        str(found),
+        json.dumps(found.compare().as_dict()),
+        json.dumps(
+            payload_of(write_page(folder)[0].read_text())["statistics"]["ndcg_evidence@2000"]["verdict"]
+        ),
+    ]
+    for text in shown:
+        for warning in (UNLABELLED, SHALLOW, LONG):
+            assert warning in text.replace("\\_", "_")
+
+
+def test_what_bears_on_another_measure_is_not_said_of_this_one(results, capsys):
+    text = printed(capsys, "compare", results[0].folder, "--measure", "recall@3")
+    assert UNLABELLED in text
+    assert SHALLOW not in text
+    assert LONG not in text
+
+
+def test_a_page_shows_them_where_there_is_no_verdict(results):
+    payload = payload_of(write_page(results[0].folder)[0].read_text())
+    assert any(UNLABELLED in text for text in payload["warnings"])
+
+
+def test_of_two_results_each_warning_names_its_own(results, corpus, write_config, capsys):
+    first = results[0].folder
+    other = corpus / "results" / "other"
+    record = json.loads((first / "record.json").read_text())
+    for path in first.iterdir():
+        if path.is_file():
+            other.mkdir(exist_ok=True)
+            (other / path.name).write_bytes(path.read_bytes())
+    record["warnings"] = [row for row in record["warnings"] if row["kind"] != "depth"]
+    (other / "record.json").write_text(json.dumps(record))
+    text = printed(capsys, "compare", first, other)
+    assert f"tiny: {SHALLOW}" in text
+    # both have it, so it is said once, of both
+    assert text.count(UNLABELLED) == 1
+    assert f"tiny: {UNLABELLED}" not in text
+
+
+def test_results_of_older_versions_have_none(results, capsys):
+    path = results[0].folder / "record.json"
+    record = json.loads(path.read_text())
+    del record["warnings"]
+    path.write_text(json.dumps(record))
+    assert "Warning:" not in printed(capsys, "compare", results[0].folder)
+    record["warnings"] = [{"kind": "labels"}]
+    path.write_text(json.dumps(record))
+    assert run(capsys, "compare", results[0].folder)[0] != 0
+
+
+def test_many_of_one_kind_are_counted():
+    many = [ResultWarning("text", f"file {i} was skipped") for i in range(5)]
+    lines = warning_lines([*many, ResultWarning("hits", "no hits.")])
+    assert lines == [
+        *(f"file {i} was skipped." for i in range(3)),
+        "2 more on text: the list warnings of record.json has all.",
+        "no hits.",
+    ]
