@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.commands.usage import parser
-from tests.docs_commands import PAGES, ROOT, SOURCES, ran, shown, small_folder
+from tests.docs_commands import FAST, PAGES, ROOT, SOURCES, ran, shown, small_folder
 from tests.test_help import commands
 
 ALL = [one for page in PAGES for one in shown(page)]
@@ -48,7 +48,8 @@ NOT_RUN = {
 # what makes a command small
 SMALLER = (
     (r"--trials \d+", "--trials 3"),
-    (r"--questions \d+", "--questions 2"),
+    (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
+    (r"--document annual-report", "--document meridian-faq"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
