@@ -151,5 +151,10 @@ def keys(spans: SpanQrels) -> list[tuple[int, ...]]:
 
 def _shows(table: ChunkTable, chunks: Values, doc: str, wanted: list[list[tuple[int, int]]]) -> bool:
     """Whether each figure is whole in one of the chunks, in any of its places."""
-    here = [c for c in chunks.tolist() if table.doc_ids[table.doc[c]] == doc]
-    return all(any(table.start[c] <= a and b <= table.end[c] for a, b in at for c in here) for at in wanted)
+    shown = [
+        (table.part_start[part], table.part_end[part])
+        for chunk in chunks.tolist()
+        if table.doc_ids[table.doc[chunk]] == doc
+        for part in range(table.part_offsets[chunk], table.part_offsets[chunk + 1])
+    ]
+    return all(any(start <= a and b <= end for a, b in at for start, end in shown) for at in wanted)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import meridian_pool
-from harness.chunk import Outline, chunk_documents
+from harness.chunk import Outline
 from harness.config import BenchConfig
 from harness.evaluate.evaluating import queries_to_score
 from harness.judging.pool import judged_by_people
@@ -38,7 +38,7 @@ class System:
     @property
     def length(self) -> float:
         """In characters."""
-        return float(np.median(self.table.end - self.table.start))
+        return float(np.median(self.table.length))
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,15 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             own[row.query_id].add(row.doc_id)
     systems = []
     for setting in config.settings:
+        chunking = chunk_corpus(corpus, setting, context)
+        chunks = chunking.chunks
         if lexical:
-            tokenizer = context.encoder(setting.embed).tokenizer
-            chunks = tuple(chunk_documents(corpus.documents, setting.chunk, tokenizer))
             index = meridian_pool.Bm25(chunks, meridian_pool.words)
             found = [index.rank(query.query_id, query.text, len(chunks)) for query in asked]
             if own is not None:
                 found = [_within(ranking, own[ranking.query_id]) for ranking in found]
             found = [first(ranking, DEPTH) for ranking in found]
         else:
-            chunking = chunk_corpus(corpus, setting, context)
-            chunks = chunking.chunks
             kept = {query.query_id for query in asked}
             everything = search(setting, chunking, corpus.queries.queries, context).rankings["retrieve"]
             found = [ranking for ranking in everything if ranking.query_id in kept]

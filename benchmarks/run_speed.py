@@ -45,9 +45,9 @@ def read_document(pdf: Path | None) -> tuple[str, str, Path]:
     from pypdf import PdfReader
 
     pdfs = [pdf] if pdf else sorted((FILINGS / "pdfs").glob("3M_2018*.pdf"))
-    queries = FILINGS / "queries.csv"
     if not pdfs:
-        pdfs, queries = sorted((MERIDIAN / "documents").glob("*.pdf")), MERIDIAN / "queries.csv"
+        pdfs = sorted((MERIDIAN / "documents").glob("*.pdf"))
+    queries = (FILINGS if (FILINGS / "queries.csv").exists() else MERIDIAN) / "queries.csv"
     texts = ["\n".join(page.extract_text() for page in PdfReader(path).pages) for path in pdfs]
     return "\n\n".join(texts), ", ".join(path.name for path in pdfs), queries
 

@@ -30,7 +30,7 @@ def main(folder):
     rankings = defaultdict(list)
     for row in table(folder / "rankings.csv").itertuples():
         rankings[row.setting, row.stage, row.query_id].append((int(row.rank), row.chunk_id))
-    compared = defaultdict(list)
+    compared, placed = defaultdict(list), {}
     for row in table(folder / "per_query.csv").itertuples():
         name = re.fullmatch(
             r"(ndcg_exp|ndcg_lin|ndcg_text|ndcg_evidence)(?:\(([\w=,]*)\))?@(\d+)", row.measure
@@ -42,7 +42,10 @@ def main(folder):
         if not marked[row.query_id] or best < max(1, rules["answerable_from"]):
             mine = 0.0 if rules["unanswerable"] == "zero" else None
         else:
-            ranked = [place(chunk) for _, chunk in sorted(rankings[row.setting, row.stage, row.query_id])]
+            key = row.setting, row.stage, row.query_id
+            if key not in placed:
+                placed[key] = [place(chunk) for _, chunk in sorted(rankings[key])]
+            ranked = placed[key]
             options = dict(part.split("=") for part in (name[2] or "").split(",") if part)
             options = {key: int(number) for key, number in options.items()}
             mine = value(name[1], int(name[3]), ranked, judged, chunks[row.setting], rules, options)
@@ -72,18 +75,28 @@ def spans_by_query(judgments):
 
 
 def chunks_by_setting(offsets):
+    """The chunks of every setting by document; settings that share their chunks share the object."""
     found = {}
     for setting, rows in offsets.groupby("setting", sort=False):
         same = rows["same_as"].iloc[0]
-        found[setting] = (
-            found[same]
-            if same
-            else [
-                (row.document, *ranges(row.before), (int(row.start), int(row.end)))
-                for row in rows.itertuples()
-            ]
-        )
+        found[setting] = found[same] if same else defaultdict(list)
+        for row in () if same else rows.itertuples():
+            chunk = (row.document, *ranges(row.before), (int(row.start), int(row.end)))
+            found[setting][row.document].append(chunk)
     return found
+
+
+def once(compute):
+    """Compute a value once for the same objects, all of which live as long as the program."""
+    known = {}
+
+    def computed(*given):
+        key = tuple(one if isinstance(one, int | str) else id(one) for one in given)
+        if key not in known:
+            known[key] = compute(*given)
+        return known[key]
+
+    return computed
 
 
 def place(chunk_id):
@@ -108,12 +121,19 @@ def value(family, cutoff, ranked, spans, chunks, rules, options):
         earned.append(0 if fact in seen else grade)
         if grade > 0:
             seen.add(fact)
-    best = defaultdict(int)
-    for chunk in chunks:
-        grade, fact = stands_for(chunk, spans, rules)
-        best[fact] = max(best[fact], grade)
-    ideal = dcg(sorted(best.values(), reverse=True), cutoff, gain)
+    ideal = dcg(best_grades(chunks, spans, rules), cutoff, gain)
     return dcg(earned, cutoff, gain) / ideal if ideal else 0.0
+
+
+@once
+def best_grades(chunks, spans, rules):
+    """The best grade that a chunk has for each fact, the highest first."""
+    best = defaultdict(int)
+    for document in {span["document"] for span in spans}:
+        for chunk in chunks.get(document, ()):
+            grade, fact = stands_for(chunk, spans, rules)
+            best[fact] = max(best[fact], grade)
+    return sorted(best.values(), reverse=True)
 
 
 def stands_for(chunk, spans, rules):
@@ -149,31 +169,39 @@ def dcg(grades, cutoff, gain):
 
 def text_ndcg(ranked, spans, budget, L=1000):
     """Every character of a span earns its share once, at the discount of what was read before it."""
-    discount = [1 / math.log2(2 + p / L) for p in range(budget)]
-    spans = [span for span in spans if span["grade"] > 0]
-    earned, read, known = [0.0] * len(spans), 0, set()
-    for document, *shown in ranked:
-        for character in (at for start, end in shown for at in range(start, end)):
-            if read >= budget:
-                break
-            if (document, character) not in known:
-                known.add((document, character))
-                for number, span in enumerate(spans):
-                    if span["document"] == document and span["start"] <= character < span["end"]:
-                        earned[number] += density(span) * discount[read]
-            read += 1
-    by_fact = defaultdict(float)
-    for span, gained in zip(spans, earned, strict=True):
-        by_fact[span["fact"]] = max(by_fact[span["fact"]], gained)
-    ideal = best_reading(spans, discount)
+    by_fact, paid = defaultdict(float), discounts(budget, L)
+    for span in (span for span in spans if span["grade"] > 0):
+        places = first_read(ranked, span["document"], span["start"], span["end"])
+        earned = density(span) * sum(paid[read] for read in places if read < budget)
+        by_fact[span["fact"]] = max(by_fact[span["fact"]], earned)
+    ideal = best_reading(spans, budget, L)
     return sum(by_fact.values()) / ideal if ideal else 0.0
+
+
+@once
+def discounts(budget, L):
+    return [1 / math.log2(2 + p / L) for p in range(budget)]
+
+
+def first_read(ranked, document, start, end):
+    """For each character of a stretch that the ranking shows: how much had been read before it, in order."""
+    read, known = 0, set()
+    for shown_document, *shown in ranked:
+        for first, last in shown:
+            if shown_document == document:
+                for character in range(max(first, start), min(last, end)):
+                    if character not in known:
+                        known.add(character)
+                        yield read + character - first
+            read += last - first
 
 
 def evidence_ndcg(ranked, spans, budget, enough=200, L=1000):
     """Every fact earns its gain once, in the stretch where enough of it has been read, or the next free."""
     spans = [span for span in spans if span["grade"] > 0]
     events, best_so_far = [], defaultdict(int)
-    for at, span in sorted(found_at(ranked, spans, enough), key=lambda event: (event[0], -event[1]["grade"])):
+    found = [(at, span) for span in spans if (at := found_at(ranked, span, enough)) is not None]
+    for at, span in sorted(found, key=lambda event: (event[0], -event[1]["grade"])):
         more = 2 ** span["grade"] - 2 ** best_so_far[span["fact"]]
         if at <= budget and more > 0:
             events.append((-more, max(1, math.ceil(at / enough))))
@@ -194,31 +222,25 @@ def evidence_ndcg(ranked, spans, budget, enough=200, L=1000):
     return earned / ideal if ideal else 0.0
 
 
-def found_at(ranked, spans, enough):
+def found_at(ranked, span, enough):
     """How much had been read when enough of a span had been: of its answer all, else half of it or 200."""
-    read, known, had = 0, set(), [0] * len(spans)
-    for document, *shown in ranked:
-        for character in (at for start, end in shown for at in range(start, end)):
-            if (document, character) not in known:
-                known.add((document, character))
-                for number, span in enumerate(spans):
-                    first, last = span["answer"] or (span["start"], span["end"])
-                    needed = last - first if span["answer"] else min((last - first) / 2, enough)
-                    if span["document"] == document and first <= character < last:
-                        if had[number] < needed <= had[number] + 1:
-                            yield read + needed - had[number], span
-                        had[number] += 1
-            read += 1
+    first, last = span["answer"] or (span["start"], span["end"])
+    needed = last - first if span["answer"] else min((last - first) / 2, enough)
+    for had, read in enumerate(first_read(ranked, span["document"], first, last)):
+        if had < needed <= had + 1:
+            return read + needed - had
+    return None
 
 
 def density(span):
     return (2 ** span["grade"] - 1) / (span["end"] - span["start"])
 
 
-def best_reading(spans, discount):
+@once
+def best_reading(spans, budget, L):
     """The densest characters first, for the best choice of one copy of every fact."""
-    copies = defaultdict(list)
-    for span in spans:
+    copies, discount = defaultdict(list), discounts(budget, L)
+    for span in (span for span in spans if span["grade"] > 0):
         copies[span["fact"]].append(span)
     best = 0.0
     for chosen in itertools.product(*copies.values()):

@@ -1,0 +1,160 @@
+"""Every command that README, CONTRIBUTING and docs/ print: it exists, its options do, and it runs."""
+
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.commands.usage import parser
+from tests.docs_commands import FAST, PAGES, ROOT, SOURCES, ran, shown, small_folder
+from tests.test_help import commands
+
+ALL = [one for page in PAGES for one in shown(page)]
+PARSERS = dict(commands(parser()))
+TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+OTHERS = {"export", "printf", "git", ".ci/run", "cd"}
+
+# commands that no page's test runs, by why; the fast test still checks their words
+NOT_RUN = {
+    "of the shell, or runs commands that are run themselves": (
+        r"make (?!(bench|validate) CONFIG)|\.ci/run|(export|printf|git|cd) "
+    ),
+    "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
+    "asks a model: tests/judge, tests/llm": r"harness judge |.* --judge |harness bench my.yaml --dry-run",
+    "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",
+    "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
+    "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
+        r"harness (label .*--(merge|export|ratings)|labels add)"
+        r"|harness testset .* (grade --from|export)|harness bench contracts"
+    ),
+    "needs RGB's files, or asks a model: tests/abilities": r"harness abilities (rgb|try (en|zh|trials))",
+    "files of other tools: tests/testset, tests/corpus, tests/external": (
+        r"harness import (label_studio|beir|traces|ragas) "
+    ),
+    "files of another pipeline: tests/bench/test_hits.py": r"harness score --hits",
+    "two runs of one configuration: tests/compare": (
+        r"harness gate .*|harness compare (baseline|results/monday)"
+    ),
+    "answers that a model judges: tests/test_compare_answers.py": (
+        r"harness compare results/mine --measure answer"
+    ),
+    "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
+        r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
+    ),
+}
+# what makes a command small
+SMALLER = (
+    (r"--trials \d+", "--trials 3"),
+    (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
+    (r"--document annual-report", "--document meridian-faq"),
+    (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1"),
+    (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
+    (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
+    (
+        r"compare_speed$",
+        "compare_speed --settings 3 --queries 20 --measures 1 --resamples 100 --scipy-pairs 1",
+    ),
+)
+MINE = """\
+name: mine
+documents: corpora/meridian/documents/*
+queries: corpora/meridian/queries.csv
+labels: corpora/meridian/labels.csv
+chunk: {kind: sentence, chunk_size: [300, 600]}
+retrieve: {kind: bm25}
+"""
+BEFORE = {
+    "study-measure.md": ("harness import financebench DIR", "harness import chunking_eval DIR"),
+    "retrieval.md": ("harness bench configs/meridian_retrieval.yaml",),
+    "report.md": ("harness bench configs/meridian.yaml",),
+    "README.md": ("harness bench configs/quickstart.yaml", "harness bench my.yaml"),
+    "labelling.md": ("harness bench my.yaml",),
+}
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda one: f"{one.page}: {one.line}")
+def test_what_a_command_names_exists(command):
+    program, *words = command.words
+    if program == "harness":
+        fits(words, command.whole)
+    elif program == "make":
+        assert set(words[:1]) <= TARGETS
+    elif program == "python":
+        file = f"{words[1].replace('.', '/')}.py" if words[0] == "-m" else words[0]
+        assert (ROOT / file).is_file() or (ROOT / file.removesuffix(".py") / "__main__.py").is_file()
+    else:
+        assert program in OTHERS
+    for word in words:
+        assert not word.startswith("configs/") or (ROOT / word).is_file()
+
+
+def fits(words, whole):
+    """Whether a command takes these words; in a sentence, some that it needs may be left out."""
+    names = []
+    while words and not words[0].startswith("-") and " ".join([*names, words[0]]) in PARSERS:
+        names.append(words[0])
+        words = words[1:]
+    if names == ["testset"] and len(words) > 1:
+        names, words = ["testset", words[1]], [words[0], *words[2:]]
+        assert " ".join(names) in PARSERS
+    assert names or words[0].startswith("-"), words
+    own = PARSERS[" ".join(names)]
+    if not whole:
+        known = {name for action in own._actions for name in action.option_strings}
+        assert {word for word in words if word.startswith("--")} <= known
+        return
+    own = own if names[:1] != ["testset"] else parser("testset")
+    _, unknown = own.parse_known_args(
+        words if names[:1] != ["testset"] else [*names[:1], words[0], *names[1:], *words[1:]]
+    )
+    assert not unknown
+
+
+def reason(command):
+    """Why a command is not run; None if it is."""
+    line = shlex.join(command.words)
+    return next((why for why, what in NOT_RUN.items() if re.match(what, line)), None)
+
+
+TO_RUN = {
+    page.name: lines
+    for page in PAGES
+    if (lines := [one for one in shown(page) if one.whole and reason(one) is None])
+}
+
+
+def test_no_reason_is_left_over():
+    lines = [shlex.join(one.words) for one in ALL if one.whole]
+    assert [why for why, what in NOT_RUN.items() if not any(re.match(what, line) for line in lines)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("page", TO_RUN)
+def test_the_commands_of_a_page_run_on_small_inputs(page, tmp_path):
+    folder = small_folder(tmp_path)
+    shutil.copytree(folder / "corpora" / "meridian" / "documents", folder / "contracts")
+    (folder / "my.yaml").write_text(MINE, encoding="utf-8")
+    shared = Path(os.environ.get("HARNESS_SHARED", ROOT.parent / "shared"))
+    for line in BEFORE.get(page, ()):
+        ran(placed(line, folder), folder)
+    for command in TO_RUN[page]:
+        if "HARNESS_SHARED" in command.line and not shared.is_dir():
+            continue
+        ran(placed(shlex.join(command.words), folder), folder, HARNESS_SHARED=str(shared))
+
+
+def placed(line, folder):
+    """A command with small inputs where the page has a placeholder or a large number."""
+    for what, smaller in SMALLER:
+        line = re.sub(what, smaller, line)
+    words = shlex.split(line)
+    if words[0] == "make":
+        words = ["harness", words[1], words[2].removeprefix("CONFIG=")]
+    if "DIR" in words:
+        at = words.index("DIR")
+        words[at] = str(SOURCES[words[at - 1]](folder / f"source-{words[at - 1]}"))
+    return words
