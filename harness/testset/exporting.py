@@ -16,6 +16,7 @@ from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
 from harness.testset.merging import MergedLabels, merge
+from harness.testset.rows import GradeRow, to_csv
 from harness.testset.state import State
 from harness.testset.steps import Outcome, documents_of
 from harness.types import Document
@@ -26,7 +27,7 @@ _WRITTEN = f"{FOLDER}/.labels.csv"
 
 
 def export(state: State, context: Context) -> Outcome:
-    """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
+    """Write export/: queries.csv, labels.csv (merged), grades.csv (of each grader), datasheet.md, bench.yaml.
 
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
     ConfigError if the test set has changed the same rows.
@@ -42,6 +43,7 @@ def export(state: State, context: Context) -> Outcome:
         f"{FOLDER}/queries.csv": tables["queries.csv"],
         f"{FOLDER}/labels.csv": merged.text,
         _WRITTEN: tables["labels.csv"],
+        f"{FOLDER}/grades.csv": to_csv(GradeRow, state.rows(GradeRow)),
     }
     kept = bench.exists()
     if not kept:
