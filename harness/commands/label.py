@@ -53,7 +53,7 @@ See docs/labelling.md.
     path("--guidelines", "your own guidelines, instead of ours"),
     number("--seed", 0, "shuffles the passages"),
     flag("--as-listed", "passages in the order of the pool, not shuffled"),
-    option("--port", type=int, default=8765, metavar="N", help="default 8765; 0: any free port"),
+    option("--port", type=int, default=8765, metavar="N", help="default 8765; if taken, the next free one"),
     flag("--no-browser", "only print the link"),
     path("--state", "where labels are kept; default: next to labels or pool"),
     one_of(
@@ -88,11 +88,13 @@ def label(args: argparse.Namespace) -> int:
 
 def _serve(source: Source, args: argparse.Namespace) -> int:
     import webbrowser
+    from contextlib import ExitStack
     from functools import partial
 
+    from harness.label_page.link_file import link_file
     from harness.label_page.opening import open_service
     from harness.label_page.queue import as_listed, usual_order
-    from harness.label_page.serve import serve
+    from harness.label_page.serve import listening_at, serve
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
@@ -100,7 +102,14 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     if order is None and source.results is None:
         order = partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
-    with open_service(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as service:
+    with ExitStack() as held:
+        listening = held.enter_context(listening_at(args.port))
+        port = listening.getsockname()[1]
+        if args.port not in (0, port):
+            print_line(f"Port {args.port} is taken; the page is at port {port}.")
+        shown = not args.hide_verdict
+        opened = open_service(source, reporter, args.guidelines, args.rater, order, shown)
+        service = held.enter_context(opened)
         passages = counted(service.total, "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
@@ -110,9 +119,9 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
             print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
             sys.stdout.flush()
             if not args.no_browser and sys.stdout.isatty():
-                webbrowser.open(link)
+                webbrowser.open(held.enter_context(link_file(link, source.state_path)).as_uri())
 
-        serve(service, args.port, tell)
+        serve(service, listening, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
     into = "--merge" if args.config or args.results else "--merge --labels labels.csv"
     print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")

@@ -95,3 +95,40 @@ def test_no_file_is_read_as_the_work_of_somebody_else(graded, made, capsys):
         assert testset(step, "--from", made, "--by", "NAME") == 1
         assert f"{made} holds the work of Ada" in capsys.readouterr().err
     assert SET.rows(GradeRow) == before
+
+
+def test_status_goes_from_the_page_to_the_benchmark_and_repeats_nothing(graded, capsys):
+    def status():
+        capsys.readouterr()
+        assert testset("status") == 0
+        said, _, following = capsys.readouterr().out.partition("Next")
+        said = " ".join(said.replace("│", " ").split())
+        return said, [line.strip() for line in following.splitlines()[1:] if line.strip()]
+
+    said, following = status()
+    assert "on the labelling page: Ada 100 of 100, Bob 100 of 100; 200 grades of the page not read" in said
+    # nobody is asked to grade again what was graded on the page
+    label = "harness label --pool set/pool.csv --documents 'docs/*'"
+    assert following == [
+        "# read what was graded on the labelling page",
+        f"{label} --export set/people.csv",
+        "harness testset set grade --from set/people.csv --by Ada",
+        "harness testset set grade --from set/people.csv --by Bob",
+    ]
+    assert run(*LABEL, "--export", "set/people.csv") == 0
+    assert testset("grade", "--from", "set/people.csv", "--by", "Ada") == 0
+    said, following = status()
+    assert "100 grades of the page not read yet" in said
+    assert "people-2.csv" in following[1]
+    assert "harness testset set grade --from set/people-2.csv --by Ada" not in following
+    assert testset("grade", "--from", "set/people.csv", "--by", "Bob") == 0
+    _, following = status()
+    assert following[:2] == [
+        "# write 15 grades into the column resolved of set/disagreements.csv",
+        "harness testset set export",
+    ]
+    assert not any("review" in one or "--sheet" in one or "label" in one for one in following)
+    assert testset("export") == 0
+    said, following = status()
+    assert following[-1] == "harness bench set/export/bench.yaml"
+    assert not any(one.endswith("export") for one in following)
