@@ -71,7 +71,9 @@ ALLOWED["contract"] = ALLOWED["running"] | {"running"}
 ALLOWED["judging"] = ALLOWED["running"] | {"running"}
 ALLOWED["labelling"] = ALLOWED["running"] | {"running", "ordering"}
 ALLOWED["scaffold"] = ALLOWED["running"] | {"running"}
-ALLOWED["testset"] = ALLOWED["judging"] | {"judging", "labelling", "external", "scaffold", "__version__"}
+ALLOWED["testset"] = ALLOWED["judging"] | {
+    *("judging", "labelling", "label_page", "external", "scaffold", "__version__")
+}
 ALLOWED["label_page"] = ALLOWED["labelling"] | {"labelling"}
 ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
 ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "external"}

@@ -25,8 +25,8 @@ page. Several people can label without seeing each other's grades. The page is s
 
 Every grade is on disk before the page shows it as saved. When you are done:
 
-  harness label my.yaml --merge          # add to the labels of my.yaml
-  harness label my.yaml --export labels.csv
+  harness label my.yaml --export ratings.csv   # every rater's own grades
+  harness label my.yaml --merge                # settled grades, added to the labels of my.yaml
 
 See docs/labelling.md.
 """
@@ -44,20 +44,19 @@ See docs/labelling.md.
         "folder such as results/mine: its passages, in the order that settles the verdict soonest",
         "RESULTS",
     ),
-    path("--labels", "people's labels of --results; default: those it names"),
+    path("--labels", "people's labels of --results, or those to --merge into; default: those it names"),
     flag("--hide-verdict", "with --results: raters cannot see how firm the verdict is"),
     number("--top", 10, "how deep to pool each setting"),
     option("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page"),
     path("--guidelines", "your own guidelines, instead of ours"),
     number("--seed", 0, "shuffles the passages"),
     flag("--as-listed", "passages in the order of the pool, not shuffled"),
-    option("--port", type=int, default=8765, metavar="N", help="default 8765; 0: any free port"),
+    option("--port", type=int, default=8765, metavar="N", help="default 8765; if taken, the next free one"),
     flag("--no-browser", "only print the link"),
     path("--state", "where labels are kept; default: next to labels or pool"),
     one_of(
-        path("--export", "write the labels, .csv or .jsonl, and stop"),
-        path("--ratings", "write every rater's grades, and stop"),
-        flag("--merge", "add the labels to those of CONFIG, and stop"),
+        path("--export", "write every rater's own grades, .csv or .jsonl, and stop"),
+        flag("--merge", "merge the raters' grades into the labels of CONFIG or --labels, and stop"),
     ),
 )
 def label(args: argparse.Namespace) -> int:
@@ -75,23 +74,25 @@ def label(args: argparse.Namespace) -> int:
             "--results names its configuration and has its own order: leave out CONFIG, --pool, "
             "--documents and --as-listed."
         )
-    if not args.results and (args.labels or args.hide_verdict):
-        raise ConfigError("--labels and --hide-verdict go with --results.")
+    if not args.results and (args.hide_verdict or (args.labels and not args.merge)):
+        raise ConfigError("--hide-verdict goes with --results, --labels with --results or --merge.")
     source = Source(
         args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
     )
-    if args.export or args.ratings:
+    if args.export:
         return _export(source, args)
     return _merge(source, args) if args.merge else _serve(source, args)
 
 
 def _serve(source: Source, args: argparse.Namespace) -> int:
     import webbrowser
+    from contextlib import ExitStack
     from functools import partial
 
+    from harness.label_page.link_file import link_file
     from harness.label_page.opening import open_service
     from harness.label_page.queue import as_listed, usual_order
-    from harness.label_page.serve import serve
+    from harness.label_page.serve import listening_at, serve
     from harness.report import counted
     from harness.terminal import TerminalReporter, print_line
 
@@ -99,7 +100,14 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     if order is None and source.results is None:
         order = partial(usual_order, seed=args.seed)
     reporter = TerminalReporter()
-    with open_service(source, reporter, args.guidelines, args.rater, order, not args.hide_verdict) as service:
+    with ExitStack() as held:
+        listening = held.enter_context(listening_at(args.port))
+        port = listening.getsockname()[1]
+        if args.port not in (0, port):
+            print_line(f"Port {args.port} is taken; the page is at port {port}.")
+        shown = not args.hide_verdict
+        opened = open_service(source, reporter, args.guidelines, args.rater, order, shown)
+        service = held.enter_context(opened)
         passages = counted(service.total, "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
@@ -109,75 +117,83 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
             print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
             sys.stdout.flush()
             if not args.no_browser and sys.stdout.isatty():
-                webbrowser.open(link)
+                webbrowser.open(held.enter_context(link_file(link, source.state_path)).as_uri())
 
-        serve(service, args.port, tell)
+        serve(service, listening, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
-    ways = "--export labels.csv" if args.config is None else "--merge or --export labels.csv"
-    print_line(f"To write them to a labels file: the same command with {ways}.")
+    into = "--merge" if args.config or args.results else "--merge --labels labels.csv"
+    print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
     return 0
 
 
 def _export(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
-    from harness.label_page.export import label_rows, rating_rows
+    from harness.label_page.export import rater_rows
     from harness.label_page.state import State
     from harness.labelling.rows import add_rows
     from harness.report import counted
     from harness.terminal import print_line
 
-    path = args.export or args.ratings
+    path = args.export
     if path.exists():
         raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
     with State(_existing(source)) as state:
-        if args.ratings:
-            from harness.labelling.rows import write_rows
-
-            rows = rating_rows(state)
-            write_rows(path, rows)
-            print_line(f"{path}: {counted(len(rows), 'rating')}.")
-            return 0
-        found = label_rows(state, args.rater)
+        found = rater_rows(state, args.rater)
     add_rows(path, found.rows)
-    print_line(f"{path}: {counted(len(found.rows), 'label')}{_left_out(found.open, found.skipped)}.")
+    raters = list(dict.fromkeys(row["judge"] for row in found.rows))
+    skipped = f"; {found.skipped} skipped" if found.skipped else ""
+    print_line(
+        f"{path}: {counted(len(found.rows), 'grade')} by {', '.join(raters) or 'nobody'}, "
+        f"each rater's own{skipped}."
+    )
     if args.pool is not None and (args.pool.parent / "testset.yaml").exists():
-        folder, by = quote(str(args.pool.parent)), quote(args.rater) if args.rater else "NAME"
+        folder = quote(str(args.pool.parent))
         print_line("Next:")
-        print_line(f"  harness testset {folder} grade --from {quote(str(path))} --by {by}")
+        for name in raters:
+            print_line(f"  harness testset {folder} grade --from {quote(str(path))} --by {quote(name)}")
     return 0
 
 
 def _merge(source: Source, args: argparse.Namespace) -> int:
     from harness.errors import ConfigError
-    from harness.label_page.export import label_rows, new_rows, skipped_rows
+    from harness.label_page.export import RULE, merged_rows, new_rows, skipped_rows
+    from harness.label_page.settled import grades_of
     from harness.label_page.state import State
-    from harness.labelling.rows import add_rows
+    from harness.labelling.rows import add_rows, write_rows
     from harness.labelling.skips import add_skips
     from harness.labelling.stored import documents_of
     from harness.report import counted
+    from harness.stats.raters import pair_agreements
     from harness.terminal import TerminalReporter, print_line
 
-    if args.config is None and args.results is None:
-        raise ConfigError("--merge adds to the labels of a configuration: name it, or use --export FILE.")
     config = source.bench()
-    if config.labels is None:
-        raise ConfigError(f"{args.config} names no labels. Use --export FILE, then name it there.")
+    # without CONFIG the pool stands where its labels would
+    labels = args.labels or (config.labels if args.config or args.results else None)
+    if labels is None:
+        raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
     reporter = TerminalReporter()
     with State(_existing(source)) as state:
-        found = label_rows(state, args.rater)
+        found = merged_rows(state, args.rater)
         skipped = skipped_rows(state, args.rater)
-    documents = documents_of(config, reporter)
-    rows = new_rows(found.rows, config.labels, documents, config.anchor, reporter.note)
+        pairs = [one for one in pair_agreements(grades_of(state.labels(args.rater))) if one.items]
+    rows = new_rows(found.rows, labels, documents_of(config, reporter), config.anchor, reporter.note)
     if rows:
-        add_rows(config.labels, rows)
+        add_rows(labels, rows)
     if args.results:
         # the order of labelling passes over them from now on
-        add_skips(config.labels, skipped)
+        add_skips(labels, skipped)
     known = len(found.rows) - len(rows)
     there = f"; {known} were there already" if known else ""
-    print_line(
-        f"{config.labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}."
-    )
+    print_line(f"{labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
+    print_line(RULE)
+    for one in pairs:
+        print_line(str(one))
+    if found.disputed:
+        path = labels.with_name(f"{labels.stem}.disputed.csv")
+        write_rows(path, found.disputed)
+        print_line(
+            f"{path}: {counted(len(found.disputed), 'passage')} on which raters differ, and who said what."
+        )
     return 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +74,19 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
             rows.append(row)
     faults.end()
     return rows
+
+
+def refuse_disputed(rows: Sequence[LabelRow], path: Path) -> None:
+    """Raise LabelError where two judges grade one passage differently: neither grade is ours to drop."""
+    first: dict[tuple[object, ...], LabelRow] = {}
+    for row in rows:
+        one = first.setdefault((row.query_id, row.document, row.start, row.end, row.page, row.quote), row)
+        if one.grade != row.grade:
+            raise LabelError(
+                f"{path}, line {row.line}: {row.judge} gives {row.grade}, {one.judge} gives {one.grade} "
+                f"on line {one.line} to the same passage. These are single raters' grades: merge "
+                "them first (harness label … --merge), or keep one row of each passage."
+            )
 
 
 def _label(path: Path, raw: Row) -> LabelRow:

@@ -1,4 +1,4 @@
-"""Agreed grades become rows of a labels file, with the evidence that raters have marked and joined."""
+"""Grades become rows of a labels file: every rater's own, or merged by a rule that is stated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from harness.corpus import AnchorConfig
 from harness.corpus.spreadsheet import Note
 from harness.errors import LabelError
-from harness.label_page.items import Item, Label
+from harness.label_page.items import Item, Label, item_id
 from harness.label_page.settled import SettledGrade, settle
 from harness.label_page.state import State
 from harness.labelling.grading import known_labels
@@ -21,30 +21,73 @@ from harness.types import Document
 _MOST = 10
 
 
+RULE = (
+    "A passage gets the grade that all its raters gave, or the one that was decided; the others are left out."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """``rows`` by column; ``open`` items where raters differ and nothing is decided, which have no row."""
+    """``rows`` by column; ``open`` items where raters differ and nothing is decided, ``skipped`` ones.
+
+    ``disputed`` are the items that raters graded differently, decided or not: where, who said what, and how
+    it was settled.
+    """
 
     rows: tuple[dict[str, Any], ...]
     open: int
     skipped: int
+    disputed: tuple[dict[str, Any], ...] = ()
 
 
-def label_rows(state: State, rater: str = "") -> Exported:
-    """The rows of a labels file, of one rater or of all: one for each item that has one settled grade.
+def merged_rows(state: State, rater: str = "") -> Exported:
+    """The ratings of all raters, or of one, merged by `RULE`: one row for each item with a settled grade.
 
     Marks that share half with each other, or with a graded passage of the question, are one evidence with it,
     as is all of a question that was given one name. A passage with a single mark in it has the text of the
-    mark as its ``answer``.
+    mark as its ``answer``. ``judge`` names all raters of a row, ``settled`` how they came to its grade.
     """
     items = {item.item_id: item for item in state.items(wanted=False)}
     labels = state.labels(rater)
     settled = settle(labels, {} if rater else state.decisions())
-    known = [(items[item_id], one) for item_id, one in settled.items() if one.grade is not None]
+    disputed = [
+        {**_place(items[name]), "settled": spreadsheet_safe(one.how)}
+        for name, one in settled.items()
+        if one.differs
+    ]
+    return Exported(
+        _rows(items, settled),
+        sum(one.grade is None for one in settled.values()),
+        len(only_skipped(labels)),
+        tuple(disputed),
+    )
+
+
+def rater_rows(state: State, rater: str = "") -> Exported:
+    """Every rater's own grades, or those of one: a row for each rater and item, ``judge`` the rater.
+
+    Evidence and answers are the rater's own too. Where raters differ, ``decided`` is the grade that was
+    decided, and ``decided_by`` says who recorded it; it is nobody's grade.
+    """
+    items = {item.item_id: item for item in state.items(wanted=False)}
+    labels = state.labels()
+    together = settle(labels, state.decisions())
+    rows: list[dict[str, Any]] = []
+    for name in [rater] if rater else sorted({label.rater for label in labels}):
+        for row in _rows(items, settle([label for label in labels if label.rater == name], {})):
+            all_said = together[item_id(*(row[one] for one in ("query_id", "document", "start", "end")))]
+            by = all_said.decided_by
+            decided = {"decided": all_said.grade, "decided_by": spreadsheet_safe(by)} if by else {}
+            rows.append({**row, "settled": "", **decided})
+    skipped = only_skipped([label for label in labels if label.rater == rater] if rater else labels)
+    return Exported(tuple(rows), sum(one.grade is None for one in together.values()), len(skipped))
+
+
+def _rows(items: Mapping[str, Item], settled: Mapping[str, SettledGrade]) -> tuple[dict[str, Any], ...]:
+    known = [(items[name], one) for name, one in settled.items() if one.grade is not None]
     known.sort(key=lambda pair: (pair[0].query_id, pair[0].doc_id, pair[0].start, pair[0].end))
     names = _evidence(known)
-    rows = tuple(_row(item, one, names.get(item.item_id, ""), _answer(item, known)) for item, one in known)
-    return Exported(rows, sum(one.grade is None for one in settled.values()), len(only_skipped(labels)))
+    return tuple(_row(item, one, names.get(item.item_id, ""), _answer(item, known)) for item, one in known)
 
 
 def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
@@ -56,32 +99,11 @@ def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
 def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
     """The passages that were only skipped, by the columns that say where they are."""
     skipped = only_skipped(state.labels(rater))
-    return [
-        {"query_id": item.query_id, "document": item.doc_id, "start": item.start, "end": item.end}
-        for item in state.items(wanted=False)
-        if item.item_id in skipped
-    ]
+    return [_place(item) for item in state.items(wanted=False) if item.item_id in skipped]
 
 
-def rating_rows(state: State) -> list[dict[str, Any]]:
-    """Every rater's rating of every item, for tools that measure agreement: a row per rater and item."""
-    items = {item.item_id: item for item in state.items(wanted=False)}
-    rows = [
-        {
-            "rater": label.rater,
-            "query_id": item.query_id,
-            "document": item.doc_id,
-            "start": item.start,
-            "end": item.end,
-            "grade": "" if label.rating.grade is None else label.rating.grade,
-            "skipped": label.rating.skipped,
-            "evidence": label.rating.evidence,
-            "note": label.rating.note,
-        }
-        for label in state.labels()
-        if (item := items[label.item_id]) and (label.rating.done or label.rating.note)
-    ]
-    return sorted(rows, key=lambda row: tuple(str(row[name]) for name in ("query_id", "document", "rater")))
+def _place(item: Item) -> dict[str, Any]:
+    return {"query_id": item.query_id, "document": item.doc_id, "start": item.start, "end": item.end}
 
 
 def new_rows(
@@ -126,6 +148,8 @@ def _row(item: Item, one: SettledGrade, evidence: str, answer: str) -> dict[str,
         "evidence": spreadsheet_safe(evidence),
         "answer": answer if one.grade else "",
         "note": spreadsheet_safe(one.note),
+        "judge": spreadsheet_safe(", ".join(one.grades)),
+        "settled": spreadsheet_safe(one.how),
     }
 
 

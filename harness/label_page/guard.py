@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
@@ -95,10 +95,14 @@ class Guard:
         return None
 
     def _admitted(self, scope: Scope) -> Response | None:
-        """A redirect with the cookie for whoever has the link, a refusal without both; None: admitted."""
+        """The cookie for whoever has the link, a refusal without both; None: admitted.
+
+        The page goes on by itself: after a redirect from a file, a browser would hold the cookie back
+        (samesite=strict).
+        """
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["path"] == "/" and _equal(given, self._keys.token):
-            answer = RedirectResponse("/", 303)
+            answer = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">')
             answer.set_cookie(self._keys.name, self._keys.cookie, httponly=True, samesite="strict")
             return answer
         if _equal(_cookie(Headers(scope=scope), self._keys.name), self._keys.cookie):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +13,11 @@ from harness.label_page.service import LabelService
 from harness.stopping import Stopped, on_stop
 
 HOST = "127.0.0.1"
+_TRIED = 100
 
 
-def serve(service: LabelService, port: int, tell: Callable[[str], None]) -> None:
-    """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened.
-
-    ``port`` 0 takes a free one. Raises LabelError if the port is taken.
-    """
+def serve(service: LabelService, listening: socket.socket, tell: Callable[[str], None]) -> None:
+    """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened."""
     import uvicorn
 
     from harness.label_page.app import make_app
@@ -29,43 +28,61 @@ def serve(service: LabelService, port: int, tell: Callable[[str], None]) -> None
             # the program has its own way to stop
             yield
 
-    with _listening(port) as listening:
-        keys = Keys(listening.getsockname()[1])
-        config = uvicorn.Config(
-            make_app(service, keys),
-            log_level="error",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            timeout_graceful_shutdown=3,
-        )
-        server = Server(config)
+    keys = Keys(listening.getsockname()[1])
+    config = uvicorn.Config(
+        make_app(service, keys),
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    server = Server(config)
 
-        def stop() -> None:
-            server.should_exit = True
+    def stop() -> None:
+        server.should_exit = True
 
-        try:
-            with on_stop(stop):
-                tell(keys.link)
-                server.run(sockets=[listening])
-        except Stopped:
-            # that is how the page is closed: every label is on the disk
-            return
+    try:
+        with on_stop(stop):
+            tell(keys.link)
+            server.run(sockets=[listening])
+    except Stopped:
+        # that is how the page is closed: every label is on the disk
+        return
 
 
 @contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
+def listening_at(port: int) -> Iterator[socket.socket]:
+    """Hold ``port`` of this machine, or the next one that is free; 0 takes any free one.
+
+    To be taken before the documents are read, which may take long. Raises LabelError if a hundred ports from
+    there on are taken.
+    """
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((HOST, port))
-        except OSError as error:
-            raise LabelError(
-                f"Port {port} of this machine cannot be used ({error.strerror}). Name another: --port 8766."
-            ) from error
+        if os.name != "nt":
+            # there it would take over the port of another program
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _bind(listening, port)
         yield listening
     finally:
         listening.close()
+
+
+def _bind(listening: socket.socket, first: int) -> None:
+    last = min(first + _TRIED - 1, 65535) if first else 0
+    for port in range(first, last + 1):
+        try:
+            listening.bind((HOST, port))
+            # from now on nobody else can bind it
+            listening.listen()
+        except OSError as error:
+            if port == last:
+                raise LabelError(
+                    f"No port from {first} to {last} of this machine can be used ({error.strerror}). Name "
+                    "another: --port 0 takes any free one."
+                ) from error
+        else:
+            return

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.errors import LabelError
-from harness.label_page.agreement import agreement_so_far
 from harness.label_page.document_store import DocumentPart, DocumentStore
 from harness.label_page.items import Item, Question, Rating
 from harness.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
-from harness.label_page.settled import SettledGrade, differing, settle
+from harness.label_page.settled import SettledGrade, differing, grades_of, settle
 from harness.label_page.state import Decision, Envelope, State
 from harness.label_page.verdict import LiveVerdict
+from harness.stats.raters import alpha_of_all, pair_agreements
 from harness.text.characters import encodable
 from harness.text.spans import trim
 from harness.types import MAX_GRADE
@@ -197,8 +197,15 @@ class LabelService:
         return {"questions": list(rows.values()), "begin": begin, "total": len(self.questions)}
 
     def agreement(self) -> Answer:
-        """How far raters agree so far, in numbers."""
-        return asdict(agreement_so_far(self.state.labels()))
+        """How far raters agree so far, in numbers; null where one is undefined."""
+        grades = grades_of(self.state.labels())
+        items, alpha = alpha_of_all(grades)
+        pairs = [asdict(one) for one in pair_agreements(grades)]
+        return {
+            "items": items,
+            "alpha": _known(alpha),
+            "pairs": [{name: _known(value) for name, value in pair.items()} for pair in pairs],
+        }
 
     def disagreements(self, rater: str, begin: int) -> Answer:
         """Fifty disagreements from a position on, as this rater may see them; undecided ones first."""
@@ -295,6 +302,11 @@ def _grade(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_GRADE:
         raise LabelError(f"A grade is a whole number from 0 to {MAX_GRADE}.")
     return value
+
+
+def _known(value: Any) -> Any:
+    """JSON has no NaN."""
+    return None if value != value else value
 
 
 def _words(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.label_page.items import Label
@@ -13,8 +13,8 @@ from harness.label_page.state import Decision
 class SettledGrade:
     """The one grade of an item, the raters who gave one, and their words.
 
-    ``grade`` is None if raters differ and nothing is decided. ``evidence`` are the names that raters gave,
-    each with its rater.
+    ``grade`` is None if raters differ and nothing is decided; ``decided_by`` recorded the one that was.
+    ``evidence`` are the names that raters gave, each with its rater.
     """
 
     item_id: str
@@ -22,11 +22,29 @@ class SettledGrade:
     grades: Mapping[str, int]
     note: str
     evidence: tuple[tuple[str, str], ...]
+    decided_by: str = ""
 
     @property
     def differs(self) -> bool:
         """Whether two raters gave different grades."""
         return len(set(self.grades.values())) > 1
+
+    @property
+    def how(self) -> str:
+        """How the grade came about: `one rater`, `agreed`, or what raters said and who decided."""
+        if not self.differs:
+            return "agreed" if len(self.grades) > 1 else "one rater"
+        said = "; ".join(f"{rater} {grade}" for rater, grade in self.grades.items())
+        return f"{said}; decided by {self.decided_by}" if self.decided_by else f"{said}; open"
+
+
+def grades_of(labels: Iterable[Label]) -> dict[str, dict[Hashable, int]]:
+    """The grades by rater, then by item; skipped items have none."""
+    found: dict[str, dict[Hashable, int]] = {}
+    for label in sorted(labels, key=lambda one: one.rater):
+        if label.rating.grade is not None:
+            found.setdefault(label.rater, {})[label.item_id] = label.rating.grade
+    return found
 
 
 def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
@@ -56,9 +74,10 @@ def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -
     grades = {label.rater: label.rating.grade for label in ordered if label.rating.grade is not None}
     distinct = set(grades.values())
     notes = dict.fromkeys(label.rating.note for label in ordered if label.rating.note)
-    grade = distinct.pop() if len(distinct) == 1 else None
+    grade, decided_by = distinct.pop() if len(distinct) == 1 else None, ""
     if len(grades) > 1 and grade is None and decision is not None:
-        grade = decision.grade
+        grade, decided_by = decision.grade, decision.rater
         notes[decision.note] = None
     evidence = tuple((label.rater, label.rating.evidence) for label in ordered if label.rating.evidence)
-    return SettledGrade(item_id, grade, grades, "; ".join(note for note in notes if note), evidence)
+    words = "; ".join(note for note in notes if note)
+    return SettledGrade(item_id, grade, grades, words, evidence, decided_by)

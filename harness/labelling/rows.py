@@ -18,7 +18,7 @@ from harness.store import write_text
 from harness.text.characters import on_one_line
 
 COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade")
-_FURTHER = ("evidence", "answer", "note")
+_FURTHER = ("evidence", "answer", "note", "judge", "settled", "decided", "decided_by")
 # What a spreadsheet would run as a formula gets an apostrophe; reading labels overlooks it.
 _FORMULA = ("=", "+", "-", "@")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

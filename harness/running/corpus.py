@@ -28,6 +28,7 @@ from harness.corpus import (
     read_labels,
     read_queries,
     refusal,
+    refuse_disputed,
     refuse_special,
     suffixes_of,
 )
@@ -143,6 +144,8 @@ def read_inputs(config: BenchConfig, context: Context) -> Inputs:
         note = context.reporter.note
         queries = read_queries(config.queries, config.split, note)
         label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
+        if config.labels:
+            refuse_disputed(label_rows, config.labels)
         return Inputs(queries, label_rows, _other_files(config))
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from harness import __version__
 from harness.testset.finished import FinishedTestset
-from harness.testset.grades import agreement_sentence, agreements
+from harness.testset.grades import RULE, agreements
 from harness.testset.kinds import KINDS
 from harness.testset.rows import (
     Candidate,
@@ -18,6 +18,7 @@ from harness.testset.rows import (
     GradeRow,
     Question,
     SearchedRow,
+    key_of,
 )
 from harness.testset.state import State
 from harness.text.numbers import counted
@@ -32,7 +33,8 @@ def datasheet(state: State, testset: FinishedTestset) -> str:
         _counts(testset),
         _questions(state, testset),
         _passages(state),
-        _grades(state, testset),
+        _grades(state),
+        _disputed(state, testset),
         _answers(testset),
         _to_know(state, testset),
         _steps(state),
@@ -99,7 +101,7 @@ def _passages(state: State) -> str:
     return "\n".join(lines)
 
 
-def _grades(state: State, testset: FinishedTestset) -> str:
+def _grades(state: State) -> str:
     rows = state.rows(GradeRow)
     by = Counter(
         (row.grader, "model" if row.by_model == "yes" else "person") for row in rows if row.grade is not None
@@ -109,24 +111,42 @@ def _grades(state: State, testset: FinishedTestset) -> str:
     lines = [
         "## Grades\n",
         _table(("grader", "is a", "grades"), [(*who, times) for who, times in by.most_common()]),
-        "A grade by a person goes before that of a model, and a resolved one before both.\n",
+        f"How they were merged: {RULE}\n",
     ]
     if without:
         lines.append(
             f"{counted(without, 'passage')} could not be graded by a model: unjudged, not irrelevant.\n"
         )
-    lines += [f"- {agreement_sentence(one)}" for one in both]
+    lines += [f"- {one}" for one in both]
     if not both:
         lines.append("No passage was graded by two, so nothing is known of how reliable the grades are.")
-    resolved = state.rows(DisagreementRow)
-    done = sum(row.resolved is not None for row in resolved)
-    if resolved:
-        lines.append(f"\n{counted(len(resolved), 'disagreement')}, {done} of them resolved.")
+    return "\n".join(lines) + "\n"
+
+
+def _disputed(state: State, testset: FinishedTestset) -> str:
+    """What graders said differently, and how it was settled."""
+    rows = state.rows(DisagreementRow)
+    if not rows:
+        return (
+            "## Disputed\n\nNo passage has different grades by two people, or by a person and a reviewer.\n"
+        )
+    kept = {(one.query_id, one.doc_id, one.start, one.end): one.grade for one in testset.labels}
+    settled = [(row, _settled(row, kept.get(key_of(row)))) for row in rows]
+    done = sum(row.resolved is not None for row in rows)
+    lines = [f"{counted(len(rows), 'disagreement')}, {done} of them resolved."]
     if testset.unresolved:
         lines.append(
             f"{counted(testset.unresolved, 'passage is', 'passages are')} unjudged because people disagree."
         )
-    return "\n".join(lines) + "\n"
+    table = [(row.query_id, row.doc_id, f"{row.start}–{row.end}", row.grades, how) for row, how in settled]
+    head = ("question", "document", "characters", "what was said", "settled as")
+    return "\n".join(["## Disputed\n", *lines, "", _table(head, table)])
+
+
+def _settled(row: DisagreementRow, grade: int | None) -> str:
+    if row.resolved is not None:
+        return f"{row.resolved}, resolved{f' by {row.resolved_by}' if row.resolved_by else ''}"
+    return "unjudged" if grade is None else f"{grade}, by people before models"
 
 
 def _answers(testset: FinishedTestset) -> str:

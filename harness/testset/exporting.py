@@ -16,38 +16,39 @@ from harness.testset.finished import assemble
 from harness.testset.formats import FORMATS
 from harness.testset.formats.tables import tables_of
 from harness.testset.merging import MergedLabels, merge
-from harness.testset.state import State
+from harness.testset.rows import GradeRow, to_csv
+from harness.testset.state import EXPORT, State
 from harness.testset.steps import Outcome, documents_of
 from harness.types import Document
 
-FOLDER = "export"
 # The labels of the last export; differences from it are edits by people.
-_WRITTEN = f"{FOLDER}/.labels.csv"
+_WRITTEN = f"{EXPORT}/.labels.csv"
 
 
 def export(state: State, context: Context) -> Outcome:
-    """Write export/: queries.csv, labels.csv, datasheet.md, bench.yaml.
+    """Write export/: queries.csv, labels.csv (merged), grades.csv (of each grader), datasheet.md, bench.yaml.
 
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
     ConfigError if the test set has changed the same rows.
     """
     documents = documents_of(state, context)
     testset = assemble(state, documents)
-    folder = state.folder / FOLDER
+    folder = state.folder / EXPORT
     bench = folder / "bench.yaml"
     tables = tables_of(testset.questions, testset.labels)
     asked = {one.query_id for one in testset.questions}
     merged = merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
     files: dict[str, str | Callable[[], str]] = {
-        f"{FOLDER}/queries.csv": tables["queries.csv"],
-        f"{FOLDER}/labels.csv": merged.text,
+        f"{EXPORT}/queries.csv": tables["queries.csv"],
+        f"{EXPORT}/labels.csv": merged.text,
         _WRITTEN: tables["labels.csv"],
+        f"{EXPORT}/grades.csv": to_csv(GradeRow, state.rows(GradeRow)),
     }
     kept = bench.exists()
     if not kept:
-        files[f"{FOLDER}/bench.yaml"] = _bench(state, list(documents.values()))
+        files[f"{EXPORT}/bench.yaml"] = _bench(state, list(documents.values()))
     # made last, as it lists this step too
-    files[f"{FOLDER}/datasheet.md"] = lambda: datasheet(state, testset)
+    files[f"{EXPORT}/datasheet.md"] = lambda: datasheet(state, testset)
     facts = {"questions": len(testset.questions), "labels": len(testset.labels)}
     state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
     lines = [
@@ -91,7 +92,7 @@ def export_as(state: State, context: Context, name: str, to: Path | None) -> Out
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
     documents = documents_of(state, context)
     testset = assemble(state, documents)
-    folder = to or state.folder / FOLDER / name
+    folder = to or state.folder / EXPORT / name
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
     written = FORMATS[name].write(testset, documents, folder)
@@ -102,6 +103,6 @@ def export_as(state: State, context: Context, name: str, to: Path | None) -> Out
 
 def _bench(state: State, documents: Sequence[Document]) -> str:
     facts = TextFacts.of([one.text for one in documents])
-    config, folder = state.config, state.folder / FOLDER
+    config, folder = state.config, state.folder / EXPORT
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
     return bench_text(facts, paths, download=config.embed is not None)

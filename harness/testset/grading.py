@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from harness.corpus import AnchorConfig, anchor, read_labels
-from harness.corpus.table import read_table
+from harness.corpus.labels import LabelRow, grade_of
+from harness.corpus.table import Table, plain_cell, read_table
 from harness.errors import ConfigError, LabelError
-from harness.judge import Graded, Pair
+from harness.judge import PEOPLE, Graded, Pair
 from harness.judging.judges import make_judge
 from harness.judging.pool import grade_all
 from harness.labelling.grading import graded_rows
@@ -20,11 +24,13 @@ from harness.running.context import Context
 from harness.store.ledger import Ledger
 from harness.testset.gathering import corpus_of
 from harness.testset.grades import disagreements
-from harness.testset.rows import Candidate, DisagreementRow, GradeRow, PoolRow, key_of
+from harness.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
 from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
 from harness.types import Chunk, Document
 
+# the columns in which files say who graded a row: labels, our other tables, those of other tools
+_RATER = ("judge", "grader", "rater", "by")
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
@@ -104,58 +110,104 @@ def import_grades(state: State, context: Context, path: Path, grader: str) -> Ou
     A grade that the same person has given before is replaced; where two people differ,
     disagreements.csv lists it. Raises LabelError that names all lines at fault; nothing is taken then.
     """
-    fresh, ungraded = read_grades(state, context, path, grader)
+    read = read_grades(state, context, path, grader)
+    fresh = read.rows
     before, listed = state.rows(GradeRow), state.rows(DisagreementRow)
     people = [row for row in before if row.by_model != "yes" and row.grader != grader]
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    differ = disagreements(people, fresh, documents_of(state, context), questions, listed)
+    differ = disagreements(people, fresh, documents_of(state, context), questions, listed, read.decided)
     further = {DisagreementRow: differ} if differ != listed else {}
     save_grades(state, before, fresh, f"graded by {grader}", further=further)
-    left = f"; {counted(ungraded, 'row has', 'rows have')} no grade yet" if ungraded else ""
-    return Outcome((f"{state.path(GradeRow)}: {counted(len(fresh), 'grade')} by {grader}{left}.",))
+    return Outcome((f"{state.path(GradeRow)}: {counted(len(fresh), 'grade')} by {grader}{read.left_out}.",))
 
 
-def read_grades(state: State, context: Context, path: Path, grader: str) -> tuple[list[GradeRow], int]:
-    """The grades of a file by one person, and how many rows have none."""
+@dataclass(frozen=True, slots=True)
+class ReadGrades:
+    """The grades of one person in a file. ``others`` counts the rows of other raters, which were left out.
+
+    ``ungraded`` rows have no grade; ``decided`` has what raters who differed have settled on, and who
+    recorded it.
+    """
+
+    rows: tuple[GradeRow, ...]
+    ungraded: int = 0
+    others: int = 0
+    decided: Mapping[Key, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> str:
+        """The rows that brought no grade, in words."""
+        open_ = f"; {counted(self.ungraded, 'row has', 'rows have')} no grade yet" if self.ungraded else ""
+        return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
+
+
+def read_grades(state: State, context: Context, path: Path, grader: str) -> ReadGrades:
+    """The grades of a file by one person: all of it where it names no rater, else that person's rows.
+
+    Raises ConfigError where it names raters and has no row by this one.
+    """
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
-    chosen = chosen_of(state)
-    ids = [one.query_id for one in chosen]
+    ids = [one.query_id for one in chosen_of(state)]
     documents = documents_of(state, context)
     table = read_table(path, ("query_id", "grade"), LabelError)
+    named = _raters(table)
+    if named and grader not in named:
+        known = "; ".join(dict.fromkeys(filter(None, named)))
+        raise ConfigError(
+            f"{path} holds the work of {known}; none of it is by {grader!r}. Name the rater whose "
+            "own grades are to be read (--by), or a file with the grades of this person."
+        )
     if "passage" in table.columns:
+        if len(set(named)) > 1:
+            raise ConfigError(
+                f"{path} is a sheet filled in by several. Give each person a sheet of their own."
+            )
         added = graded_rows(
             path, documents, ids, state.folder / "none.csv", AnchorConfig(), context.reporter.note
         )
-        rows = [
-            GradeRow(
-                row["query_id"],
-                row["document"],
-                row["start"],
-                row["end"],
-                row["grade"],
-                grader,
-                evidence=row["evidence"],
-                note=row["note"],
-            )
-            for row in added.rows
-        ]
-        return rows, added.ungraded
-    labels = anchor(read_labels(path, context.reporter.note), documents, AnchorConfig(), query_ids=ids)
-    rows = [
+        return ReadGrades(tuple(_from_sheet(row, grader) for row in added.rows), added.ungraded)
+    read = read_labels(path, context.reporter.note)
+    labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
+    judgments = anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
+    rows = tuple(
         GradeRow(
-            one.query_id,
-            one.doc_id,
-            one.start,
-            one.end,
-            one.grade,
-            grader,
+            *(one.query_id, one.doc_id, one.start, one.end, one.grade, grader),
             evidence=one.evidence,
             answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
         )
-        for one in labels.judgments
+        for one in judgments
+    )
+    return ReadGrades(rows, 0, len(read) - len(labels), _decided(path, read, table))
+
+
+def _raters(table: Table) -> list[str]:
+    """Who graded each row, as far as a file says so; empty if no row does."""
+    column = next((name for name in _RATER if name in table.columns), None)
+    names = [plain_cell(row.get(column)) if column else "" for row in table.rows]
+    by_model = [row.get("by_model") == "yes" for row in table.rows]
+    names = [
+        f"{name} (a model)" if model else "" if name == PEOPLE else name
+        for name, model in zip(names, by_model, strict=True)
     ]
-    return rows, 0
+    return names if any(names) else []
+
+
+def _decided(path: Path, labels: Sequence[LabelRow], table: Table) -> dict[Key, tuple[int, str]]:
+    """What raters who differed have settled on, by passage."""
+    return {
+        (label.query_id, label.document, label.start, label.end): (
+            grade_of(f"{path}, line {row.line}", row.get("decided")),
+            plain_cell(row.get("decided_by")),
+        )
+        for label, row in zip(labels, table.rows, strict=True)
+        if row.get("decided") and label.start is not None and label.end is not None
+    }
+
+
+def _from_sheet(row: Mapping[str, Any], grader: str) -> GradeRow:
+    place = (row["query_id"], row["document"], row["start"], row["end"])
+    return GradeRow(*place, row["grade"], grader, evidence=row["evidence"], note=row["note"])
 
 
 def save_grades(

@@ -9,7 +9,7 @@ from shlex import quote
 from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
-from harness.testset.grades import agreement_sentence, agreements, disagreements, final_grades
+from harness.testset.grades import agreements, disagreements, final_grades
 from harness.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
 from harness.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.testset.state import State
@@ -54,7 +54,8 @@ def import_review(state: State, context: Context, path: Path, grader: str) -> Ou
     """
     before = state.rows(GradeRow)
     first = [row for row in before if row.grader != grader]
-    fresh, ungraded = read_grades(state, context, path, grader)
+    read = read_grades(state, context, path, grader)
+    fresh = read.rows
     firsts = final_grades(first)
     shared = [row for row in fresh if key_of(row) in firsts]
     if not shared:
@@ -64,7 +65,7 @@ def import_review(state: State, context: Context, path: Path, grader: str) -> Ou
         )
     documents = documents_of(state, context)
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    rows = disagreements(first, shared, documents, questions, state.rows(DisagreementRow))
+    rows = disagreements(first, shared, documents, questions, state.rows(DisagreementRow), read.decided)
     save_grades(state, before, fresh, f"reviewed by {grader}", step="review")
     # after the grades: a kill in between is mended by importing the sheet again
     state.write(
@@ -73,13 +74,8 @@ def import_review(state: State, context: Context, path: Path, grader: str) -> Ou
         {DisagreementRow: rows},
         {"reviewed": len(shared), "disagreements": len(rows)},
     )
-    lines = [
-        f"{counted(len(shared), 'passage')} graded by two; {counted(ungraded, 'row has', 'rows have')} "
-        "no grade yet."
-    ]
-    lines += [
-        agreement_sentence(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)
-    ]
+    lines = [f"{counted(len(shared), 'passage')} graded by two{read.left_out}."]
+    lines += [str(one) for one in agreements([*first, *fresh]) if grader in (one.first, one.second)]
     if rows:
         lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(rows), 'disagreement')}. Write the grade that "

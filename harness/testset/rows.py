@@ -129,6 +129,8 @@ class AnswerRow:
 class DisagreementRow:
     """A passage with different grades; ``resolved`` is the grade that holds, to be filled in.
 
+    ``resolved_by`` may say by whom.
+
     ``grades`` is what everybody said, such as ``Ann 4; Ben 2``, ``apart`` how far the highest is from the
     lowest.
     """
@@ -142,6 +144,7 @@ class DisagreementRow:
     apart: int
     resolved: int | None
     text: str
+    resolved_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ FILES: dict[type[Any], str] = {
     DisagreementRow: "disagreements.csv",
     DocumentRow: "documents.csv",
 }
-HISTORY = "history"
+HISTORY, EXPORT = "history", "export"
 _STEP = "step.json"
 _LOCK = ".lock"
 T = TypeVar("T")

@@ -77,8 +77,11 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     source = Source(pool=Path("pool.csv"), documents=("docs/*",))
     assert grade_all(source) == len(ITEMS)
     words = ["label", "--pool", "pool.csv"]
-    assert f"labels.csv: {len(ITEMS)} labels." in printed(capsys, *words, "--export", "labels.csv")
-    assert "exists already" in refused(capsys, *words, "--export", "labels.csv")
+    assert f"ratings.csv: {len(ITEMS)} grades by Ada" in printed(capsys, *words, "--export", "ratings.csv")
+    assert "exists already" in refused(capsys, *words, "--export", "ratings.csv")
+    assert "--labels labels.csv" in refused(capsys, *words, "--documents", "docs/*", "--merge")
+    merge = [*words, "--documents", "docs/*", "--merge", "--labels", "labels.csv"]
+    assert f"labels.csv: {len(ITEMS)} labels added." in printed(capsys, *merge)
     assert exit_code(*words, "--export", "more.csv") == 0
     assert "Next" not in capsys.readouterr().out
     # beside the pool of a test set it says how its labels become grades
@@ -86,8 +89,7 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
     assert "harness testset . grade --from graded.csv --by Ada" in printed(
         capsys, *words, "--export", "graded.csv", "--rater", "Ada"
     )
-    assert exit_code(*words, "--ratings", "ratings.csv") == 0
-    assert [row["rater"] for row in table("ratings.csv")] == ["Ada"] * len(ITEMS)
+    assert [row["judge"] for row in table("ratings.csv")] == ["Ada"] * len(ITEMS)
     assert exit_code("bench", "my.yaml") == 0
     found = {
         (row["document"], int(row["start"]), int(row["end"]))
@@ -102,16 +104,23 @@ def test_a_pool_file_and_a_configuration_go_together(folder):
     assert grade_all(source) == len(ITEMS)
 
 
-def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
+def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labels(folder, capsys):
     source = Source(pool=Path("pool.csv"), documents=("docs/*",))
     grade_all(source)
     grade_all(source, 3, "Bob")
-    words = ["label", "--pool", "pool.csv", "--export"]
-    assert f"all.csv: 0 labels; {len(ITEMS)} left out, on which raters differ" in printed(
-        capsys, *words, "all.csv"
-    )
-    assert exit_code(*words, "bob.csv", "--rater", "Bob") == 0
+    words = ["label", "--pool", "pool.csv", "--documents", "docs/*"]
+    assert f"all.csv: {2 * len(ITEMS)} grades by Ada, Bob" in printed(capsys, *words, "--export", "all.csv")
+    assert {(row["judge"], row["grade"]) for row in table("all.csv")} == {("Ada", "2"), ("Bob", "3")}
+    assert exit_code(*words, "--export", "bob.csv", "--rater", "Bob") == 0
     assert {row["grade"] for row in table("bob.csv")} == {"3"}
+    merged = printed(capsys, *words, "--merge", "--labels", "merged.csv")
+    assert f"merged.csv: 0 labels added; {len(ITEMS)} left out, on which raters differ" in merged
+    assert "A passage gets the grade that all its raters gave" in merged
+    assert f"Ada and Bob: {len(ITEMS)} passages, the same grade for 0%" in merged
+    assert {row["settled"] for row in table("merged.disputed.csv")} == {"Ada 2; Bob 3; open"}
+    # what single raters say is no label: a benchmark refuses it, and says what to do
+    Path("all.csv").rename("labels.csv")
+    assert "merge them first" in refused(capsys, "bench", "my.yaml")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +132,7 @@ def test_two_raters_who_differ_are_left_out_and_counted(folder, capsys):
         (["my.yaml", "--top", "0"], "cannot be 0"),
         (["my.yaml", "--port", "70000"], "not 70000"),
         (["my.yaml", "--merge"], "nothing has been labelled yet"),
-        (["--pool", "pool.csv", "--merge"], "--merge adds to the labels of a configuration"),
+        (["--pool", "pool.csv", "--documents", "docs/*", "--merge"], "--labels labels.csv"),
         (["--pool", "pool.csv", "--export", "x.csv"], "nothing has been labelled yet"),
         (["my.yaml", "--guidelines", "none.md"], "none.md"),
         (["--pool", "none.csv", "--documents", "docs/*"], "none.csv"),

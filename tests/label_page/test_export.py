@@ -4,9 +4,9 @@ import pytest
 
 from harness.corpus import AnchorConfig, anchor, read_labels
 from harness.errors import LabelError
-from harness.label_page.export import label_rows, new_rows, rating_rows
+from harness.label_page.export import merged_rows, new_rows, rater_rows
 from harness.label_page.items import Rating
-from harness.labelling.rows import add_rows, write_rows
+from harness.labelling.rows import add_rows
 from tests.command import table
 from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, by, part
 
@@ -30,7 +30,7 @@ def mark(service):
 
 
 def rows_of(service, rater=""):
-    return {(row["document"], row["quote"]): row for row in label_rows(service.state, rater).rows}
+    return {(row["document"], row["quote"]): row for row in merged_rows(service.state, rater).rows}
 
 
 def test_what_is_exported_anchors_where_it_was_marked(service, grade, mark, tmp_path):
@@ -40,7 +40,7 @@ def test_what_is_exported_anchors_where_it_was_marked(service, grade, mark, tmp_
     mark("strange", "𠮷野家", 2, "shop", "q2")
     mark("strange", "Head\r\nA first", 1)
     path = tmp_path / "out.csv"
-    add_rows(path, label_rows(service.state).rows)
+    add_rows(path, merged_rows(service.state).rows)
     found = anchor(read_labels(path), DOCUMENTS, AnchorConfig()).judgments
     texts = {TEXTS[one.doc_id][one.start : one.end]: one.grade for one in found}
     assert texts == {LYON.text: 3, TABLE.text: 0, CJK.text: 4, "𠮷野家": 2, "Head\r\nA first": 1}
@@ -52,7 +52,7 @@ def test_skipped_and_open_passages_have_no_row(service, grade):
     grade(LYON, 0)
     service.rate(by(), GRAZ.item_id, "skip", "cannot tell", 0)
     service.rate(by(), TABLE.item_id, "note", "words", 0)
-    found = label_rows(service.state)
+    found = merged_rows(service.state)
     assert [(row["document"], row["grade"]) for row in found.rows] == [("plain", 0)]
     assert (found.open, found.skipped) == (0, 1)
 
@@ -60,13 +60,13 @@ def test_skipped_and_open_passages_have_no_row(service, grade):
 def test_a_difference_has_no_row_until_it_is_resolved_and_each_rater_their_own(service, grade):
     grade(LYON, 4)
     grade(LYON, 1, "Bob")
-    assert label_rows(service.state).rows == ()
-    assert label_rows(service.state).open == 1
-    assert [row["grade"] for row in label_rows(service.state, "Bob").rows] == [1]
+    assert merged_rows(service.state).rows == ()
+    assert merged_rows(service.state).open == 1
+    assert [row["grade"] for row in merged_rows(service.state, "Bob").rows] == [1]
     service.decide(by(), LYON.item_id, 2, "")
-    assert [row["grade"] for row in label_rows(service.state).rows] == [2]
+    assert [row["grade"] for row in merged_rows(service.state).rows] == [2]
     # what Bob had said stays his
-    assert [row["grade"] for row in label_rows(service.state, "Bob").rows] == [1]
+    assert [row["grade"] for row in merged_rows(service.state, "Bob").rows] == [1]
 
 
 def test_a_mark_in_a_passage_is_one_evidence_with_it_and_its_answer(service, grade, mark):
@@ -121,25 +121,59 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless(service, grade, tm
     grade(LYON, 3)
     service.rate(by(), LYON.item_id, "note", "=HYPERLINK(1)", 0)
     service.rate(by(), LYON.item_id, "evidence", "+cmd", 0)
-    (row,) = label_rows(service.state).rows
+    (row,) = merged_rows(service.state).rows
     assert (row["note"], row["evidence"]) == ("'=HYPERLINK(1)", "'+cmd")
-    write_rows(tmp_path / "ratings.csv", rating_rows(service.state))
+    add_rows(tmp_path / "ratings.csv", rater_rows(service.state).rows)
     (rating,) = table(tmp_path / "ratings.csv")
-    assert (rating["rater"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
+    assert (rating["judge"], rating["grade"], rating["note"]) == ("Ada", "3", "'=HYPERLINK(1)")
+
+
+def test_an_export_has_a_row_for_each_rater_and_says_what_was_decided(service, grade):
+    grade(LYON, 4)
+    grade(LYON, 1, "Bob")
+    grade(GRAZ, 2)
+    grade(GRAZ, 2, "Bob")
+    service.decide(by("Cleo"), LYON.item_id, 3, "")
+    found = [
+        (row["judge"], row["start"] == LYON.start, row["grade"], row.get("decided"), row.get("decided_by"))
+        for row in rater_rows(service.state).rows
+    ]
+    assert found == [
+        ("Ada", True, 4, 3, "Cleo"),
+        ("Ada", False, 2, None, None),
+        ("Bob", True, 1, 3, "Cleo"),
+        ("Bob", False, 2, None, None),
+    ]
+    assert {row["judge"] for row in rater_rows(service.state, "Bob").rows} == {"Bob"}
+
+
+def test_merged_rows_say_whose_they_are_and_how_they_were_settled(service, grade):
+    grade(LYON, 4)
+    grade(LYON, 1, "Bob")
+    grade(GRAZ, 2)
+    grade(GRAZ, 2, "Bob")
+    grade(TABLE, 0)
+    assert [row["settled"] for row in merged_rows(service.state).disputed] == ["Ada 4; Bob 1; open"]
+    service.decide(by("Cleo"), LYON.item_id, 3, "")
+    assert [(row["judge"], row["grade"], row["settled"]) for row in merged_rows(service.state).rows] == [
+        ("Ada, Bob", 3, "Ada 4; Bob 1; decided by Cleo"),
+        ("Ada, Bob", 2, "agreed"),
+        ("Ada", 0, "one rater"),
+    ]
 
 
 def test_merging_passes_over_what_is_there_and_refuses_another_grade(service, grade, tmp_path):
     grade(LYON, 3)
     grade(GRAZ, 1)
     labels = tmp_path / "labels.csv"
-    rows = label_rows(service.state).rows
+    rows = merged_rows(service.state).rows
     labels.write_text("query_id,document,quote,grade\n", encoding="utf-8")
     add_rows(labels, new_rows(rows, labels, DOCUMENTS, AnchorConfig()))
     assert new_rows(rows, labels, DOCUMENTS, AnchorConfig()) == []
     grade(GRAZ, 2)
     before = labels.read_bytes()
     with pytest.raises(LabelError, match="says 1, the page 2"):
-        new_rows(label_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig())
+        new_rows(merged_rows(service.state).rows, labels, DOCUMENTS, AnchorConfig())
     assert labels.read_bytes() == before
     assert PLAIN.count("Graz") == 1
     assert part("q1", "plain", GRAZ.text).item_id == GRAZ.item_id

@@ -1,11 +1,13 @@
 """The ratings of all raters together: agreement, differences, decisions."""
 
+from math import isnan
+
 import pytest
 
-from harness.label_page.agreement import agreement_so_far
 from harness.label_page.items import Label, Rating
-from harness.label_page.settled import differing, settle
+from harness.label_page.settled import differing, grades_of, settle
 from harness.label_page.state import Decision
+from harness.stats.raters import alpha_of_all, pair_agreements
 
 
 def labels(**of_raters):
@@ -18,32 +20,36 @@ def labels(**of_raters):
 
 
 def test_agreement_of_two_raters_by_hand():
-    found = agreement_so_far(labels(Ada=[4, 3, 0, 1, 2], Bob=[4, 1, 0, 2, None]))
-    (pair,) = found.pairs
+    grades = grades_of(labels(Ada=[4, 3, 0, 1, 2], Bob=[4, 1, 0, 2, None]))
+    (pair,) = pair_agreements(grades)
     # equal: 4 and 0 of four shared; at most one apart: also 1 against 2
     assert (pair.items, pair.exact, pair.near) == (4, 0.5, 0.75)
     # squared distances are 0, 4, 0, 1: 5 in sum. Expected: over all pairs of Ada's {4,3,0,1} and Bob's
     # {4,1,0,2}, the squared distances are (0+9+16+4) + (1+4+9+1) + (16+1+0+4) + (9+0+1+1) = 76,
     # over 4: 19. 1 - 5/19
-    assert pair.kappa == pytest.approx(1 - 5 / 19)
-    assert found.items == 4
-    assert -1 <= found.alpha <= 1
+    assert pair.kappa_quadratic == pytest.approx(1 - 5 / 19)
+    items, alpha = alpha_of_all(grades)
+    assert items == 4
+    assert alpha == pytest.approx(pair.alpha)
 
 
-def test_agreement_is_none_where_it_is_undefined_and_never_zero():
-    assert agreement_so_far([]).alpha is None
-    assert agreement_so_far(labels(Ada=[1, 2])).pairs == ()
-    apart = agreement_so_far(labels(Ada=[1, None], Bob=[None, 2])).pairs[0]
-    assert (apart.items, apart.exact, apart.kappa) == (0, None, None)
-    same = agreement_so_far(labels(Ada=[2, 2], Bob=[2, 2]))
-    assert same.pairs[0].exact == 1
-    assert same.pairs[0].kappa is None
-    assert same.alpha is None
+def test_agreement_is_nan_where_it_is_undefined_and_never_zero():
+    assert isnan(alpha_of_all({})[1])
+    assert pair_agreements(grades_of(labels(Ada=[1, 2]))) == []
+    (apart,) = pair_agreements(grades_of(labels(Ada=[1, None], Bob=[None, 2])))
+    assert apart.items == 0
+    assert isnan(apart.exact)
+    assert isnan(apart.kappa)
+    same = grades_of(labels(Ada=[2, 2], Bob=[2, 2]))
+    (pair,) = pair_agreements(same)
+    assert pair.exact == 1
+    assert isnan(pair.kappa)
+    assert isnan(alpha_of_all(same)[1])
 
 
 def test_a_skipped_item_has_no_grade():
     given = [*labels(Ada=[1]), Label("Bob", "0", Rating(skipped="cannot tell"), 1)]
-    assert agreement_so_far(given).items == 0
+    assert alpha_of_all(grades_of(given))[0] == 0
     settled = settle(given, {})
     assert settled["0"].grade == 1
     assert not settled["0"].differs

@@ -167,7 +167,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
 
 def test_conflicting_options_are_reported(results, capsys):
     assert "leave out CONFIG" in refused(capsys, "label", "my.yaml", "--results", results)
-    assert "go with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
+    assert "goes with --results" in refused(capsys, "label", "my.yaml", "--hide-verdict")
 
 
 def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):

@@ -429,7 +429,7 @@ def test_agreement_is_over_what_both_have_graded():
     ]
     (one,) = agreements(rows)
     # 0-4-2 against 0-4-3: squared differences 1, by chance (0+16+9 + 16+0+1 + 4+4+1) / 3 = 17
-    assert (one.passages, one.exact) == (3, pytest.approx(2 / 3))
+    assert (one.items, one.exact) == (3, pytest.approx(2 / 3))
     assert one.kappa_quadratic == pytest.approx(1 - 1 / 17)
 
 

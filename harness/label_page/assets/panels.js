@@ -123,7 +123,7 @@ function drawAgreement(node, found) {
       h('thead', null, h('tr', null, ['Raters', 'Passages', 'Same grade', 'At most one apart', 'Weighted kappa'].map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', null, found.pairs.map((pair) => h('tr', null,
         h('th', { scope: 'row' }, h('bdi', null, pair.first), ' and ', h('bdi', null, pair.second)),
-        [pair.items, share(pair.exact), share(pair.near), coefficient(pair.kappa)].map((cell) => h('td', null, cell))))))));
+        [pair.items, share(pair.exact), share(pair.near), coefficient(pair.kappa_quadratic)].map((cell) => h('td', null, cell))))))));
 }
 
 async function drawDifferences(node, begin) {

@@ -1,0 +1,134 @@
+"""A grade belongs to the one who gave it: from the labelling page to grades.csv and the datasheet."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.stats.agreement import krippendorff_alpha
+from harness.testset.rows import DisagreementRow, GradeRow, PoolRow
+from harness.testset.state import State
+from tests.label_page.pools import by
+from tests.testset.helpers import run, testset
+
+LABEL = ("label", "--pool", "set/pool.csv", "--documents", "docs/*")
+SET = State(Path("set"))
+
+
+def two_raters():
+    """Two raters of 100 passages: the same grade for 84, alpha 0.63."""
+    one = [0] * 70 + [4] * 30
+    return one, [4] * 9 + one[9:93] + [0] * 7
+
+
+@pytest.fixture
+def graded(folder):
+    """A test set whose passages Ada and Bob have graded on the labelling page."""
+    from harness.label_page.opening import Source, open_service
+    from harness.progress import Silent
+
+    sentences = "\n\n".join(f"Plant number {n} employs {n + 200} people in town {n}." for n in range(120))
+    Path("docs/plants.txt").write_text(sentences, encoding="utf-8")
+    Path("mine.csv").write_text("text\nHow many people does plant number 7 employ?\n", encoding="utf-8")
+    testset("propose", "--from", "mine.csv")
+    testset("choose", "--auto")
+    testset("gather")
+    pool = SET.rows(PoolRow)
+    text = Path("docs/plants.txt").read_text(encoding="utf-8")
+    query, question = pool[0].query_id, pool[0].question
+    spans = [(at, at + len(one)) for one in sentences.split("\n\n")[:100] for at in [text.index(one)]]
+    with SET.path(PoolRow).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query_id", "question", "doc_id", "start", "end", "page", "text"])
+        writer.writerows([query, question, "plants", a, b, "", text[a:b]] for a, b in spans)
+    raters = two_raters()
+    source = Source(pool=SET.path(PoolRow), documents=("docs/*",))
+    with open_service(source, Silent()) as service:
+        ids = [item.item_id for item in sorted(service.state.items(), key=lambda item: item.start)]
+        for name, grades in zip(("Ada", "Bob"), raters, strict=True):
+            for item_id, grade in zip(ids, grades, strict=True):
+                service.rate(by(name), item_id, "grade", grade, 0)
+        differ = [one for one, a, b in zip(ids, *raters, strict=True) if a != b]
+        service.decide(by("Cleo"), differ[0], 3, "")
+    return np.array(raters, dtype=float)
+
+
+def test_two_raters_keep_their_agreement_through_the_export(graded, capsys):
+    assert (graded[0] == graded[1]).mean() == 0.84
+    alpha = krippendorff_alpha(graded)
+    assert round(alpha, 2) == 0.63
+    assert run(*LABEL, "--export", "people.csv") == 0
+    output = capsys.readouterr().out
+    assert "grade --from people.csv --by Ada" in output
+    assert "grade --from people.csv --by Bob" in output
+    for name in ("Ada", "Bob"):
+        assert testset("grade", "--from", "people.csv", "--by", name) == 0
+    assert "100 rows of other raters left out" in capsys.readouterr().out
+    assert {row.grader: row.grade for row in SET.rows(GradeRow)}.keys() == {"Ada", "Bob"}
+    disputed = SET.rows(DisagreementRow)
+    assert len(disputed) == 16
+    assert [(row.resolved, row.resolved_by) for row in disputed if row.resolved] == [(3, "Cleo")]
+    assert testset("export") == 0
+    sheet = Path("set/export/datasheet.md").read_text(encoding="utf-8")
+    assert "Ada and Bob: 100 passages, the same grade for 84%" in sheet
+    assert f"Krippendorff's alpha (ordinal) {alpha:.2f}" in sheet
+    assert "16 disagreements, 1 of them resolved" in sheet
+    assert "3, resolved by Cleo" in sheet
+    assert sheet.count("| unjudged |") == 15
+    with Path("set/export/grades.csv").open(encoding="utf-8", newline="") as file:
+        assert sorted(row["grader"] for row in csv.DictReader(file)) == ["Ada"] * 100 + ["Bob"] * 100
+
+
+@pytest.mark.parametrize(
+    "made", ["people.csv", "merged.csv", "set/export/labels.csv", "set/export/grades.csv"]
+)
+def test_no_file_is_read_as_the_work_of_somebody_else(graded, made, capsys):
+    assert run(*LABEL, "--export", "people.csv") == 0
+    assert run(*LABEL, "--merge", "--labels", "merged.csv") == 0
+    for name in ("Ada", "Bob"):
+        assert testset("grade", "--from", "people.csv", "--by", name) == 0
+    assert testset("export") == 0
+    before = SET.rows(GradeRow)
+    capsys.readouterr()
+    for step in ("grade", "review"):
+        assert testset(step, "--from", made, "--by", "NAME") == 1
+        assert f"{made} holds the work of Ada" in capsys.readouterr().err
+    assert SET.rows(GradeRow) == before
+
+
+def test_status_goes_from_the_page_to_the_benchmark_and_repeats_nothing(graded, capsys):
+    def status():
+        capsys.readouterr()
+        assert testset("status") == 0
+        said, _, following = capsys.readouterr().out.partition("Next")
+        said = " ".join(said.replace("│", " ").split())
+        return said, [line.strip() for line in following.splitlines()[1:] if line.strip()]
+
+    said, following = status()
+    assert "on the labelling page: Ada 100 of 100, Bob 100 of 100; 200 grades of the page not read" in said
+    # nobody is asked to grade again what was graded on the page
+    label = "harness label --pool set/pool.csv --documents 'docs/*'"
+    assert following == [
+        "# read what was graded on the labelling page",
+        f"{label} --export set/people.csv",
+        "harness testset set grade --from set/people.csv --by Ada",
+        "harness testset set grade --from set/people.csv --by Bob",
+    ]
+    assert run(*LABEL, "--export", "set/people.csv") == 0
+    assert testset("grade", "--from", "set/people.csv", "--by", "Ada") == 0
+    said, following = status()
+    assert "100 grades of the page not read yet" in said
+    assert "people-2.csv" in following[1]
+    assert "harness testset set grade --from set/people-2.csv --by Ada" not in following
+    assert testset("grade", "--from", "set/people.csv", "--by", "Bob") == 0
+    _, following = status()
+    assert following[:2] == [
+        "# write 15 grades into the column resolved of set/disagreements.csv",
+        "harness testset set export",
+    ]
+    assert not any("review" in one or "--sheet" in one or "label" in one for one in following)
+    assert testset("export") == 0
+    said, following = status()
+    assert following[-1] == "harness bench set/export/bench.yaml"
+    assert not any(one.endswith("export") for one in following)
