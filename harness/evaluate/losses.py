@@ -14,6 +14,7 @@ its ``bound``, which no order can exceed (``oracle_bound``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -98,13 +99,8 @@ def loss_levels(
     asked before.
     """
     unit = parse_measure(measure)
-    oracle = oracle or Oracle(scorer, unit)
-
-    def level(rankings: Sequence[Ranking]) -> Floats:
-        scores = scorer.score(rankings, [unit])
-        return np.where(scores.has_relevant, scores.values[:, 0], np.nan)
-
-    achieved = {step: level(rankings) for step, rankings in searched.rankings.items()}
+    oracle, reached = oracle or Oracle(scorer, unit), _Reached(scorer, unit)
+    achieved = {step: reached.by(rankings) for step, rankings in searched.rankings.items()}
     steps = [step for step in achieved if not is_route(step)]
     finders = [step for step in achieved if is_route(step) or step == steps[0]]
     ranked = {step: _order_of(searched.rankings[step]) for step in finders}
@@ -112,34 +108,25 @@ def loss_levels(
     if restricted:
         ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
     every, within = oracle.best(), {step: oracle.best(orders) for step, orders in ranked.items()}
-    ideal = _ideal(scorer, unit)
-
-    def known_best(best: Best, *others: Floats) -> Floats:
-        return _highest(level(best.by_rate), [level(best.by_gain), *others])
-
-    def bound(best: Best) -> Floats:
-        return np.minimum(np.divide(best.most, ideal, out=np.zeros(len(ideal)), where=ideal > 0), 1.0)
-
-    # fmax: NaN stands for the same queries in all of them
-    best = {step: known_best(within[step], achieved[step]) for step in finders}
+    best = {step: reached.best(within[step], achieved[step]) for step in finders}
     for step in steps[1:]:
         # an order of what was found, by whichever step, says what was possible
         same = _finds_no_more(scorer, _order_of(searched.rankings[step]), ranked[steps[0]])
         best[steps[0]] = np.where(same, np.fmax(best[steps[0]], achieved[step]), best[steps[0]])
     known = [*best.values(), *achieved.values()]
     if restricted:
-        known.append(known_best(within[_LEFT], *known))
+        known.append(reached.best(within[_LEFT], *known))
     levels = []
     if found is not None:
-        levels.append(Level("parse", PARSER, _parsed(scorer, found, unit, ideal, np.isnan(known[0]))))
+        levels.append(Level("parse", PARSER, reached.parsed(found, np.isnan(known[0]))))
     if not searched.chunking.returned_only:
-        levels.append(Level("chunk", CHUNKING, known_best(every, *known), bound=bound(every)))
+        levels.append(Level("chunk", CHUNKING, reached.best(every, *known), bound=reached.bound(every)))
     if restricted:
-        levels.append(Level(FILTER, FILTER, known[-1], bound=bound(within[_LEFT])))
+        levels.append(Level(FILTER, FILTER, known[-1], bound=reached.bound(within[_LEFT])))
     for step, scores in achieved.items():
         if step in finders:
             levels += [
-                Level(step, CANDIDATES, best[step], bound=bound(within[step])),
+                Level(step, CANDIDATES, best[step], bound=reached.bound(within[step])),
                 Level(step, ORDER, scores),
             ]
         else:
@@ -168,13 +155,6 @@ def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequenc
     }
 
 
-def _highest(scores: Floats, others: Iterable[Floats]) -> Floats:
-    """The highest score of each query, [Q]: an achieved score was possible."""
-    for other in others:
-        scores = np.fmax(scores, other)
-    return scores
-
-
 def _order_of(rankings: Iterable[Ranking]) -> Orders:
     return {ranking.query_id: list(ranking.chunk_ids) for ranking in rankings}
 
@@ -185,20 +165,42 @@ def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
     return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
 
 
+class _Reached:
+    """What the queries of a scorer reach by one measure of text read, [Q] each."""
+
+    def __init__(self, scorer: Scorer, unit: Measure) -> None:
+        self._scorer, self._unit = scorer, unit
+        self._ideal = _ideal(scorer, unit)
+
+    def by(self, rankings: Sequence[Ranking]) -> Floats:
+        """The scores of rankings; NaN without relevant evidence."""
+        scores = self._scorer.score(rankings, [self._unit])
+        return np.where(scores.has_relevant, scores.values[:, 0], np.nan)
+
+    def best(self, best: Best, *others: Floats) -> Floats:
+        """The better of two greedy orders, or of others: an achieved score was possible."""
+        # fmax: NaN stands for the same queries in all of them
+        return reduce(np.fmax, [self.by(best.by_rate), self.by(best.by_gain), *others])
+
+    def bound(self, best: Best) -> Floats:
+        """What no order exceeds."""
+        ideal = self._ideal
+        return np.minimum(np.divide(best.most, ideal, out=np.zeros(len(ideal)), where=ideal > 0), 1.0)
+
+    def parsed(self, found: SpanQrels, undefined: Bools) -> Floats:
+        """The ideal of the evidence that was found over that of all evidence; NaN if ``undefined``."""
+        part, share = self._scorer.against(found), np.ones(len(self._ideal))
+        counts = [
+            np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(share))
+            for one in (self._scorer, part)
+        ]
+        np.divide(_ideal(part, self._unit), self._ideal, out=share, where=counts[0] > counts[1])
+        return np.where(undefined, np.nan, share)
+
+
 def _ideal(scorer: Scorer, unit: Measure) -> Floats:
     """What the best reading of the scorer's evidence earns, [Q], whatever the chunks."""
     paying, trail = Paying.of(unit), scorer.unread(unit)
     if paying.found:
         return evidence_ndcg.ideal_gain(trail, paying.budget, paying.enough, paying.L)
     return text_ndcg.ideal_gain(trail, paying.budget, paying.L)
-
-
-def _parsed(scorer: Scorer, found: SpanQrels, unit: Measure, ideal: Floats, undefined: Bools) -> Floats:
-    """The ideal of the evidence that was found over that of all evidence, [Q]; NaN if ``undefined``."""
-    part = scorer.against(found)
-    reached, share = _ideal(part, unit), np.ones(len(ideal))
-    counts = [
-        np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(ideal)) for one in (scorer, part)
-    ]
-    np.divide(reached, ideal, out=share, where=counts[0] > counts[1])
-    return np.where(undefined, np.nan, share)
