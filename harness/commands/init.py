@@ -48,7 +48,8 @@ def init(args: argparse.Namespace) -> int:
     for line in _found(found):
         print_line(line)
     print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
-    print_line("Next, make questions and labels step by step:")
+    print_line("Next, make questions and labels step by step; with 34 questions of 9 passages each, grading")
+    print_line("takes a person about an hour (testset.yaml: chosen, passages):")
     print_line(f"  harness testset {out} status")
     print_line(f"or fill queries.csv and labels.csv yourself, as {out}/README.md explains:")
     print_line(f"  harness validate {out}/bench.yaml")

@@ -23,10 +23,10 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 
   harness init contracts --out DIR
   harness testset DIR status
-  harness testset DIR propose --dry-run    what 150 questions by the model would cost
+  harness testset DIR propose --dry-run    what 60 questions by the model would cost
   harness testset DIR propose              or --offline, or --from queries.csv
-  harness testset DIR choose --auto        100 of them; people edit chosen.csv
-  harness testset DIR gather               30 passages each, by several retrievers
+  harness testset DIR choose --auto        34 of them; people edit chosen.csv
+  harness testset DIR gather               9 passages each, by several retrievers
   harness testset DIR grade --dry-run      or --sheet sheet.xlsx for people
   harness testset DIR answer
   harness testset DIR review --sheet second.xlsx

@@ -24,6 +24,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+_GO_ON = '<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">'
 _READS = ("GET", "HEAD")
 
 
@@ -102,7 +103,7 @@ class Guard:
         """
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["path"] == "/" and _equal(given, self._keys.token):
-            answer = HTMLResponse('<!doctype html><meta http-equiv="refresh" content="0;url=/">')
+            answer = HTMLResponse(_GO_ON)
             answer.set_cookie(self._keys.name, self._keys.cookie, httponly=True, samesite="strict")
             return answer
         if _equal(_cookie(Headers(scope=scope), self._keys.name), self._keys.cookie):

@@ -42,9 +42,9 @@ class TestsetConfig(StageConfig):
     language: Literal["en", "zh"] = Field(
         "en", description="The language of the prompts. Questions are in that of the documents."
     )
-    questions: int = Field(150, ge=1, le=10_000, description="How many questions to propose.")
-    chosen: int = Field(100, ge=1, le=10_000, description="How many of them to keep.")
-    passages: int = Field(30, ge=1, le=1000, description="How many passages to gather for a question.")
+    questions: int = Field(60, ge=1, le=10_000, description="How many questions to propose.")
+    chosen: int = Field(34, ge=1, le=10_000, description="How many of them to keep.")
+    passages: int = Field(9, ge=1, le=1000, description="How many passages to gather for a question.")
     embed: EmbedModel | None = Field(
         None, description="The retriever by meaning that helps to gather; null: words alone are searched."
     )

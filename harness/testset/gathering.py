@@ -15,6 +15,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import Searched, cut_for_all, search_settings
 from harness.store import write_text
+from harness.testset.minutes import time_to_grade
 from harness.testset.retrievers import retrievers
 from harness.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
 from harness.testset.state import State, Tables
@@ -150,6 +151,7 @@ def _summary(
     passages = counted(sum(row.passages for row in searched), "passage")
     questions = counted(len(searched), "question")
     yield f"{state.path(PoolRow)}: {passages} for {questions}; {now} of these were searched now."
+    yield f"Grading them all takes {time_to_grade(sum(row.passages for row in searched))}."
     if names:
         yield f"{len(names)} retrievers took turns: {', '.join(names)}."
     if few:

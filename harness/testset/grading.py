@@ -24,6 +24,7 @@ from harness.running.context import Context
 from harness.store.ledger import Ledger
 from harness.testset.gathering import corpus_of
 from harness.testset.grades import disagreements
+from harness.testset.minutes import time_to_grade
 from harness.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
 from harness.testset.state import State, Tables
 from harness.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
@@ -90,7 +91,10 @@ def export_sheet(state: State, context: Context, path: Path, everything: bool = 
         return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
     write_rows(path, rows, documents_of(state, context))
     return Outcome(
-        (f"{path}: {counted(len(rows), 'passage')} to grade. Write 0 to 4 into the column grade.",),
+        (
+            f"{path}: {counted(len(rows), 'passage')} to grade, {time_to_grade(len(rows))}. Write 0 to 4 "
+            "into the column grade.",
+        ),
         next=(f"harness testset {quote(str(state.folder))} grade --from {quote(str(path))} --by NAME",),
     )
 
@@ -118,7 +122,8 @@ def import_grades(state: State, context: Context, path: Path, grader: str) -> Ou
     differ = disagreements(people, fresh, documents_of(state, context), questions, listed, read.decided)
     further = {DisagreementRow: differ} if differ != listed else {}
     save_grades(state, before, fresh, f"graded by {grader}", further=further)
-    return Outcome((f"{state.path(GradeRow)}: {counted(len(fresh), 'grade')} by {grader}{read.left_out}.",))
+    graded = counted(len(fresh), "grade")
+    return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{read.left_out}.",))
 
 
 @dataclass(frozen=True, slots=True)

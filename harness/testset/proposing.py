@@ -11,6 +11,7 @@ from harness.errors import ConfigError
 from harness.report import counted
 from harness.running.context import Context
 from harness.store.ledger import Ledger
+from harness.testset.minutes import time_to_grade
 from harness.testset.propose.drafting import draft
 from harness.testset.propose.llm import Proposer, question_requests
 from harness.testset.propose.user_questions import read_user_questions
@@ -133,4 +134,9 @@ def _save(
     tables: Tables = {Question: rows, **document_rows(state, documents)}
     state.write("propose", how, tables, {"how": how, "kinds": dict(kinds)})
     shown = ", ".join(f"{kind} {times}" for kind, times in kinds.most_common())
-    return [f"{state.path(Question)}: {counted(len(fresh), 'question')} {how} ({shown})."]
+    chosen, passages = min(state.config.chosen, len(rows)), state.config.passages
+    return [
+        f"{state.path(Question)}: {counted(len(fresh), 'question')} {how} ({shown}).",
+        f"If {chosen} of them are kept, with {counted(passages, 'passage')} each, grading takes "
+        f"{time_to_grade(chosen * passages)} (chosen and passages in testset.yaml).",
+    ]

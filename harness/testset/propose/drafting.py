@@ -11,6 +11,13 @@ from itertools import combinations, islice
 from typing import Any
 
 from harness.testset.kinds import KINDS, quotas
+from harness.testset.propose.askable import (
+    Vocabulary,
+    is_heading,
+    is_noun_phrase,
+    is_whole_row,
+    is_whole_sentence,
+)
 from harness.testset.propose.material import Place, TableRow, heading_at, headings_of, sentences, table_rows
 from harness.testset.rows import Question
 from harness.text.characters import on_one_line
@@ -18,6 +25,8 @@ from harness.text.scripts import main_script, outside_latin
 from harness.types import Document
 
 BY = "drafted offline"
+# years from the usual one in which somebody may still ask
+_FAR = 13
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # a sentence that refers to the one before makes no question
 _SUBJECT = (
@@ -28,11 +37,11 @@ _SUBJECT = (
 )
 # only what is a figure: of other sentences "What is …?" asks for too little
 _ABOUT = "(?:about |approximately |around |nearly |almost |over |under |up to |at least |at most )?"
-_FIGURE = rf"{_ABOUT}[$€£¥]?\d"
+_FIGURE = rf"{_ABOUT}[$€£¥]? ?\d[\d,.]*(?![^\W\d_])"
 _IS = re.compile(rf"^{_SUBJECT} (?P<verb>is|are|was|were) (?P<rest>{_FIGURE}[^;!?]*)\.?$")
 _DID = re.compile(
     rf"^{_SUBJECT} (?P<verb>rose|fell|grew|increased|decreased|declined|employed|employs|sold|sells|paid|pays"
-    r"|opened|opens|covers|covered|holds|held|reached|owned|owns) (?P<rest>[^.;!?]*\d[^;!?]*)\.?$"
+    rf"|opened|opens|covers|covered|holds|held|reached|owned|owns) (?P<rest>(?:by |to )?{_FIGURE}[^;!?]*)\.?$"
 )
 # a word cut at the end of a line, or a sentence with a verb of its own
 _BROKEN = re.compile(r"\w- |\b(?:is|are|was|were|has|have|had|will|would|which|that|who)\b")
@@ -64,10 +73,10 @@ _NUMBERED = re.compile(
 )
 # where the noun of a label ends: "cash equivalents at beginning of year"
 _AFTER_NOUN = re.compile(r" (?:at|of|for|in|from|to|by|on|per|used|provided|with|under|before|after)\b|[,(]")
-# not the first word of a sentence with the name behind it
+# not the first word of a sentence with the name behind it, and no part of a longer name
 _NAME = re.compile(
     r"\b(?!(?:The|An?|In|On|At|Our|Its|This|That|For|By|Of|And|From|To|With|As)\b)"
-    r"[A-Z][\w&-]+(?: [A-Z][\w&-]+)+\b"
+    r"[A-Z][\w&-]+(?: [A-Z][\w&-]+)+\b(?<!ican)(?<!pean)(?! (?:and|of|for) [A-Z])"
 )
 
 
@@ -78,16 +87,20 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
     They have no ids yet.
     """
     texts = {document.doc_id: document.text for document in documents}
-    rows = [row for document in documents for row in table_rows(document)]
+    vocabulary = Vocabulary(list(texts.values()))
+    rows = [row for document in documents for row in _whole_rows(document, vocabulary)]
     random.Random(f"{seed}:rows").shuffle(rows)
-    facts = _spread([list(_facts(document)) for document in documents], seed)
+    facts = _spread([list(_facts(document, vocabulary)) for document in documents], seed)
+    # each kind begins with other rows, so that not four questions ask about one
+    third = len(rows) // 3
+    compared, others = [*rows[third:], *rows[:third]], [*rows[2 * third :], *rows[: 2 * third]]
     found: dict[str, list[Question]] = {
         "fact": facts,
         "table": [_of_cell(row, column, "table") for row in rows for column in islice(row.cells, 1)],
-        "two_places": list(_two_places(documents)),
-        "comparison": list(_comparisons(rows)),
+        "two_places": list(_two_places(documents, vocabulary)),
+        "comparison": list(_comparisons(compared)),
         "paraphrase": [again for one in reversed(facts) if (again := _other_words(one)) is not None],
-        "other": [_of_cell(row, column, "other") for row in rows for column in islice(row.cells, 1, 2)],
+        "other": [_of_cell(row, column, "other") for row in others for column in islice(row.cells, 1, 2)],
         "unanswerable": list(_unanswerable(rows, facts, texts)),
     }
     kinds = [kind for kind in KINDS if found[kind]]
@@ -124,12 +137,33 @@ def is_chinese(text: str) -> bool:
     return outside_latin(text) > 0.3 and main_script(text) == "Chinese"
 
 
-def _facts(document: Document) -> Iterator[Question]:
+def _whole_rows(document: Document, vocabulary: Vocabulary) -> list[TableRow]:
+    """The rows of tables that can be asked about."""
+    rows = list(table_rows(document))
+    labels = Counter(row.label for row in rows)
+    return [
+        row
+        for row in rows
+        if is_chinese(row.label + "".join(row.cells))
+        or (
+            is_whole_row(row, labels)
+            and not vocabulary.is_broken(row.label)
+            # the name of a place or a segment does not say what its figures are
+            and not (
+                _YEAR.fullmatch(next(iter(row.cells)))
+                and "\t" not in row.place.text
+                and vocabulary.is_name(row.label)
+            )
+        )
+    ]
+
+
+def _facts(document: Document, vocabulary: Vocabulary) -> Iterator[Question]:
     headings = headings_of(document)
     asked: set[str] = set()
     for place in sentences(document):
         text = _ask(on_one_line(place.text))
-        if text and text not in asked:
+        if text and text not in asked and not vocabulary.is_broken(text):
             asked.add(text)
             yield question(text, "fact", place)
     zh = is_chinese(document.text[:5000])
@@ -140,13 +174,19 @@ def _facts(document: Document) -> Iterator[Question]:
         if title.endswith(("?", "？")):
             # the document asks it itself
             yield question(title, "fact", place)
-        else:
+        elif zh or (is_heading(_bare(title)) and _is_about(_bare(title), place.text.strip())):
             about = (
                 f"关于“{title}”，{document.doc_id} 是怎么说的？"
                 if zh
                 else f"What does {document.doc_id} say about {_bare(title)}?"
             )
             yield question(about, "fact", place)
+
+
+def _is_about(title: str, sentence: str) -> bool:
+    """Whether a sentence below a heading is one, and not the heading once more."""
+    whole = is_whole_sentence(sentence) and len(sentence.split()) >= 8
+    return whole and title.casefold() not in sentence.casefold()
 
 
 def _below_headings(document: Document) -> Iterator[Place]:
@@ -169,6 +209,8 @@ def _ask(sentence: str) -> str:
     found = _IS.match(sentence) or _DID.match(sentence)
     if found is None or _BROKEN.search(found["subject"]):
         return ""
+    if not (is_whole_sentence(sentence) and is_noun_phrase(found["subject"], _fewest(found["subject"]))):
+        return ""
     if found["verb"] in ("is", "are", "was", "were"):
         return f"What {found['verb']} {_lowered(found['subject'])}?"
     verb, subject = found["verb"], _lowered(found["subject"])
@@ -178,6 +220,11 @@ def _ask(sentence: str) -> str:
     if base == "employ":
         return f"How many people {helper} {subject} employ?"
     return f"{'How many' if base in _HOW_MANY else 'What'} {helper} {subject} {base}?"
+
+
+def _fewest(subject: str) -> int:
+    """With an article one word of content is enough: `the warranty`, but not `expense`."""
+    return 1 if subject.partition(" ")[0] in ("The", "Our", "All", "Every", "Each") else 2
 
 
 def _lowered(subject: str) -> str:
@@ -245,19 +292,22 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
                 yield question(text, "comparison", left.place, right.place)
 
 
-def _two_places(documents: Sequence[Document]) -> Iterator[Question]:
-    """Names that are in exactly two or three sentences, not next to each other."""
+def _two_places(documents: Sequence[Document], vocabulary: Vocabulary) -> Iterator[Question]:
+    """Names inside of exactly two or three whole sentences, not next to each other."""
     places: dict[str, list[Place]] = {}
     titles = {one.title.casefold() for document in documents for one in headings_of(document)}
     for document in documents:
         for place in sentences(document):
-            for name in dict.fromkeys(_NAME.findall(place.text)):
+            text = place.text.strip()
+            if not is_whole_sentence(text):
+                continue
+            for name in dict.fromkeys(_NAME.findall(text, 1)):
                 places.setdefault(" ".join(name.split()), []).append(place)
     for name, its in places.items():
         first, last = its[0], its[-1]
         apart = first.document.doc_id != last.document.doc_id or last.start - first.end > 1000
         heads = name.isupper() or any(name.casefold() in title for title in titles)
-        if len(its) in (2, 3) and apart and not heads:
+        if len(its) in (2, 3) and apart and not heads and vocabulary.is_name(name):
             yield question(f"What do the documents say about {name}?", "two_places", first, last)
 
 
@@ -280,7 +330,7 @@ def _unanswerable(
     years = Counter(int(year) for text in texts.values() for year in _YEAR.findall(text))
     # near the year that they are about, so that the question is not absurd
     usual = max(years, key=lambda year: (years[year], year), default=2024)
-    near = (year for apart in range(1, 100) for year in (usual + apart, usual - apart))
+    near = (year for apart in range(1, _FAR) for year in (usual + apart, usual - apart))
     missing = next((year for year in near if 1900 <= year < 2100 and year not in years), None)
     if missing is None:
         return
