@@ -67,7 +67,7 @@ class Bm25Retriever(Retriever[Bm25Config]):
         left_out = {"rewrite", "filter", "user_dictionary", "synonyms", "feedback"}
         own = self.config.model_dump(mode="json", exclude=left_out)
         feedback = self.config.feedback
-        more = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
+        more: list[Any] = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
         # rankings that were kept before delta was for shared terms alone are others
         more += ["delta of shared terms"] if self.config.method in _DELTA else []
         return [own, version("bm25s"), Terms(self.config).identity, *more]
