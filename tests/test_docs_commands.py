@@ -50,7 +50,7 @@ SMALLER = (
     (r"--trials \d+", "--trials 3"),
     (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
     (r"--document annual-report", "--document meridian-faq"),
-    (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1"),
+    (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
     (
