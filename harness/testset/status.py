@@ -28,7 +28,8 @@ class Status:
 
 
 def status_of(state: State) -> Status:
-    """Read all tables; raises CorpusError for a damaged one."""
+    """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
+    language_model = state.config.llm is not None
     chosen = _chosen(state)
     texts = {one.query_id: one.text for one in chosen}
     pool, searched = gathered(state, chosen)
@@ -63,7 +64,7 @@ def status_of(state: State) -> Status:
         "export": _exported(state),
     }
     steps = tuple((step, found[step]) for step in STEPS)
-    return Status(steps, _next(state, chosen, pool, len(searched), len(graded), open_))
+    return Status(steps, _next(state, chosen, pool, len(searched), len(graded), open_, language_model))
 
 
 def _graded(graded: int, people: int, open_: int, work: Sequence[PageWork]) -> str:
@@ -90,13 +91,13 @@ def _next(
     searched: int,
     graded: int,
     open_: int,
+    language_model: bool,
 ) -> tuple[str, ...]:
     """The commands that may come next, the first one first; what is done is not among them."""
     do = f"harness testset {quote(str(state.folder))}"
     if not state.has(Question):
         own = [f"{do} propose --offline", f"{do} propose --from questions.csv"]
-        model = state.config.llm is not None
-        return (f"{do} propose --dry-run", f"{do} propose", *own) if model else tuple(own)
+        return (f"{do} propose --dry-run", f"{do} propose", *own) if language_model else tuple(own)
     if not chosen:
         return (f"{do} choose --auto", f"{do} choose")
     if searched < len(chosen):

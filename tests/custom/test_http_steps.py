@@ -120,7 +120,7 @@ def test_a_service_scores_pairs_by_query(monkeypatch):
 @pytest.mark.parametrize(
     ("results", "says"),
     [
-        ([1.0], "returned 1 scores for 2 passages"),
+        ([1.0], "returned 1 score for 2 passages"),
         ([1.0, "high"], "the score 'high'"),
         ([1.0, 1e39], r"the score '1e\+39'"),
         ([1.0, 10**400], "the score '1000"),

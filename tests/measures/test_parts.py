@@ -8,9 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.evaluate.oracle import Evidence, greedy_order
-from harness.measures import ChunkTable, Scorer, SpanQrels, project
-from harness.measures.text_ndcg import ideal_gain, paid_up_to
+from harness.evaluate.oracle import greedy_order
+from harness.evaluate.segments import Evidence, Paying
+from harness.measures import ChunkTable, Scorer, SpanQrels, parse_measure, project
+from harness.measures.text_ndcg import ideal_gain
 from harness.types import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
@@ -135,13 +136,15 @@ def test_the_best_order_knows_what_each_chunk_earns_alone(judged, chunks, budget
     rows = np.flatnonzero((spans.grade > 0) & (spans.query == 0))
     assume(len(rows) and len(chunks))
     scorer = Scorer([Query(q, "?", "train") for q in spans.query_ids], spans, table)
-    evidence = Evidence.of(scorer, rows, np.arange(len(chunks)))
-    paid = paid_up_to(budget, 10)
-    ideal = ideal_gain(scorer.unread(), budget, 10)[0]
+    measure = parse_measure(f"ndcg_text(L=10)@{budget}")
+    paying = Paying.of(measure)
+    evidence = Evidence.of(scorer, rows, np.arange(len(chunks)), scorer.unit_of(measure), paying)
+    ideal = ideal_gain(scorer.unread(measure), budget, 10)[0]
     for at, c in enumerate(chunks):
-        earned = evidence.gain(evidence.earned([at], 0, paid))[0]
-        measured = value(f"ndcg_text(L=10)@{budget}", [c], judged, chunks, spans.query_ids[0])
+        earned = evidence.earned(evidence.at[[at]], paying)[0]
+        measured = value(measure.name, [c], judged, chunks, spans.query_ids[0])
         assert earned == pytest.approx(measured * ideal)
     assert evidence.size.tolist() == [len(characters(c)) for c in chunks]
-    order = greedy_order(evidence, range(len(chunks)), paid)
-    assert len(set(order)) == len(order)
+    for per_unit in (True, False):
+        order = greedy_order(evidence, range(len(chunks)), paying, per_unit=per_unit)
+        assert len(set(order)) == len(order)
