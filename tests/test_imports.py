@@ -75,7 +75,7 @@ ALLOWED["testset"] = ALLOWED["judging"] | {
     *("judging", "labelling", "label_page", "external", "scaffold", "__version__")
 }
 ALLOWED["label_page"] = ALLOWED["labelling"] | {"labelling"}
-ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict"}
+ALLOWED["evaluate"] = ALLOWED["judging"] | {"judging", "comparison", "verdict", "__version__"}
 ALLOWED["answering"] = ALLOWED["running"] | {"running", "comparison", "external"}
 ALLOWED["abilities"] = ALLOWED["answering"] | {"answering"}
 ALLOWED["bench"] = ALLOWED["evaluate"] | {"evaluate", "answering"}

@@ -43,7 +43,7 @@ def main() -> None:
     runtime += [need for name in RUNTIME_EXTRAS for need in extras[name]]
     pins = freeze(runtime)
     (ROOT / "requirements.lock").write_text(HEAD + "\n".join(pins) + "\n", encoding="utf-8")
-    dev = [need for name in DEV_EXTRAS for need in extras[name] if not need.startswith("harness[")]
+    dev = [need for name in DEV_EXTRAS for need in extras[name] if not need.startswith("ndcg-harness[")]
     more = [pin for pin in freeze([*pins, *dev]) if pin not in pins]
     text = HEAD + "-r requirements.lock\n" + "\n".join(more) + "\n"
     (ROOT / "requirements-dev.lock").write_text(text, encoding="utf-8")

@@ -180,7 +180,7 @@ def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Repor
     """
     if not can_draw():
         raise HarnessError(
-            "Pictures of pages need pypdfium2 and Pillow: pip install 'harness[pdfium]' pillow"
+            "Pictures of pages need pypdfium2 and Pillow: pip install 'ndcg-harness[pdfium]' pillow"
         )
     spans = _evidence_by_page(tables["judgments"], _hardest_first(tables["per_query"], measure))
     files = _files({document for document, _ in spans}, tables.record.get("hashes", {}), reporter)

@@ -133,7 +133,7 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
             name = re.sub(r"[^\w.-]+", "_", one.judge)
             (folder / f"{name}.png").write_bytes(agreement_plot(one))
     except ModuleNotFoundError:
-        print_line("No plot: it needs matplotlib (pip install 'harness[plots]').")
+        print_line("No plot: it needs matplotlib (pip install 'ndcg-harness[plots]').")
     if settings is not None:
         _leave_settings(folder, settings)
     print_line(f"Written: {folder}/")

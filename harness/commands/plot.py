@@ -10,7 +10,7 @@ _FORMATS = ("svg", "png", "pdf")
 _KINDS = ("board", "curve", "cost", "losses", "reranker", "prediction")
 _DESCRIPTION = """\
 Draw one figure of a folder of results. The same results give the same bytes, so a figure under version
-control changes only when its data changes. Needs matplotlib: pip install 'harness[plots]'.
+control changes only when its data changes. Needs matplotlib: pip install 'ndcg-harness[plots]'.
 
   harness plot results/quickstart --kind board
   harness plot results/quickstart --kind curve --format pdf --output paper/sizes.pdf

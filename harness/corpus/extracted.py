@@ -25,7 +25,9 @@ def reading(path: Path, what: str, package: str, extra: str, remedy: str) -> Ite
         # running out of memory is handled by the process
         raise
     except ImportError as error:
-        raise CorpusError(f"{path}: reading {what} needs {package}: pip install harness[{extra}].") from error
+        raise CorpusError(
+            f"{path}: reading {what} needs {package}: pip install 'ndcg-harness[{extra}]'."
+        ) from error
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise CorpusError(f"{path}: cannot be read as {what} ({reason}). {remedy}") from error

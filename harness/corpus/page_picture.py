@@ -47,7 +47,7 @@ class PagePicture:
 
 
 def can_draw() -> bool:
-    """Whether the libraries for drawing are installed: ``pip install 'harness[pdfium]'``."""
+    """Whether the libraries for drawing are installed: ``pip install 'ndcg-harness[pdfium]'``."""
     return all(importlib.util.find_spec(name) is not None for name in ("pypdfium2", "PIL"))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from harness import __version__
 from harness.answer.llm_measure import LlmMeasure
 from harness.answer.measures import ANSWER_MEASURES
 from harness.config import BenchConfig
@@ -22,7 +23,6 @@ from harness.running.search import Searched
 from harness.types import RunRecord
 
 _PACKAGES = (
-    "harness",
     "chromadb",
     "langchain-text-splitters",
     "numpy",
@@ -100,7 +100,7 @@ def _median_label(judged: Judged) -> float | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    found = {"harness": __version__}
     for name in _PACKAGES:
         try:
             found[name] = version(name)

@@ -125,7 +125,7 @@ def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> byte
         from openpyxl.worksheet.datavalidation import DataValidation
     except ImportError as error:
         raise ConfigError(
-            "writing .xlsx needs openpyxl: pip install harness[xlsx]; or write .csv."
+            "writing .xlsx needs openpyxl: pip install 'ndcg-harness[xlsx]'; or write .csv."
         ) from error
     book = Workbook()
     sheet = book.active

@@ -161,7 +161,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     try:
         import openvino
     except ImportError as error:
-        raise ModelError("backend: openvino needs its package: pip install 'harness[fast]'") from error
+        raise ModelError("backend: openvino needs its package: pip install 'ndcg-harness[fast]'") from error
     transformer = loaded[0]
     example = dict(transformer.tokenizer(["two words", "one"], return_tensors="pt", padding=True))
     try:

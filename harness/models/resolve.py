@@ -30,8 +30,9 @@ DTYPE_TEXT = (
 )
 Backend = Literal["torch", "openvino"]
 BACKEND_TEXT = (
-    "The library that runs the model. `openvino` takes about half the CPU time of `torch`, with the same "
-    "numbers to six digits, and needs `pip install 'harness[fast]'`; it is cached separately."
+    "The library that runs the model. `openvino` gives the same numbers as `torch` to six digits and takes 6 "
+    "to 52 % less CPU time, depending on the processor (docs/speed.md). It needs `pip install "
+    "'ndcg-harness[fast]'`; it is cached separately."
 )
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]

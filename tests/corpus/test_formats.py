@@ -234,7 +234,7 @@ def test_a_missing_library_names_its_extra(suffix, tmp_path, monkeypatch):
         return whole(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(CorpusError, match=rf"pip install harness\[{suffix[1:]}\]"):
+    with pytest.raises(CorpusError, match=rf"pip install 'ndcg-harness\[{suffix[1:]}\]'"):
         format_of(path).read(path)
 
 

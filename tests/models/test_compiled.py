@@ -90,7 +90,7 @@ def test_it_computes_on_the_cpu_alone():
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openvino", None)
-    with pytest.raises(ModelError, match=r"pip install 'harness\[fast\]'"):
+    with pytest.raises(ModelError, match=r"pip install 'ndcg-harness\[fast\]'"):
         SentenceEncoder(EmbedConfig(model=MINILM, backend="openvino")).try_out()
 
 

@@ -106,7 +106,7 @@ def test_without_matplotlib_the_error_says_what_to_install(folder, tmp_path, mon
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(HarnessError, match=r"pip install 'harness\[plots\]'"):
+    with pytest.raises(HarnessError, match=r"pip install 'ndcg-harness\[plots\]'"):
         write_figure(folder, "board", "svg", tmp_path / "a.svg")
 
 

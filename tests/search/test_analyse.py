@@ -89,7 +89,7 @@ def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
         return version(name)
 
     monkeypatch.setattr("harness.search.analyse.analyser.version", missing)
-    with pytest.raises(ConfigError, match=r"pip install 'harness\[jieba\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'ndcg-harness\[jieba\]'"):
         _ = Analyser("jieba", "long").identity
 
 

@@ -125,5 +125,5 @@ def test_without_faiss_the_message_says_how_to_get_it(monkeypatch, tmp_path):
 
     monkeypatch.setattr(builtins, "__import__", missing)
     tools = RunTools(Context.at(tmp_path, Silent()))
-    with pytest.raises(ConfigError, match=r"pip install 'harness\[faiss\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'ndcg-harness\[faiss\]'"):
         tools.identity(FaissConfig(model=MODEL))

@@ -76,8 +76,8 @@ def _open(path: Path) -> Any:
         import pypdfium2
     except ImportError as error:
         raise CorpusError(
-            f"{path}: the parser kind pypdfium2 is not installed. Install it: pip install 'harness[pdfium]', "
-            "or use the kind pypdf."
+            f"{path}: the parser kind pypdfium2 is not installed. Install it: "
+            "pip install 'ndcg-harness[pdfium]', or use the kind pypdf."
         ) from error
     _forget_last_error()
     try:

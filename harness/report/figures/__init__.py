@@ -30,6 +30,6 @@ def drawn(kind: str, shown: FigureData, form: str) -> bytes:
     try:
         import matplotlib
     except ImportError as error:
-        raise HarnessError("Figures need matplotlib: pip install 'harness[plots]'.") from error
+        raise HarnessError("Figures need matplotlib: pip install 'ndcg-harness[plots]'.") from error
     with style():
         return saved(KINDS[kind](shown), form)

@@ -97,8 +97,8 @@ def _jieba_version() -> str:
         return version("jieba")
     except PackageNotFoundError:
         raise ConfigError(
-            "The analyser jieba is not installed. Install it: pip install 'harness[jieba]', or set analyser: "
-            "auto, which needs no dictionary."
+            "The analyser jieba is not installed. Install it: pip install 'ndcg-harness[jieba]', or set "
+            "analyser: auto, which needs no dictionary."
         ) from None
 
 

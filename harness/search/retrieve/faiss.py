@@ -175,7 +175,7 @@ def _faiss() -> Any:
         import faiss
     except ImportError:
         raise ConfigError(
-            "retrieve: the kind faiss is not installed. Install it: pip install 'harness[faiss]', or use "
-            "kind: chroma or kind: exact."
+            "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', or "
+            "use kind: chroma or kind: exact."
         ) from None
     return faiss

@@ -132,7 +132,7 @@ def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
     try:
         from openpyxl import Workbook
     except ImportError as error:
-        raise ConfigError("writing .xlsx needs openpyxl: pip install 'harness[xlsx]'.") from error
+        raise ConfigError("writing .xlsx needs openpyxl: pip install 'ndcg-harness[xlsx]'.") from error
     book = Workbook()
     sheet = book.active
     sheet.append(tuple(columns))
