@@ -154,7 +154,7 @@ def _instance(record: Mapping[str, Any], name: str) -> Instance:
         lists,
         _texts(record["negative"]),
         _texts(record.get("positive_wrong", [])),
-        _text(record.get("fakeanswer", "")),
+        _fake(record.get("fakeanswer", "")),
     )
 
 
@@ -165,6 +165,11 @@ def _golden(answer: Any) -> Golden:
     if not golden or any(not part or not all(map(str.strip, part)) for part in golden):
         raise ValueError("answer is empty")
     return golden
+
+
+def _fake(answer: Any) -> str:
+    """A text, or a list of parts or alternatives, as zh_fact.jsonl has for some: one after another."""
+    return ", ".join(map(_fake, answer)) if isinstance(answer, list) else _text(answer)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,11 @@ from pydantic import ValidationError
 from harness.config.yaml_loader import MOST_BYTES, KeyPath, load_yaml
 from harness.errors import ConfigError
 from harness.printable import printable, quoted
+
+# Sections that go to a service as they are, and names of what decides who may ask.
+_SECRET = re.compile(
+    r"(?i)header|request|extra_body|auth|cookie|credential|password|secret|token$|(^|[-_])key$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +87,27 @@ class Source:
         if problem["loc"]:
             value = problem["input"]
             # a list or section is at the line that is named
-            shown = "" if isinstance(value, list | tuple | dict) else f" (it is {quoted(value)})"
+            hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
+            shown = "" if hidden else f" (it is {quoted(value)})"
             return self.error(path, f"{message.removesuffix('.')}{shown}.")
-        values = ", ".join(
-            f"{key}={quoted(value) if isinstance(value, str) else value}"
-            for key, value in (chosen or {}).items()
-        )
+        values = ", ".join(f"{key}={_shown(key, value)}" for key, value in (chosen or {}).items())
         return self.error(path, f"{message}{f' (with {values})' if values else ''}")
+
+
+def _may_hold_secrets(path: Iterable[object]) -> bool:
+    """Whether a key, or a section around it, may hold a password or a token that somebody wrote there."""
+    return any(_SECRET.search(str(key)) for key in path)
+
+
+def _shown(key: str, value: Any) -> str:
+    """A value in a message: sections and what may be secret are named without their content."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: …" for name in value) + "}"
+    if _may_hold_secrets([key]):
+        return "…"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_shown(key, part) for part in value) + "]"
+    return quoted(value) if isinstance(value, str) else str(value)
 
 
 def no_such_key(key: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -14,14 +13,15 @@ from typing import Any
 from harness.custom.service import ServiceConfig, as_text, compiled
 from harness.errors import HarnessError
 from harness.llm.faults import one_line, read_body
+from harness.llm.http_client import open_client, redirected
 from harness.llm.interrupt import canceller
 from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
+from harness.llm.untrusted import UntrustedJsonError, read_json
 from harness.stopping import on_stop
 
-_MOST_BYTES = 256_000_000
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
 _PASSING = {408, 409, 425, 429}
 _ADVICE = {
@@ -95,12 +95,10 @@ class _Sending:
 
     async def run(self) -> None:
         """Send all; the first failure ends it."""
-        import httpx
-
         headers = {**self._service.headers, **self._secret_headers}
         count = min(self._service.max_concurrency, len(self._messages))
         with self._secret.hidden_from_logs():
-            async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
+            async with open_client(headers) as client:
                 workers = [asyncio.create_task(self._work(client)) for _ in range(count)]
                 try:
                     with on_stop(canceller()):
@@ -151,11 +149,7 @@ class _Sending:
             sent = {"params": {name: as_text(value) for name, value in message.body.items()}}
         try:
             async with asyncio.timeout(timeout), client.stream(message.method, message.url, **sent) as reply:
-                content = bytearray()
-                async for part in reply.aiter_bytes():
-                    content += part
-                    if len(content) > _MOST_BYTES:
-                        raise self._error(message, f"answered with more than {_MOST_BYTES:,} bytes.")
+                content = await reply.aread()
         except TimeoutError:
             raise _TransientError(f"gave no complete answer within {timeout:g} s") from None
         except httpx.InvalidURL as error:
@@ -165,9 +159,11 @@ class _Sending:
             raise _TransientError(f"cannot be reached ({type(error).__name__}: {reason})") from None
         if 200 <= reply.status_code < 300:
             return bytes(content)
-        raise self._refused(message, reply.status_code, bytes(content), dict(reply.headers))
+        raise self._refused(message, reply.status_code, content, dict(reply.headers))
 
     def _refused(self, message: Message, status: int, content: bytes, headers: dict[str, str]) -> Exception:
+        if 300 <= status < 400:
+            return self._error(message, f"cannot be asked: {self._secret.cut(redirected(headers))}.")
         words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'no message'}"
         if status in _PASSING or status >= 500:
             return _TransientError(words, retry_after({k.lower(): v for k, v in headers.items()}))
@@ -180,9 +176,9 @@ class _Sending:
             return None
         shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))[:120]
         try:
-            answer = json.loads(content)
-        except ValueError:
-            raise self._error(message, f"did not answer with JSON: {shown!r}.") from None
+            answer = read_json(content)
+        except UntrustedJsonError as error:
+            raise self._error(message, f"did not answer with JSON: {error}: {shown!r}.") from None
         try:
             found = compiled(message.response).search(answer)
         except JMESPathError as error:

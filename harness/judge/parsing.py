@@ -21,6 +21,15 @@ _LISTED = re.compile(
     r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
 )
 
+# What may stand on the line before a grade: an end of a sentence, marks, or words that announce it.
+_ANNOUNCED = re.compile(
+    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:so|the|my|a|is|here|final|overall|relevance|json"
+    r"|output|answer|grades?|scores?|result|response|rating|评分|分数|答案|结果)[\s*:：=]*)+)"
+)
+_CONDITIONAL = re.compile(r"(?i)\b(?:if|would|could|were|had|unless|should|might)\b|如果|假如|若|本应")
+_MARKS = re.compile(r"[\s`*.。]*")
+_FENCE_LINE = re.compile(r"(?m)^[ \t]*`{3,}\w*[ \t]*$")
+
 _BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
 _FINAL_SCORE = re.compile(r"(?i)final[ _]score\b[\s*:\"'=(]*(?P<value>-?\d+(?:[.,]\d+)?)")
 _BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
@@ -31,14 +40,19 @@ class _TwiceNamedError(ValueError):
 
 
 def parse_grade(text: str, max_grade: int) -> int | Malformed:
-    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` within any text, else a line ``grade: 3``.
+    """Read one grade of 0..``max_grade``: ``{"grade": 3}`` at the end of an answer, else a line ``grade: 3``.
 
-    Two different grades in one answer are ambiguous, whatever form each has; neither is taken.
+    Two different grades in one answer are ambiguous, whatever form each has; neither is taken. Nor is a grade
+    beside an ``error``, one that stands within a sentence (it is quoted, or holds under a condition), or one
+    after which the answer goes on (it may be taken back there).
     """
     read = _objects(text, "grade")
     if isinstance(read, Malformed):
         return read
     objects, prose = read
+    if objects and (spoiled := _not_final(prose)):
+        return Malformed(spoiled)
+    prose = "\n".join(prose)
     bare = _BARE.fullmatch(prose)
     lines = list(_STATED.finditer(prose))
     stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
@@ -102,7 +116,8 @@ def _one_list(text: str, field: str, count: int) -> list[Any] | Malformed:
     read = _objects(text, field)
     if isinstance(read, Malformed):
         return read
-    found, prose = read
+    found, parts = read
+    prose = "\n".join(parts)
     if not found:
         return Malformed("no_list")
     if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
@@ -120,7 +135,22 @@ def _another_list(prose: str, rows: Any) -> bool:
     return any(re.findall(r"-?\d+", listed) != own for listed in _LISTED.findall(prose))
 
 
-def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
+def _not_final(prose: list[str]) -> str:
+    """Why the objects between the parts of ``prose`` are not what the answer ends with; '' if they are."""
+    *before, after = prose
+    for part in before[:1]:
+        above, _, line = _FENCE_LINE.sub("", part).rstrip("\n").rpartition("\n")
+        if part.endswith("\n"):
+            above, line = f"{above}\n{line}", ""
+        last = above.rstrip().rpartition("\n")[2]
+        open_sentence = last and not re.search(r"[.!?。！？:：][\s*`'\"”)]*$", last)
+        if not _ANNOUNCED.fullmatch(line) or (not line and open_sentence and _CONDITIONAL.search(last)):
+            return "quoted"
+    rest = _STATED.sub("", _FENCE_LINE.sub("", after))
+    return "" if _MARKS.fullmatch(rest) else "text_after_grade"
+
+
+def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
     """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
 
     A brace that opens no JSON is prose. An object that begins as JSON and breaks off spoils the answer:
@@ -151,10 +181,12 @@ def _objects(text: str, field: str) -> tuple[list[Any], str] | Malformed:
             prose.append(answer[done:at])
             done = end
             if field in value:
+                if value.get("error"):
+                    return Malformed("error_reported")
                 found.append(value[field])
         at = answer.find("{", end)
     # An object may be in the middle of a line; what follows it is a line of its own.
-    return found, "\n".join([*prose, answer[done:]])
+    return found, [*prose, answer[done:]]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

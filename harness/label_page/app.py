@@ -22,6 +22,7 @@ from harness.label_page.guard import Guard, Keys
 from harness.label_page.items import Rating, UnknownItemError
 from harness.label_page.service import LabelService
 from harness.label_page.state import Envelope
+from harness.llm.untrusted import UntrustedJsonError, read_json
 
 LARGEST_REQUEST = 256_000
 Given = Mapping[str, Any]
@@ -169,8 +170,8 @@ async def _write(work: Callable[[Given], Any], request: Request) -> Response:
     if body is None:
         return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
     try:
-        given = json.loads(body)
-    except ValueError:
+        given = read_json(body)
+    except UntrustedJsonError:
         given = None
     if not isinstance(given, dict):
         return _json({"error": "Send a JSON object."}, 400)

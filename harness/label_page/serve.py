@@ -15,6 +15,9 @@ from harness.stopping import Stopped, on_stop
 HOST = "127.0.0.1"
 _TRIED = 100
 
+# Bytes of the headers of a request.
+_LONGEST_HEAD = 65_536
+
 
 def serve(service: LabelService, listening: socket.socket, tell: Callable[[str], None]) -> None:
     """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened."""
@@ -35,6 +38,9 @@ def serve(service: LabelService, listening: socket.socket, tell: Callable[[str],
         access_log=False,
         lifespan="off",
         ws="none",
+        # the other parser reads headers of any length into memory
+        http="h11",
+        h11_max_incomplete_event_size=_LONGEST_HEAD,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=3,

@@ -9,6 +9,9 @@ from harness.errors import LlmError
 
 # An endpoint that has never answered and refuses this many calls will refuse all of them.
 FIRST_REFUSALS = 3
+# Nor does one that has never answered usefully and gives this many paid answers that nobody can read. As many
+# as an endpoint for vectors is allowed, since each is on the bill.
+FIRST_USELESS = 2
 
 
 class EndpointDownError(LlmError):
@@ -31,17 +34,21 @@ class Breaker:
         self._clock = clock
         self._failures = 0
         self._since = 0.0
-        self._answered = False
+        self._answered = self._useful = False
 
     def succeeded(self) -> None:
         """Note a call that brought a usable answer."""
         self._failures = 0
-        self._answered = True
+        self._answered = self._useful = True
 
     def useless(self, reason: str) -> None:
-        """Note an unusable answer, which was paid for."""
+        """Note an answer in words that nobody can use, which was paid for."""
         self._answered = True
         self._count(reason, at=self._threshold)
+
+    def garbled(self, reason: str) -> None:
+        """Note a reply that is no answer of the protocol at all, which was paid for."""
+        self._count(reason, at=self._threshold if self._useful else min(FIRST_USELESS, self._threshold))
 
     def refused(self, reason: str) -> None:
         """Note a call that the endpoint refused, and would refuse again."""

@@ -275,6 +275,8 @@ class CallRun(BaseRun[T]):
             after = self._recorder.record(call, Malformed(fault.reason), fault, settled=fault.settled)
         if fault.refused:
             self._breaker.refused(str(fault))
+        elif fault.reason == "broken_reply":
+            self._breaker.garbled(str(fault))
         # A busy endpoint is not down as long as calls eventually get through.
         elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
             self._breaker.failed(str(fault))

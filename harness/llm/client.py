@@ -11,7 +11,9 @@ from typing import Any, Protocol, TypeVar
 
 from harness.llm.endpoint import Endpoint
 from harness.llm.faults import LONGEST_NAME, CallError, clean, failure, never_sent, read_error
+from harness.llm.http_client import client_of_openai
 from harness.llm.secret import Secret
+from harness.llm.untrusted import UntrustedJsonError, read_json
 
 T = TypeVar("T")
 Message = Mapping[str, str]
@@ -102,8 +104,19 @@ class ChatClient:
         """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
         started = time.monotonic()
         body = self.body(messages, response_format, sample)
-        completion = await self.answer_to(self.openai.chat.completions.create(**body), timeout)
-        return self.read(completion, time.monotonic() - started)
+        request = self.openai.chat.completions.with_raw_response.create(**body)
+        raw = await self.answer_to(request, timeout)
+        self._check(raw.http_response.content)
+        return self.read(raw.parse(), time.monotonic() - started)
+
+    def _check(self, content: bytes) -> None:
+        """Refuse an envelope that the library would read as one of several that it could be."""
+        try:
+            read_json(content)
+        except UntrustedJsonError as error:
+            shown = self.clean(content[:300].decode("utf-8", "replace"))[:120]
+            words = f"the answer is not a chat completion: {error}: {shown!r}"
+            raise CallError("broken_reply", words, again=True, billed=True) from None
 
     async def answer_to(self, request: Awaitable[T], timeout: float) -> T:
         """The result of a request of the library within ``timeout`` seconds; raises CallError."""
@@ -187,8 +200,9 @@ class ChatClient:
         if not hasattr(completion, "choices"):
             raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
         error = getattr(completion, "error", None)
-        if error and not completion.choices:
-            # Gateways pass a provider's failure on as a success; its code is the status that it had.
+        if error:
+            # Gateways pass a provider's failure on as a success, some with a choice beside it that nobody
+            # made; its code is the status that it had.
             code = error.get("code") if isinstance(error, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 502
             raise self.failure(status, error, {})
@@ -233,6 +247,7 @@ def _open(endpoint: Endpoint, key: str, headers: Mapping[str, str]) -> Any:
         "max_retries": 0,
         "timeout": endpoint.timeout,
         "default_headers": dict(headers),
+        "http_client": client_of_openai(),
     }
     if endpoint.azure:
         azure = endpoint.azure

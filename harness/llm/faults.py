@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
+from harness.llm.http_client import redirected
 from harness.llm.retry import retry_after
 from harness.llm.secret import Secret
+from harness.llm.untrusted import UntrustedJsonError, read_json
 
 LONGEST = 400
 LONGEST_NAME = 200
@@ -136,6 +138,8 @@ def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> C
     unpaid = code in {"insufficient_quota", "billing_hard_limit_reached"} or _mentions(words, _NO_CREDIT)
     if unpaid or status == 402:
         return _fatal("no_credit", words, "Top up the account or name another key.")
+    if 300 <= status < 400:
+        return _fatal("redirected", redirected(headers), "")
     if status in {401, 403}:
         return _fatal("not_allowed", words, "Check the key in endpoint.api_key_env and its rights.")
     if status == 404:
@@ -151,8 +155,8 @@ def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> C
 def read_body(content: bytes) -> ErrorBody:
     """The words in the body of an error as it came, whether it is JSON or not."""
     try:
-        return read_error(json.loads(content))
-    except (ValueError, RecursionError):
+        return read_error(read_json(content))
+    except UntrustedJsonError:
         return read_error(content[:10_000].decode("utf-8", "replace"))
 
 
@@ -187,7 +191,7 @@ def _names(words: str, parameter: str) -> bool:
 
 def _fatal(reason: str, words: str, advice: str) -> CallError:
     words = words if words.endswith((".", "!", "?")) else f"{words}."
-    return CallError(reason, f"{words} {advice}", fatal=True)
+    return CallError(reason, f"{words} {advice}".strip(), fatal=True)
 
 
 def _mentions(words: str, phrases: tuple[str, ...]) -> bool:

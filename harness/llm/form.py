@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from harness.llm.fences import render
+from harness.llm.untrusted import UntrustedJsonError, read_json
 from harness.types import LlmAnswer, LlmCall
 
 Messages = list[dict[str, str]]
@@ -117,8 +118,8 @@ def json_in(text: str) -> Any | Malformed:
     if isinstance(answer, Malformed):
         return answer
     try:
-        return json.loads(_FENCE.sub("", answer))
-    except (ValueError, RecursionError):
+        return read_json(_FENCE.sub("", answer))
+    except UntrustedJsonError:
         return Malformed("no_json")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from harness.errors import LlmError
 from harness.llm.faults import CallError, clean, failure, never_sent, read_body
+from harness.llm.http_client import open_client
 from harness.llm.interrupt import Workers
 from harness.llm.limiter import limiter_of
 from harness.llm.money import Budget, BudgetError
@@ -18,9 +18,9 @@ from harness.llm.records import Spending, add
 from harness.llm.retry import Backoff
 from harness.llm.run import run_to_end
 from harness.llm.secret import Secret
+from harness.llm.untrusted import UntrustedJsonError, read_json
 from harness.served.endpoint import ServedEndpoint
 
-_MOST_BYTES = 512_000_000
 _UNUSABLE = "unusable_answer"
 # Unusable replies to one request that are paid for before the run ends.
 _MOST_UNUSABLE = 2
@@ -90,11 +90,9 @@ class _Fetching:
 
     async def run(self) -> None:
         """Send until there is nothing left or something fails."""
-        import httpx
-
         headers = {**self._endpoint.headers, **self._secrets}
         with self._secret.hidden_from_logs():
-            async with httpx.AsyncClient(headers=headers, timeout=None, follow_redirects=False) as client:
+            async with open_client(headers) as client:
                 await self._workers.run(
                     self._endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
                 )
@@ -169,13 +167,9 @@ class _Fetching:
         import httpx
 
         url = self._endpoint.base_url.rstrip("/") + asked.path
-        content = bytearray()
         try:
             async with asyncio.timeout(timeout), client.stream("POST", url, json=asked.body) as reply:
-                async for part in reply.aiter_bytes():
-                    content += part
-                    if len(content) > _MOST_BYTES:
-                        raise CallError(_UNUSABLE, f"a reply of more than {_MOST_BYTES:,} bytes", billed=True)
+                content = await reply.aread()
         except TimeoutError:
             words = f"no complete answer within {timeout:g} s"
             raise CallError("timeout", words, again=True, billed=True) from None
@@ -186,12 +180,12 @@ class _Fetching:
                 raise CallError("connection", words, again=True) from None
             raise CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True) from None
         if not 200 <= reply.status_code < 300:
-            raise failure(reply.status_code, read_body(bytes(content)), reply.headers, self._secret)
+            raise failure(reply.status_code, read_body(content), reply.headers, self._secret)
         try:
-            return json.loads(bytes(content))
-        except (ValueError, RecursionError):
-            shown = clean(bytes(content[:300]).decode("utf-8", "replace"), self._secret)[:120]
-            raise CallError(_UNUSABLE, f"no JSON: {shown!r}", again=True, billed=True) from None
+            return read_json(content)
+        except UntrustedJsonError as error:
+            shown = clean(content[:300].decode("utf-8", "replace"), self._secret)[:120]
+            raise CallError(_UNUSABLE, f"no JSON: {error}: {shown!r}", again=True, billed=True) from None
 
     def _hold(self, fault: CallError, seconds: float) -> None:
         """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""

@@ -406,7 +406,7 @@ def test_a_key_does_not_come_back_in_words_or_answers(ledger, monkeypatch):
 
     def reply(line):
         return (
-            error(400, f"bad key {key}") if len(script.batches) == 1 else completion(f'{{"grade": 1}} {key}')
+            error(400, f"bad key {key}") if len(script.batches) == 1 else completion(f'{key}. {{"grade": 1}}')
         )
 
     script = Batches(reply)

@@ -324,7 +324,7 @@ def test_a_refused_connection_ends_the_run(ledger):
 
 
 def test_prose_and_fences_around_the_json_are_read(ledger):
-    reply = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```\nThat is all.'
+    reply = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```'
     with FakeServer(script_of(says(reply))) as server:
         (only,), _ = judge_all(config(server.url, prompt="umbrela"), ledger, pairs(1))
     assert only.judgment.grade == 2

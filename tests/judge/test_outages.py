@@ -156,7 +156,8 @@ UNSEEN = {
 @pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN.keys())
 def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger, monkeypatch):
     # a call costs at most about 0.045 (400 tokens out), and 0.002 when it is seen
-    with FakeServer(lambda *_: unseen) as server, pytest.raises(LlmError, match="max_cost"):
+    ends = "no usable answer 2 times" if unseen is UNSEEN["not JSON"] else "max_cost"
+    with FakeServer(lambda *_: unseen) as server, pytest.raises(LlmError, match=ends):
         judge_on(loop, settings(server.url, max_cost=0.2, prices=PRICES), ledger, pairs(50), monkeypatch)
     assert server.count <= 4
 
@@ -188,3 +189,10 @@ def test_a_request_that_was_never_sent_costs_nothing(loop, ledger, monkeypatch):
         url = server.url
     with pytest.raises(EndpointDownError, match="no answer from the endpoint"):
         judge_on(loop, settings(url, max_cost=0.05, prices=PRICES), ledger, pairs(50), monkeypatch)
+
+
+def test_an_endpoint_that_answers_garbage_is_stopped_after_two_replies(loop, ledger, monkeypatch):
+    with FakeServer(lambda *_: Answer(body=b"<html>welcome</html>")) as server:
+        with pytest.raises(LlmError, match="no usable answer 2 times in a row"):
+            judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(50), monkeypatch)
+        assert server.count == 2

@@ -17,7 +17,8 @@ READ = {
     '{"grade": 4.0}': 4,
     '{"intent": 1, "match": 2, "trust": 4, "grade": 3}': 3,
     'Sure!\n```json\n{"grade": 1}\n```': 1,
-    'Both say {"grade": 2}, as I said {"grade": 2}.': 2,
+    'It holds a part of it.\n{"grade": 2}\n\n': 2,
+    'Final grade: {"grade": 2}.': 2,
     'The set {x} is empty. {"grade": 1}': 1,
     '<think>{"grade": 4}? No.</think>\n{"grade": 1}': 1,
     "3": 3,
@@ -65,7 +66,15 @@ REFUSED = {
     "x" * 20_001 + '{"grade": 1}': "too_long",
     '{"grade": 4}\nGrade: 1': "ambiguous",
     '{"grade": 4} Grade: 1': "ambiguous",
-    '{"grade": 4}\n\n1': "ambiguous",
+    '{"grade": 4}\n\n1': "text_after_grade",
+    'Both say {"grade": 2}, as I said {"grade": 2}.': "quoted",
+    '{"grade": 4} - actually no, it should be 1': "text_after_grade",
+    '{"grade": 4}. On reflection that is too high.': "text_after_grade",
+    'If it answered fully I would write {"grade": 4}': "quoted",
+    'If it answered fully I would write: {"grade": 4}': "quoted",
+    'If it answered fully I would write\n{"grade": 4}': "quoted",
+    'The passage says "{"grade": 4}"': "quoted",
+    '{"error": "overloaded", "grade": 0}': "error_reported",
     'Relevance grade: 1\n{"grade": 4}': "ambiguous",
     '{"grade": 4}\nGrade: 1/4, as it does not answer.': "ambiguous",
     '{"grade": 4}\n**My final score is 1.**': "ambiguous",
@@ -162,9 +171,14 @@ prose = st.text(max_size=80).filter(
 )
 
 
-@given(prose, st.integers(0, 4), prose)
-def test_prose_around_the_json_changes_nothing(before, grade, after):
-    assert parse_grade(f'{before}{{"grade": {grade}}}{after}', 4) == grade
+@given(prose, st.integers(0, 4), st.text(" \n\t`*."))
+def test_sentences_before_the_json_and_marks_after_it_change_nothing(before, grade, after):
+    assert parse_grade(f'{before}. {{"grade": {grade}}}{after}', 4) == grade
+
+
+@given(st.integers(0, 4), st.text(min_size=1).filter(lambda text: re.search(r"[^\W\d_]", text)))
+def test_words_after_the_json_may_take_it_back(grade, after):
+    assert isinstance(parse_grade(f'{{"grade": {grade}}} {after}', 4), Malformed)
 
 
 @given(st.permutations(range(1, 7)), st.lists(st.integers(0, 4), min_size=6, max_size=6))

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from harness.errors import ConfigError, HarnessError
 from harness.judge import LlmConfig, LlmJudge
+from harness.llm.breaker import EndpointDownError
 from harness.llm.client import ChatClient
 from harness.llm.endpoint import Endpoint
 from harness.llm.secret import Secret
@@ -277,12 +278,21 @@ def test_tokens_that_cannot_be_are_unknown(body, ledger):
 
 
 @pytest.mark.usefixtures("three_tries")
-@pytest.mark.parametrize("choices", ["x", [None], [{}], {"a": 1}, 7, [{"message": "text"}]])
+@pytest.mark.parametrize("choices", ["x", {"a": 1}, 7])
+def test_replies_that_are_no_answer_of_the_protocol_end_the_run(choices, ledger):
+    with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
+        with pytest.raises(EndpointDownError, match=r"2 times in a row.*broken_reply"):
+            judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
+        assert server.count == 2
+
+
+@pytest.mark.usefixtures("three_tries")
+@pytest.mark.parametrize("choices", [[None], [{}], [{"message": "text"}]])
 def test_an_answer_of_another_shape_is_no_grade_and_no_traceback(choices, ledger):
     with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
         (graded,), _ = judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
     assert graded.judgment.grade is None
-    assert graded.reason in {"broken_reply", "empty_answer", "empty_choices"}
+    assert graded.reason in {"empty_answer", "empty_choices"}
 
 
 @pytest.mark.parametrize("value", ["", "  ", None])

@@ -10,6 +10,7 @@ from typing import Any
 from harness.llm.batches.client import BatchState
 from harness.llm.client import ChatClient, Reply
 from harness.llm.faults import CallError
+from harness.llm.untrusted import UntrustedJsonError, read_json
 from harness.types import LlmAnswer
 
 _OK = range(200, 300)
@@ -66,8 +67,8 @@ def read_answers(files: list[bytes], chat: ChatClient, state: BatchState) -> Ans
 
 def _row(line: bytes) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
-    except ValueError:
+        row = read_json(line)
+    except UntrustedJsonError:
         return None
     if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):
         return None

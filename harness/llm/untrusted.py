@@ -1,0 +1,64 @@
+"""JSON that others wrote, read within limits: an endpoint, a service, a browser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+MOST_BYTES = 512_000_000
+"""A larger reply is refused while it arrives."""
+DEEPEST = 64
+
+
+class UntrustedJsonError(ValueError):
+    """Text that is no JSON, or JSON that is too large, too deep or ambiguous; the message says which."""
+
+
+def read_json(content: bytes | str, most_bytes: int = MOST_BYTES) -> Any:
+    """The value of a JSON text; raises UntrustedJsonError.
+
+    Refuses more than ``most_bytes``, more than DEEPEST levels, and an object that names a field twice: which
+    of the two was meant is unknown. Python's own reader keeps the last and recurses as deep as it can.
+    """
+    if len(content) > most_bytes:
+        raise UntrustedJsonError(f"it is larger than {most_bytes:,} bytes")
+    try:
+        value = json.loads(content, object_pairs_hook=named_once)
+    except UntrustedJsonError:
+        raise
+    except RecursionError:
+        raise UntrustedJsonError(_too_deep()) from None
+    except ValueError as error:
+        raise UntrustedJsonError(f"it is not JSON: {error}") from None
+    brackets = (b"[", b"{") if isinstance(content, bytes) else ("[", "{")
+    if sum(content.count(one) for one in brackets) > DEEPEST:  # type: ignore[arg-type]
+        _refuse_depth(value)
+    return value
+
+
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of a JSON object (an ``object_pairs_hook``); UntrustedJsonError for one named twice."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UntrustedJsonError(f"it names the field {twice[:60]!r} twice")
+    return fields
+
+
+def _refuse_depth(value: Any) -> None:
+    """Level by level rather than by recursion, so that no depth can end the process."""
+    level = [value]
+    for _ in range(DEEPEST):
+        inner: list[Any] = []
+        for one in level:
+            parts = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+            inner += [part for part in parts if isinstance(part, dict | list)]
+        if not inner:
+            return
+        level = inner
+    raise UntrustedJsonError(_too_deep())
+
+
+def _too_deep() -> str:
+    return f"it is nested more than {DEEPEST} levels deep"

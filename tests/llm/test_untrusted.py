@@ -1,0 +1,111 @@
+"""What an endpoint may not do: redirect, answer ambiguously, nest without end, or answer with a bomb."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.custom.sending import ServiceError
+from harness.errors import LlmError
+from harness.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
+from tests.custom.test_sending import asked, service
+from tests.judge.fake_server import Answer, FakeServer, completion, grade
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+)
+
+
+@given(values)
+def test_plain_json_is_read(value):
+    assert read_json(json.dumps(value)) == read_json(json.dumps(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "a": 2}', "the field 'a' twice"),
+        ('[{"b": {"c": 1, "c": 1}}]', "the field 'c' twice"),
+        ("[" * (DEEPEST + 2) + "]" * (DEEPEST + 2), "levels deep"),
+        ("[" * 100_000, "levels deep"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "levels deep"),
+        ("<html>", "it is not JSON"),
+    ],
+)
+def test_what_could_mean_two_things_or_never_end_is_refused(text, why):
+    for content in (text, text.encode()):
+        with pytest.raises(UntrustedJsonError, match=why):
+            read_json(content)
+
+
+def test_the_limits_are_exact():
+    assert read_json("[" * DEEPEST + "]" * DEEPEST)
+    with pytest.raises(UntrustedJsonError, match="larger than 4 bytes"):
+        read_json("[1,2]", most_bytes=4)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_of_a_service_is_not_followed(status):
+    with FakeServer(grade(4)) as target, FakeServer(lambda *_: moved(status, target)) as server:
+        with pytest.raises(ServiceError, match=f"redirects to {target.url}.*give this address"):
+            asked(service(server.url))
+        assert target.count == 0
+
+
+def moved(status, target):
+    return Answer(status, {}, headers={"location": f"{target.url}/chat/completions"})
+
+
+def test_a_compressed_reply_is_refused_before_it_is_unpacked():
+    bomb = gzip.compress(b"0" * 50_000_000)
+    reply = Answer(body=bomb, headers={"content-encoding": "gzip"})
+    with FakeServer(lambda *_: reply) as server, pytest.raises(ServiceError, match=r"compressed \(gzip\)"):
+        asked(service(server.url, deadline=0.2, timeout=0.2))
+    assert server.requests[0]["headers"]["accept-encoding"] == "identity"
+
+
+def ask(server):
+    """One call of a chat endpoint, without a run around it."""
+    import asyncio
+
+    from harness.llm.client import ChatClient
+    from harness.llm.endpoint import Endpoint
+
+    async def run():
+        client = ChatClient(Endpoint(model="fake-1", base_url=server.url, api_key_env=None))
+        try:
+            return await client.ask([{"role": "user", "content": "?"}], None, 0, 20)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_of_a_chat_endpoint_is_not_followed(status):
+    with FakeServer(lambda *_: grade(4)) as target, FakeServer(lambda *_: moved(status, target)) as server:
+        with pytest.raises(LlmError, match=f"redirected: it redirects to {target.url}"):
+            ask(server)
+        assert (target.count, server.count) == (0, 1)
+
+
+TWICE = json.dumps(completion('{"grade": 4}')).replace(
+    '"finish_reason": "stop"', '"finish_reason": "length", "finish_reason": "stop"'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ({**completion('{"grade": 0}'), "error": {"message": "overloaded", "code": 503}}, "overloaded"),
+        (TWICE.encode(), "the field 'finish_reason' twice"),
+        (b'{"a":' * 5000 + b"1" + b"}" * 5000, "levels deep"),
+        (b"<html>", "it is not JSON"),
+    ],
+)
+def test_an_envelope_that_is_not_plainly_an_answer_is_a_failure(body, why):
+    with FakeServer(lambda *_: Answer(body=body)) as server, pytest.raises(LlmError, match=why):
+        ask(server)
