@@ -3,8 +3,8 @@
 Run by `make lock`. Resolves in throw-away environments with plain pip; torch is resolved first and alone, so
 that the build already chosen for this machine is kept. The dev lock holds what is not in the first.
 
-The head of each lock carries a digest of the ranges it was made from. tests/test_locks.py compares it, so that
-a range edited without `make lock` is noticed without resolving anything.
+The head of each lock carries a digest of the ranges it was made from, which tests/test_locks.py compares: a
+range edited without `make lock` is noticed without resolving anything.
 """
 
 from __future__ import annotations
