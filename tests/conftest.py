@@ -9,8 +9,9 @@ import hypothesis
 import pytest
 
 from tests.once import encoded_once, models_once
+from tests.skips import pytest_configure
 
-__all__ = ["encoded_once", "models_once"]
+__all__ = ["encoded_once", "models_once", "pytest_configure"]
 
 # Workers share the cores. If each computes with all of them, they spend most of their time on one another.
 if "PYTEST_XDIST_WORKER" in os.environ:

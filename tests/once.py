@@ -1,8 +1,8 @@
 """The models that ship with the harness, loaded once a session of tests and asked once for a text.
 
 Loading one takes a quarter of a second, which hundreds of small benchmarks would pay again. Only what ships
-is kept: ``tests/models`` loads and damages models of its own, and encodes without ``keep_values``, as the
-contract test of all steps does.
+and runs in torch is kept: ``tests/models`` loads and damages models of its own, hides the package of another
+backend, and encodes without ``keep_values``, as the contract test of all steps does.
 """
 
 # Nothing heavy is imported here: when numpy is loaded it reads the number of threads, which conftest.py sets.
@@ -38,7 +38,8 @@ def keep_models(patch):
     tokenizers = {}
 
     def loaded(model, *options):
-        return (load if model.name.startswith(SHIPPED) else load.__wrapped__)(model, *options)
+        kept = model.name.startswith(SHIPPED) and "openvino" not in options
+        return (load if kept else load.__wrapped__)(model, *options)
 
     def started(self, model):
         if not model.name.startswith(SHIPPED):

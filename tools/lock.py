@@ -2,10 +2,15 @@
 
 Run by `make lock`. Resolves in throw-away environments with plain pip; torch is resolved first and alone, so
 that the build already chosen for this machine is kept. The dev lock holds what is not in the first.
+
+The head of each lock carries a digest of the ranges it was made from, which tests/test_locks.py compares: a
+range edited without `make lock` is noticed without resolving anything.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -13,12 +18,28 @@ import tempfile
 import tomllib
 import venv
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 TORCH = "torch==2.13.0"
 RUNTIME_EXTRAS = ("pdfium", "tiktoken", "xlsx", "plots")
 DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "corpus", "peers", "dev")
-HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n"
+HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
+
+
+def ranges() -> tuple[list[str], list[str]]:
+    """The requirements of the runtime lock, and those that the development lock adds to it."""
+    project: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    runtime = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    runtime += [need for name in RUNTIME_EXTRAS for need in extras[name]]
+    dev = [need for name in DEV_EXTRAS for need in extras[name] if not need.startswith("ndcg-harness[")]
+    return runtime, dev
+
+
+def head() -> str:
+    """The first lines of a lock: who wrote it, and from which ranges."""
+    return HEAD.format(hashlib.sha256(json.dumps([TORCH, *ranges()]).encode()).hexdigest())
 
 
 def freeze(requirements: list[str]) -> list[str]:
@@ -37,15 +58,11 @@ def freeze(requirements: list[str]) -> list[str]:
 
 def main() -> None:
     """Resolve both locks and write them."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    runtime = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
-    runtime += [need for name in RUNTIME_EXTRAS for need in extras[name]]
+    runtime, dev = ranges()
     pins = freeze(runtime)
-    (ROOT / "requirements.lock").write_text(HEAD + "\n".join(pins) + "\n", encoding="utf-8")
-    dev = [need for name in DEV_EXTRAS for need in extras[name] if not need.startswith("ndcg-harness[")]
+    (ROOT / "requirements.lock").write_text(head() + "\n".join(pins) + "\n", encoding="utf-8")
     more = [pin for pin in freeze([*pins, *dev]) if pin not in pins]
-    text = HEAD + "-r requirements.lock\n" + "\n".join(more) + "\n"
+    text = head() + "-r requirements.lock\n" + "\n".join(more) + "\n"
     (ROOT / "requirements-dev.lock").write_text(text, encoding="utf-8")
     sys.stdout.write(f"{len(pins)} pins, {len(more)} more for development\n")
 

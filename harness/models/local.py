@@ -38,8 +38,8 @@ class LocalModel(ABC, Generic[Configured]):
         self._loaded: Any = None
 
     def describe(self) -> dict[str, str]:
-        """The model, for the run record."""
-        return self.model.describe()
+        """The model and what it computes in, for the run record."""
+        return {**self.model.describe(), "dtype": self.config.dtype, "backend": self.config.backend}
 
     @abstractmethod
     def loader(self) -> Load:

@@ -151,7 +151,12 @@ class Context:
                 self.artifacts.put("tried", key, True)
 
     def models(self) -> dict[str, dict[str, str]]:
-        """The models in use, by name, for the run record."""
+        """The models in use, by name, for the run record; one used in two ways also by what differs."""
         used = [encoder.describe() for encoder in self._encoders.values()]
         used += [scorer.describe() for scorer in self._rerankers.values()]
-        return {facts["name"]: facts for facts in used}
+        found: dict[str, dict[str, str]] = {}
+        for facts in used:
+            first = found.setdefault(facts["name"], facts)
+            if differs := [value for key, value in facts.items() if value != first.get(key)]:
+                found[f"{facts['name']} ({', '.join(differs)})"] = facts
+        return found

@@ -18,7 +18,7 @@ from harness.served import Request, ServedEstimate, fetch
 from harness.served.embedding import ServedEncoder
 from harness.served.reranking import ServedPairs
 from harness.store import KeyValue
-from harness.store.turn import Turn
+from harness.store.lock import Turn
 
 Served = ServedEncoder | ServedPairs
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
@@ -125,8 +125,15 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
         raise _not_kept(model)
     turn = Turn(context.cache.paid / f"{model.fingerprint[:32]}.turn")
     noted = False
+
+    def taken() -> bool:
+        try:
+            return turn.take()
+        except OSError as error:
+            raise _not_kept(model) from error
+
     try:
-        while not turn.take():
+        while not taken():
             if not noted:
                 noted = True
                 context.reporter.note(
@@ -136,7 +143,7 @@ def _turn(store: KeyValue, model: Served, context: Context) -> Iterator[None]:
             time.sleep(_POLL)
         yield
     finally:
-        turn.close()
+        turn.end()
 
 
 def _not_kept(model: Served) -> StoreError:

@@ -2,7 +2,8 @@
 
 What is being written lies in a folder of its own, ``.partial-<random>``, beside the place it will take:
 
-    owner        the name of that place; locked by the process that writes, for as long as it lives
+    owner        the name of that place
+    lock         held by the process that writes, for as long as it lives
     new/         what is being written
     whole-*/     a finished folder that waits for its place, or an earlier one that was taken from it
 
@@ -31,7 +32,7 @@ from harness.store.lock import Lock, lock
 # Gives the new name of an earlier folder that was replaced (``keep(current, earlier)``).
 Keep = Callable[[Path, Path], str | None]
 
-_OWNER = "owner"
+_OWNER, _LOCK = "owner", "lock"
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
@@ -66,11 +67,10 @@ def replace_folder(path: Path, keep: Keep | None = None) -> Iterator[Path]:
 
 
 def _owned(partial: Path, name: str) -> Lock:
-    owner = partial / _OWNER
     # a process that cleans up may hold it for a moment
-    held = lock(owner, wait=True)
+    held = lock(partial / _LOCK, wait=True)
     assert held is not None, "waited for"
-    owner.write_text(name, encoding="utf-8", errors="surrogateescape")
+    (partial / _OWNER).write_text(name, encoding="utf-8", errors="surrogateescape")
     return held
 
 
@@ -128,7 +128,9 @@ def _recover(parent: Path, keep: Keep | None) -> None:
             if not owner.exists():
                 _forget(partial)
                 continue
-            held = lock(owner, create=False)
+            # an earlier version locked the owner itself
+            own = partial / _LOCK
+            held = lock(own if own.exists() else owner, create=False)
         except OSError:
             # another run is putting it in order
             continue

@@ -23,8 +23,8 @@ from harness.kinds import problem_in
 from harness.store.artifacts import canonical, key_of
 from harness.store.faults import sqlite_kind
 from harness.store.ledger_schema import prepare
+from harness.store.lock import Turn
 from harness.store.sent_batches import SentBatches
-from harness.store.turn import Turn
 from harness.store.wal import explained, transaction
 from harness.types import MAX_GRADE, LlmAnswer, LlmCall
 
@@ -103,7 +103,7 @@ class Ledger:
     def close(self) -> None:
         """End all turns of this object and close the file."""
         for turn in self._turns.values():
-            turn.close()
+            turn.end()
         self._turns.clear()
         self._db.close()
 
@@ -171,9 +171,9 @@ class Ledger:
             if model not in self._turns:
                 self._turns[model] = Turn(path)
             taken = self._turns[model].take()
-        except sqlite3.DatabaseError as error:
+        except OSError as error:
             raise LlmError(
-                f"{path}, the lock file of the ledger, cannot be used: {error}. Make the folder "
+                f"{path}, the lock file of the ledger, cannot be used: {error.strerror}. Make the folder "
                 "and the file writable, or remove the file while no run is judging."
             ) from error
         if taken:

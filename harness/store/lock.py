@@ -1,7 +1,8 @@
 """Advisory locks on files: the kernel drops them when their process ends, however it ends.
 
 No lock outlives a kill, so a dead owner is never taken for a live one; a process id that was used again,
-or one on another machine, cannot be mistaken for it.
+or one on another machine, cannot be mistaken for it. On Windows nobody else reads a locked file,
+so what others have to read is not in it; and what is shared excludes no one there.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import errno
 import os
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 try:
     import fcntl
-except ImportError:  # Windows has no flock: nothing is locked there
+except ImportError:  # Windows: filelock has no shared lock there, so that those exclude no one
     fcntl = None  # type: ignore[assignment]
 
 # file systems that cannot lock, among them some network ones
@@ -54,7 +57,7 @@ def lock(path: Path, *, shared: bool = False, wait: bool = False, create: bool =
     while True:
         handle = _open(path, shared, create)
         try:
-            sure = _flock(handle, shared, wait)
+            sure = _take(handle, shared, wait)
             current = _is_at(handle, path)
         except BaseException:
             os.close(handle)
@@ -76,13 +79,14 @@ def _open(path: Path, shared: bool, create: bool) -> int:
         raise
 
 
-def _flock(handle: int, shared: bool, wait: bool) -> bool | None:
-    """True: locked; False: this file system has no locks; None: somebody else holds it."""
-    if fcntl is None:
-        return False
-    how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+def _take(handle: int, shared: bool, wait: bool) -> bool | None:
+    """True: locked; False: this file system has no such locks; None: somebody else holds it."""
     try:
-        fcntl.flock(handle, how)
+        if not shared:
+            return lock_descriptor(handle, blocking=wait) or None
+        if fcntl is None:
+            return False
+        fcntl.flock(handle, fcntl.LOCK_SH | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return None
     except OSError as error:
@@ -98,3 +102,32 @@ def _is_at(handle: int, path: Path) -> bool:
     except FileNotFoundError:
         return False
     return os.path.samestat(os.fstat(handle), there)
+
+
+class Turn:
+    """A lock that is taken and given back many times by one object; only one holds it at a time.
+
+    Raises OSError where the file cannot be opened, or where the file system has no locks: what is bought in
+    a turn would be bought twice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._held: Lock | None = None
+
+    def take(self) -> bool:
+        """Take the turn without waiting; False when it is taken, also by this object."""
+        if self._held is not None:
+            return False
+        held = lock(self._path)
+        if held is not None and not held.sure:
+            held.release()
+            raise OSError(errno.ENOLCK, "this file system has no locks", str(self._path))
+        self._held = held
+        return held is not None
+
+    def end(self) -> None:
+        """Let others have it; nothing happens when it was not taken."""
+        if self._held is not None:
+            self._held.release()
+            self._held = None

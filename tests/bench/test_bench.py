@@ -78,7 +78,9 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
         for stage in ("retrieve", "rerank"):
             assert (folder / "runs" / f"{setting}.{stage}.trec").read_text()
     record = json.loads((folder / "record.json").read_text())
-    assert record["models"]["embedded:all-MiniLM-L6-v2"]["fingerprint"]
+    model = record["models"]["embedded:all-MiniLM-L6-v2"]
+    assert model["fingerprint"]
+    assert (model["dtype"], model["backend"]) == ("float32", "torch")
     assert set(record["timings"]) >= {
         "parse",
         "labels",

@@ -11,7 +11,9 @@ from harness.models import ModelTokenizer, resolve
 from harness.models.computing import length_sorted_batches
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.resolve import EMBEDDED
+from harness.progress import Silent
 from harness.report.trec import strictly_falling
+from harness.running.context import Context
 from harness.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank
 from harness.search.rerank.late_interaction import max_sim
 from harness.types import NOT_SCORED, Ranking
@@ -165,3 +167,16 @@ def test_a_reranker_in_half_precision_is_close_and_is_kept_apart():
     half = LateInteractionScorer(LateInteractionConfig(dtype="bfloat16"))
     np.testing.assert_allclose(half.score(pairs), full.score(pairs), atol=0.02)
     assert full.fingerprint != half.fingerprint
+
+
+def test_the_record_names_what_each_model_computes_in_also_where_one_computes_in_two_ways(tmp_path):
+    context = Context.at(tmp_path, Silent())
+    for dtype in ("float32", "bfloat16"):
+        context.encoder(EmbedConfig(model=MINILM, dtype=dtype))
+    context.encoder(EmbedConfig(model=MINILM, batch_tokens=64))
+    models = context.models()
+    assert {name: (facts["dtype"], facts["backend"]) for name, facts in models.items()} == {
+        MINILM: ("float32", "torch"),
+        f"{MINILM} (bfloat16)": ("bfloat16", "torch"),
+    }
+    assert {facts["name"] for facts in models.values()} == {MINILM}

@@ -37,7 +37,9 @@ section({
   render() {
     const r = DATA.record;
     const labels = labelsTable();
-    const models = Object.values(r.models || {}).map((m) => [m.name, `${m.origin || ''} ${m.fingerprint || ''}`.trim()]);
+    const models = Object.values(r.models || {}).map((m) => [
+      m.name, [m.origin, m.dtype, m.backend, m.fingerprint].filter(Boolean).join(' '),
+    ]);
     const flat = Object.entries(DATA.counts).filter(([, value]) => typeof value === 'number');
     return [
       h('p.lede', null, 'Everything that is needed to get these numbers again; ', h('code', null, 'record.json'), ' in the same folder has it in full.'),
