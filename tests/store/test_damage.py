@@ -274,4 +274,6 @@ def test_a_folder_in_place_of_vectors_is_named(tmp_path):
     faults = Faults()
     (tmp_path / "v.sqlite").mkdir()
     KeyValue(tmp_path / "v.sqlite", faults).close()
-    assert "v.sqlite is a folder, not a file" in faults.sentences()[0]
+    (sentence,) = faults.sentences()
+    assert "v.sqlite is a folder, not a file" in sentence
+    assert "scores may differ in their last digits" in sentence
