@@ -72,7 +72,8 @@ def import_(args: argparse.Namespace) -> int:
     from harness.terminal import print_line
 
     try:
-        refuse_special(args.file)
+        if args.file.exists():
+            refuse_special(args.file)
         with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
