@@ -6,6 +6,8 @@ import sys
 import pytest
 
 from harness.store import CacheLayout
+from harness.store.atomic import write_bytes
+from harness.store.seal import seal
 from tests.command import exit_code, printed, refused
 
 
@@ -149,7 +151,7 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     (chroma / "abc-1").mkdir(parents=True)
     (chroma / "abc-1" / "data").write_bytes(b"x" * 2_000_000)
     (chroma / "def-2").mkdir()
-    (chroma / "def.json").write_text('{"folder": "def-2", "sha256": ""}')
+    write_bytes(chroma / "def.pointer", seal(b"def", b'{"folder": "def-2", "sha256": ""}'))
     (layout.artifacts / "chunks").mkdir(parents=True)
     (layout.artifacts / "chunks" / ".partial-1").write_text("half")
     (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
@@ -160,7 +162,7 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     assert "2 half-written or damaged items removed" in printed(
         capsys, "cache", "--cache", tmp_path, "--tidy"
     )
-    assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.json"]
+    assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.pointer"]
     assert list((layout.artifacts / "chunks").iterdir()) == []
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]

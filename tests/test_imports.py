@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 HARNESS = Path(__file__).parent.parent / "harness"
-SHARED = {"types", "errors", "finite_number", "kinds", "printable", "progress", "stopping"}
+SHARED = {"types", "errors", "finite_number", "kinds", "printable", "progress", "regular_file", "stopping"}
 HEAVY = {
     "chromadb",
     "torch",
@@ -43,6 +43,7 @@ ALLOWED = {
     "progress": set(),
     "stopping": set(),
     "streams": set(),
+    "regular_file": {"errors"},
     "faults": {"__version__", "printable"},
     "text": {"errors", "types"},
     "stats": set(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.config import BenchConfig
+from harness.regular_file import file_sha256
 from harness.running.corpus import input_files
 
 # These name outputs, not inputs.
@@ -30,11 +30,11 @@ def input_hashes(config: BenchConfig) -> dict[str, str]:
 
 
 def file_hashes(files: Iterable[Path]) -> dict[str, str]:
-    """The sha256 of files by their path; raises OSError for one that cannot be read."""
+    """The sha256 of files by their path; raises CorpusError or OSError for one that cannot be read."""
     paths = list(files)
     # hashing leaves Python free, so that all processors are used
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return dict(zip(map(str, paths), pool.map(_sha256, paths), strict=True))
+        return dict(zip(map(str, paths), pool.map(file_sha256, paths), strict=True))
 
 
 def _texts(value: Any) -> Iterator[Path]:
@@ -59,8 +59,3 @@ def _is_file(path: Path) -> bool:
     except OSError:
         # too long for a file name
         return False
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

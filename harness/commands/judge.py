@@ -66,11 +66,14 @@ def export(args: argparse.Namespace) -> int:
 def import_(args: argparse.Namespace) -> int:
     """Add the lines of an export to the ledger."""
     from harness.errors import JudgeError
+    from harness.regular_file import refuse_special
     from harness.store import CacheLayout
     from harness.store.ledger import Ledger
     from harness.terminal import print_line
 
     try:
+        if args.file.exists():
+            refuse_special(args.file)
         with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:

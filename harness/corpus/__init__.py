@@ -24,5 +24,5 @@ from harness.corpus.parsers import (
 from harness.corpus.parsing import ParsingConfig
 from harness.corpus.placing import PlacedHit, place_hits
 from harness.corpus.queries import QuerySet, SplitConfig, read_queries
-from harness.corpus.reading import refuse_special
 from harness.corpus.text import ParsedDocument
+from harness.regular_file import refuse_special

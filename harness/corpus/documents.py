@@ -13,8 +13,8 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath
 
 from harness.corpus.formats import FORMAT_SUFFIXES
-from harness.corpus.reading import refuse_special
 from harness.errors import CorpusError
+from harness.regular_file import refuse_special
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.corpus.reading import refuse_special
 from harness.errors import CorpusError
+from harness.regular_file import refuse_special
 from harness.text.records import delimited_text
 
 

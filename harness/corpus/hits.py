@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from harness.corpus.reading import refuse_special
 from harness.corpus.table import (
     TABLES,
     Row,
@@ -21,6 +20,7 @@ from harness.corpus.table import (
     whole_number,
 )
 from harness.errors import CorpusError
+from harness.regular_file import refuse_special
 
 PLACES = ("start", "page", "text")
 # No valid row takes more than this; a damaged file may claim any number.

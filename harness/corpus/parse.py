@@ -9,7 +9,7 @@ from typing import Any
 from harness.corpus.documents import DocumentFile, refuse_unknown
 from harness.corpus.formats import Format, format_of
 from harness.corpus.parsers import ParserConfig, release_of, suffixes_of
-from harness.corpus.reading import read_utf8, refuse_special
+from harness.corpus.reading import read_utf8
 from harness.corpus.text import (
     STATS_FORMAT,
     TEXT_FORMAT,
@@ -22,6 +22,7 @@ from harness.corpus.text import (
 )
 from harness.corpus.worker_process import OnPage
 from harness.errors import CorpusError
+from harness.regular_file import refuse_special
 from harness.types import Document
 
 _BOM = "\ufeff"

@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from harness.errors import CorpusError
-
-_KINDS = (
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISDIR, "a folder"),
-)
-
-
-def refuse_special(path: Path) -> None:
-    """Raise CorpusError unless ``path`` is a regular file: a pipe can be read only once, and may not end."""
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-    if not stat.S_ISREG(mode):
-        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no regular file")
-        raise CorpusError(f"{path}: is {kind}, not a file. Write the content to a file and name that.")
+from harness.regular_file import refuse_special
 
 
 def read_utf8(path: Path) -> str:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.corpus.reading import read_utf8, refuse_special
+from harness.corpus.reading import read_utf8
 from harness.errors import CorpusError
+from harness.regular_file import refuse_special
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]

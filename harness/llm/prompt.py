@@ -10,11 +10,14 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, CorpusError
 from harness.kinds import StageConfig, problem_in
 from harness.llm.form import TextForm
+from harness.regular_file import refuse_special
 
 SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
+
+_MOST_BYTES = 1_000_000
 
 P = TypeVar("P", bound=StageConfig)
 
@@ -32,7 +35,12 @@ def prompt_path(name: str, folder: Path) -> Path:
 def read_content(name: str, folder: Path, whose: str) -> bytes:
     """The content of a prompt file of ``whose``, such as ``a judge``; raises ConfigError."""
     try:
-        content = prompt_path(name, folder).read_bytes()
+        path = prompt_path(name, folder)
+        if path.exists():
+            refuse_special(path, _MOST_BYTES)
+        content = path.read_bytes()
+    except CorpusError as error:
+        raise ConfigError(f"The prompt of {whose}: {error}") from error
     except OSError as error:
         raise ConfigError(
             f"The prompt {name!r} of {whose} cannot be read ({error.strerror}). Built in: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,13 +28,13 @@ from harness.corpus import (
     read_queries,
     refusal,
     refuse_disputed,
-    refuse_special,
     suffixes_of,
 )
 from harness.corpus.formats import libraries_of
 from harness.corpus.table import suggestion
 from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge import LabelsConfig
+from harness.regular_file import file_sha256, refuse_special
 from harness.report import counted
 from harness.running.context import Context
 from harness.running.text_warnings import report_text
@@ -178,11 +177,11 @@ def read_documents(
     """The documents as a parser reads them, those it cannot, and the sha256 of all files by path."""
     with context.timed("parse"):
         files = _files(config, parser, context.reporter.note, inputs.read)
-        hashes = {str(item.path): _sha256(item.path) for item in files}
+        hashes = {str(item.path): file_sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
         documents = [item.document for item in parsed]
         inputs.queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
-    return parsed, skipped, hashes | {str(path): _sha256(path) for path in inputs.read}
+    return parsed, skipped, hashes | {str(path): file_sha256(path) for path in inputs.read}
 
 
 def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[Document]:
@@ -208,7 +207,7 @@ def read_texts(
             ids = [file.doc_id for file in files]
             raise CorpusError(f"Unknown document: {only!r}{suggestion(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
-    return _parse(config, parser, context, files, {str(item.path): _sha256(item.path) for item in files})
+    return _parse(config, parser, context, files, {str(item.path): file_sha256(item.path) for item in files})
 
 
 def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: None) -> list[DocumentFile]:
@@ -321,8 +320,3 @@ def _refused(
             refused.append(SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
             del by_id[file.doc_id]
     return refused
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -44,7 +44,7 @@ class Artifacts:
         path = self.path(kind, key)
         try:
             packed = path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
             # a bad sector, or not a file

@@ -10,18 +10,21 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.store.atomic import TEMPORARY, write_text
+from harness.store.atomic import TEMPORARY, write_bytes
 from harness.store.faults import Faults
+from harness.store.seal import seal, unseal
 from harness.types import Slot
 
 _WHAT = "indexes"
+_POINTER = ".pointer"
 
 
 class CollectionFolders:
     """Collections below ``folder``, found by the key of their content.
 
     A collection is filled under a name of its own; a pointer file with its checksum, written last, makes it
-    the one that its key stands for. So a collection cut short by a kill is never used, and two runs do not
+    the one that its key stands for; it is sealed with that key, so that under another key it is damage, and
+    the collection is built again. So a collection cut short by a kill is never used, and two runs do not
     share a half one. Chroma writes to a database that it only reads: a stored collection is checked, and a
     copy of it is opened, so that what is stored stays as it is, and a cache that is read-only will do.
     """
@@ -42,7 +45,10 @@ class CollectionFolders:
 
     def remove_unfinished(self) -> int:
         """Delete folders that no pointer names; returns how many. Not while a run is going on."""
-        pointed = {_target(pointer)[0] for pointer in self._folder.glob("*.json")}
+        pointed = {_target(pointer)[0] for pointer in self._folder.glob(f"*{_POINTER}")}
+        # pointers once were JSON that did not hold their key
+        for old in self._folder.glob("*.json"):
+            old.unlink()
         left = [path for path in self._folder.glob("*-*") if path.is_dir() and path.name not in pointed]
         for path in left:
             _remove(path)
@@ -102,19 +108,20 @@ class _Fresh:
             return
         path = self.folder / f"{self.key[:16]}-{uuid.uuid4().hex[:8]}"
         (self.scratch / "collection").rename(path)
-        write_text(pointer, json.dumps({"folder": path.name, "sha256": _digest(path)}))
+        content = json.dumps({"folder": path.name, "sha256": _digest(path)}).encode()
+        write_bytes(pointer, seal(self.key.encode(), content))
         if name:
             _remove(self.folder / name)
 
 
 def _pointer(folder: Path, key: str) -> Path:
-    return folder / f"{key}.json"
+    return folder / f"{key}{_POINTER}"
 
 
 def _target(pointer: Path) -> tuple[str, str]:
-    """The folder that a pointer names and its checksum; two empty strings where it cannot be read."""
+    """The folder that a pointer names and its checksum; two empty strings where it is damaged."""
     try:
-        content = json.loads(pointer.read_text(encoding="utf-8"))
+        content = json.loads(unseal(pointer.stem.encode(), pointer.read_bytes()) or b"")
         name, digest = content["folder"], content["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return "", ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.errors import StoreError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP})
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
@@ -28,12 +29,16 @@ class Faults:
 
     def not_kept(self, path: Path, reason: object) -> None:
         """The cache cannot be written."""
-        self._not_kept = self._not_kept or f"{path}: {reason}"
+        self._not_kept = self._not_kept or f"{path}: {in_the_way(path) or reason}"
 
     def cannot_write(self, path: Path, error: OSError) -> None:
         """Note a cache that cannot be written; raises StoreError for a full disk, else ``error`` itself."""
         if error.errno in _FULL:
             raise disk_full(path, error.strerror) from error
+        if error.errno in _IN_THE_WAY and (obstacle := in_the_way(path)):
+            raise StoreError(
+                f"{path} cannot be written: {obstacle}. Remove it, or name another folder as cache."
+            ) from error
         if error.errno not in _NOT_WRITABLE:
             raise error
         self.not_kept(path, error.strerror)
@@ -51,9 +56,21 @@ class Faults:
             )
         if self._not_kept:
             sentences.append(
-                f"the cache cannot be written ({self._not_kept}); computed results are not kept."
+                f"the cache cannot be written ({self._not_kept}); computed results are not kept. Models "
+                "compute them again in other batches, so scores may differ in their last digits from those "
+                "of a run with a cache. Make it writable to get the same numbers."
             )
         return sentences
+
+
+def in_the_way(path: Path) -> str:
+    """What keeps a file from being at ``path``, such as a folder or a link to nothing; '' if nothing does."""
+    for place in (*reversed(path.parents), path):
+        if place.is_symlink() and not place.exists():
+            return f"{place} is a link to {place.readlink()}, which is not there"
+        if place != path and place.exists() and not place.is_dir():
+            return f"{place} is a file, not a folder"
+    return f"{path} is a folder, not a file" if path.is_dir() else ""
 
 
 def disk_full(path: Path, reason: object) -> StoreError:

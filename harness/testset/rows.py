@@ -8,10 +8,10 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.corpus.reading import refuse_special
 from harness.corpus.table import FaultsOfRows, Row, check_offsets, plain_cell, read_table
 from harness.errors import CorpusError
 from harness.labelling.rows import spreadsheet_safe
+from harness.regular_file import refuse_special
 from harness.text.records import delimited_text
 from harness.types import MAX_GRADE
 

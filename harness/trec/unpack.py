@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +29,8 @@ def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     gzip file that is damaged, or unpacks to more than a hundred times its size.
     """
     with path.open("rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
+            raise TrecError(f"{path}: is a device, not a file. Write the content to a file and name that.")
         if file.peek(2)[:2] != _MAGIC:
             yield file
             return

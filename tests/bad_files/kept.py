@@ -40,7 +40,7 @@ KINDS = {
         {"j.jsonl": LEDGER},
         {
             "missing": "{file} cannot be read: No such file or directory. Export it again.",
-            "a folder": "{file} cannot be read: Is a directory. Export it again.",
+            "a folder": "{file}: is a folder, not a file. Write",
             "empty": "",
             "not UTF-8": "{file} cannot be read: 'utf-8' codec can't decode … Export it again.",
             "NUL bytes": "{file}, line 1: not a judgment of this ledger (… Nothing was imported.",

@@ -35,7 +35,7 @@ KINDS = {
         | {"synonyms.txt": "pump, feeder\n"},
         {
             "missing": "bench.yaml:6: retrieve: synonyms: {file} cannot be read (No such … Correct",
-            "a folder": "bench.yaml:6: retrieve: synonyms: {file} cannot be read (Is a directory). Correct",
+            "a folder": "bench.yaml:6: retrieve: synonyms: {file}: is a folder, not a file. Write",
             "not UTF-8": "bench.yaml:6: retrieve: synonyms: {file} is not UTF-8 (offset 1). Save it as UTF-8",
             **dict.fromkeys(("empty", "only a header", "NUL bytes"), ""),
         },
@@ -47,7 +47,7 @@ KINDS = {
         {
             "missing": AT + "The prompt '{file}' of a judge cannot be read (No such file … or give the path",
             "a folder": AT
-            + "The prompt '{file}' of a judge cannot be read (Is a directory). … or give the path",
+            + "The prompt of a judge: {file}: is a folder, not a file. Write",
             "empty": AT + "The prompt file {file} is not a mapping of fields such as `user: …",
             "only a header": AT + "The prompt file {file} cannot be used: user: Field required. Correct it",
             "not UTF-8": AT + "The prompt file {file} cannot be read: … continuation byte … Save it as UTF-8",

@@ -5,9 +5,15 @@ import socket
 
 import pytest
 
+from harness.bench.inputs import file_hashes
 from harness.corpus import DocumentFile, PypdfConfig, SplitConfig, parse_document, read_labels, read_queries
-from harness.corpus.reading import read_utf8, refuse_special
-from harness.errors import CorpusError, LabelError
+from harness.corpus.reading import read_utf8
+from harness.errors import ConfigError, CorpusError, LabelError
+from harness.judge.prompting import load_prompt
+from harness.regular_file import MOST_BYTES, file_sha256, refuse_special
+from harness.search.retrieve import Bm25Config
+from harness.trec.ids import TrecError
+from harness.trec.unpack import open_unpacked
 
 
 def test_line_ends_and_byte_order_mark_stay(write):
@@ -62,3 +68,29 @@ def test_what_is_no_regular_file_is_refused_immediately(tmp_path):
         read_labels(tmp_path / "pipe.csv")
     with pytest.raises(CorpusError, match="is a pipe"):
         parse_document(DocumentFile("pipe", tmp_path / "pipe.pdf"), PypdfConfig())
+
+
+def test_files_are_checked_before_they_are_hashed(tmp_path):
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    with pytest.raises(CorpusError, match=r"zero.csv: is a device, not a file"):
+        file_hashes([tmp_path / "zero.csv"])
+    (tmp_path / "zero.yaml").symlink_to("/dev/zero")
+    with pytest.raises(ConfigError, match=r"zero.yaml: is a device, not a file"):
+        load_prompt(str(tmp_path / "zero.yaml"))
+    with (
+        pytest.raises(TrecError, match=r"zero.csv: is a device, not a file"),
+        open_unpacked(tmp_path / "zero.csv"),
+    ):
+        pass
+    with pytest.raises(ValueError, match=r"zero.csv: is a device, not a file"):
+        Bm25Config(synonyms=tmp_path / "zero.csv")
+
+
+def test_a_file_that_is_too_large_and_a_link_to_nothing_are_refused(tmp_path):
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    with pytest.raises(CorpusError, match=r"large.csv: has 4,294,967,297 bytes; at most 4,294,967,296"):
+        file_sha256(tmp_path / "large.csv")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(CorpusError, match=r"link to .*gone.csv, which is not there"):
+        file_sha256(tmp_path / "link.csv")

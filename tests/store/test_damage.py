@@ -18,6 +18,7 @@ from harness.errors import StoreError
 from harness.search.retrieve import ChromaConfig, ChromaRetriever
 from harness.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
+from harness.store.seal import seal
 from harness.types import Query
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
@@ -158,18 +159,18 @@ QUERIES = [Query(f"q{i}", "text", "train", True) for i in range(4)]
 VECTORS = np.random.default_rng(3).normal(size=(60, 8)).astype(np.float32)
 
 
-def retrieve(folder, faults):
-    ids = tuple(f"d:{i}-{i + 1}" for i in range(len(VECTORS)))
+def retrieve(folder, faults, key="a" * 64, vectors=VECTORS):
+    ids = tuple(f"d:{i}-{i + 1}" for i in range(len(vectors)))
     passages = Passages(ids, tuple("t" for _ in ids), tuple(1 for _ in ids), "p")
     # what the retriever asks of a run: the place of its index and the name of its content
     tools = SimpleNamespace(
-        index=CollectionFolders(folder, faults).slot, fingerprint=lambda _: "f", key=lambda *_: "a" * 64
+        index=CollectionFolders(folder, faults).slot, fingerprint=lambda _: "f", key=lambda *_: key
     )
-    with ChromaRetriever(ChromaConfig(top_k=5)).opened(passages, VECTORS, tools) as search:
+    with ChromaRetriever(ChromaConfig(top_k=5)).opened(passages, vectors, tools) as search:
         return search(QUERIES, VECTORS[:4])
 
 
-@pytest.mark.parametrize("name", ["*.json", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
+@pytest.mark.parametrize("name", ["*.pointer", "*/chroma.sqlite3", "*/*/data_level0.bin", "*/*/header.bin"])
 def test_a_damaged_index_is_built_again(tmp_path, name):
     expected = retrieve(tmp_path, Faults())
     faults = Faults()
@@ -185,16 +186,32 @@ def test_a_damaged_index_is_built_again(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"folder": 1, "sha256": ""}', '{"folder": "../x"}', "\0"]
+    "content", [b"", b"[]", b"{}", b'{"folder": 1, "sha256": ""}', b'{"folder": "../x"}', b"\0"]
 )
-def test_a_damaged_pointer_leads_nowhere(tmp_path, content):
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_damaged_pointer_leads_nowhere(tmp_path, content, sealed):
     folder = tmp_path / "chroma"
     expected = retrieve(folder, Faults())
     (tmp_path / "x").mkdir()
-    (folder / f"{'a' * 64}.json").write_text(content)
+    (folder / f"{'a' * 64}.pointer").write_bytes(seal(b"a" * 64, content) if sealed else content)
     assert retrieve(folder, Faults()) == expected
     assert CollectionFolders(folder).remove_unfinished() == 1
     assert (tmp_path / "x").is_dir()
+
+
+def test_swapped_pointers_to_indexes_are_damage(tmp_path):
+    few = VECTORS[:20]
+    expected = retrieve(tmp_path, Faults()), retrieve(tmp_path, Faults(), "b" * 64, few)
+    one, other = tmp_path / f"{'a' * 64}.pointer", tmp_path / f"{'b' * 64}.pointer"
+    swapped = other.read_bytes(), one.read_bytes()
+    one.write_bytes(swapped[0])
+    other.write_bytes(swapped[1])
+    faults = Faults()
+    assert (retrieve(tmp_path, faults), retrieve(tmp_path, faults, "b" * 64, few)) == expected
+    assert "2 of indexes" in faults.sentences()[0]
+    faults = Faults()
+    assert retrieve(tmp_path, faults) == expected[0]
+    assert faults.sentences() == []
 
 
 _AS_NOBODY = """
@@ -238,3 +255,25 @@ def test_a_cache_that_cannot_be_written_is_read():
     (message,) = json.loads(written)
     assert "cannot be written" in message
     assert "not kept" in message
+
+
+@pytest.mark.parametrize("way", ["a file", "a link", "a folder"])
+def test_what_is_in_the_way_of_the_cache_is_named(tmp_path, way):
+    cache = tmp_path / "cache"
+    if way == "a file":
+        cache.write_text("x")
+    elif way == "a link":
+        cache.symlink_to(tmp_path / "gone")
+    else:
+        Artifacts(cache).path("kind", "k").mkdir(parents=True)
+    with pytest.raises(StoreError, match=f"is {way}.*Remove it, or name another folder"):
+        Artifacts(cache).put("kind", "k", 1)
+
+
+def test_a_folder_in_place_of_vectors_is_named(tmp_path):
+    faults = Faults()
+    (tmp_path / "v.sqlite").mkdir()
+    KeyValue(tmp_path / "v.sqlite", faults).close()
+    (sentence,) = faults.sentences()
+    assert "v.sqlite is a folder, not a file" in sentence
+    assert "scores may differ in their last digits" in sentence

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tools.soak.attack import Attack, Outcome
+from tools.soak.cache import full_disk, swapped_pointers
 from tools.soak.files import damaged_results, hostile_configs, mutated_pdfs, mutated_scores
 from tools.soak.runs import at_once, flipped_bits, kills
 
@@ -25,6 +26,8 @@ ATTACKS = (
     Attack("mutated runs and judgments", mutated_scores, 1.0),
     Attack("kills", kills, 25.0),
     Attack("flipped bits in the cache", flipped_bits, 8.0),
+    Attack("swapped pointers to indexes", swapped_pointers, 12.0),
+    Attack("disk almost full", full_disk, 8.0),
     Attack("runs at once", at_once, 8.0),
 )
 

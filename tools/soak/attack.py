@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 # A command may succeed, explain a problem, or refuse its arguments; anything else is a fault.
@@ -61,8 +62,8 @@ class Attack:
     seconds: float
 
 
-def harness(*arguments: str | Path, cwd: Path | None = None) -> Ended:
-    """Run the command line in a process of its own, with a bound on its time and memory."""
+def harness(*arguments: str | Path, cwd: Path | None = None, largest_file: int = 0) -> Ended:
+    """Run the command line in a process of its own, with a bound on its time, memory and files (in bytes)."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", "harness", *map(str, arguments)],
@@ -71,7 +72,7 @@ def harness(*arguments: str | Path, cwd: Path | None = None) -> Ended:
             capture_output=True,
             timeout=SECONDS,
             check=False,
-            preexec_fn=_bounded,
+            preexec_fn=partial(_bounded, largest_file),
         )
     except subprocess.TimeoutExpired:
         return Ended(None, "", "")
@@ -134,8 +135,12 @@ def mutate(data: bytes, dice: random.Random) -> bytes:
     return b""
 
 
-def _bounded() -> None:
+def _bounded(largest_file: int = 0) -> None:
     import resource
+
+    if largest_file:
+        # Python ignores SIGXFSZ: a write beyond the bound fails with EFBIG
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 

@@ -8,10 +8,10 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from harness.corpus.parsers.pdf_file import PdfPages
-from harness.corpus.reading import refuse_special
 from harness.corpus.worker_process import OnPage
 from harness.custom.code import CodeConfig, call_function, contract_error
 from harness.errors import CorpusError, HarnessError
+from harness.regular_file import refuse_special
 
 
 class PythonParserConfig(CodeConfig):

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 
+from harness.errors import CorpusError
 from harness.kinds import StageConfig
+from harness.regular_file import refuse_special
 from harness.search.analyse import (
     ANALYSER_TEXT,
     Analyser,
@@ -66,7 +68,11 @@ def _text_of(key: str, path: Path | None) -> str:
     if path is None:
         return ""
     try:
+        if path.exists():
+            refuse_special(path)
         return path.read_text(encoding="utf-8-sig")
+    except CorpusError as error:
+        raise ValueError(f"{key}: {error}") from error
     except OSError as error:
         raise ValueError(f"{key}: {path} cannot be read ({error.strerror}). Correct the name") from error
     except UnicodeDecodeError as error:
