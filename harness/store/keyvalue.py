@@ -119,21 +119,14 @@ class KeyValue:
             return work()
         except sqlite3.DatabaseError as error:
             if sqlite_kind(error) not in _DAMAGE:
-                raise self._translated(error) from error
+                raise _translated(error, self._path) from error
             self._db.close()
             self._condemn(self._path)
             self._path, self._db = self._open()
         try:
             return work()
         except sqlite3.DatabaseError as error:
-            raise self._translated(error) from error
-
-    def _translated(self, error: sqlite3.DatabaseError) -> Exception:
-        if sqlite_kind(error) == sqlite3.SQLITE_FULL:
-            return disk_full(self._path, error)
-        if sqlite_kind(error) in _READ_ONLY:
-            return _UnwritableError(str(error))
-        return StoreError(f"{self._path} cannot be used ({error}). Remove it: it only caches.")
+            raise _translated(error, self._path) from error
 
     def _open(self) -> tuple[Path, sqlite3.Connection]:
         for path in _generations(self._asked_for):
@@ -143,7 +136,8 @@ class KeyValue:
                 return path, self._connect(path)
             except sqlite3.DatabaseError as error:
                 if sqlite_kind(error) not in _DAMAGE:
-                    raise self._translated(error) from error
+                    # the file is not ours yet, so it is named as it was tried
+                    raise _translated(error, path) from error
                 if not self._condemn(path):
                     break
         return self._asked_for, _prepared(sqlite3.connect(":memory:", isolation_level=None))
@@ -188,6 +182,14 @@ class KeyValue:
 
 class _UnwritableError(Exception):
     """The file can be read, and not written."""
+
+
+def _translated(error: sqlite3.DatabaseError, path: Path) -> Exception:
+    if sqlite_kind(error) == sqlite3.SQLITE_FULL:
+        return disk_full(path, error)
+    if sqlite_kind(error) in _READ_ONLY:
+        return _UnwritableError(str(error))
+    return StoreError(f"{path} cannot be used ({error}). Remove it: it only caches.")
 
 
 def remove_condemned(folder: Path) -> int:

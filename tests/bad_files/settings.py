@@ -46,8 +46,7 @@ KINDS = {
         bench(JUDGE) | {"own.yaml": PROMPT},
         {
             "missing": AT + "The prompt '{file}' of a judge cannot be read (No such file … or give the path",
-            "a folder": AT
-            + "The prompt of a judge: {file}: is a folder, not a file. Write",
+            "a folder": AT + "The prompt of a judge: {file}: is a folder, not a file. Write",
             "empty": AT + "The prompt file {file} is not a mapping of fields such as `user: …",
             "only a header": AT + "The prompt file {file} cannot be used: user: Field required. Correct it",
             "not UTF-8": AT + "The prompt file {file} cannot be read: … continuation byte … Save it as UTF-8",
