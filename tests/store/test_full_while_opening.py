@@ -16,5 +16,5 @@ def test_the_file_is_named(kind, tmp_path, monkeypatch):
         raise error
 
     monkeypatch.setattr(keyvalue, "_prepared", full)
-    with pytest.raises(HarnessError, match="vectors.sqlite"):
+    with pytest.raises(HarnessError, match=r"vectors\.sqlite"):
         keyvalue.KeyValue(tmp_path / "vectors.sqlite")
