@@ -33,6 +33,9 @@ class StageConfig(BaseModel):
         frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, defer_build=True
     )
 
+    def check_ready(self) -> None:
+        """Raise HarnessError where a package or a function that this section names cannot be found."""
+
     @field_validator("*")
     @classmethod
     def _can_be_kept(cls, value: Any) -> Any:

@@ -27,6 +27,7 @@ from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
 from harness.running.pending_calls import PendingService, missing_answers, pending_services
+from harness.running.readiness import check_ready, warn_of_judge
 from harness.running.search import Chunked, Searched, cut_for_all, search_settings
 from harness.search import PendingCalls, PendingCallsError
 
@@ -104,6 +105,8 @@ def _search(
 
 
 def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
+    check_ready(config, context)
+    warn_of_judge(config, context.reporter)
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)

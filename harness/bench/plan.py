@@ -29,6 +29,7 @@ from harness.running.pending_calls import (
     pending_services,
     texts_to_buy,
 )
+from harness.running.readiness import check_ready
 from harness.running.search import Chunked, cut_for_all, is_searched, pairs_left, search, search_settings
 from harness.search import RETRIEVERS, PendingCalls
 from harness.types import Query
@@ -92,16 +93,7 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
 
 
 def _make_plan(config: BenchConfig, context: Context) -> Plan:
-    for setting in config.settings:
-        context.tokenizer(setting.tokenizer)
-        for encoder in setting.retrieve.encoders():
-            context.encoder(encoder)
-        if setting.chunk.embed is not None:
-            context.encoder(setting.chunk.embed)
-        for encoder in setting.answer.encoders if setting.answer is not None else ():
-            context.encoder(encoder)
-        for reranker in setting.rerank:
-            context.reranker(reranker)
+    check_ready(config, context)
     context.try_models()
     corpora = load_corpora(config, context)
     corpus = corpora.united

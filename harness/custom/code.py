@@ -51,6 +51,10 @@ class CodeConfig(StageConfig):
         default_factory=dict, description="Keyword arguments of the call; a list of mappings is a sweep."
     )
 
+    def check_ready(self) -> None:
+        """Import the function; raises ConfigError if there is none."""
+        find_call(self.call)
+
 
 def find_call(name: str) -> Callable[..., Any]:
     """The object that ``package.module:function`` names; raises ConfigError if there is none."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from pydantic import Field
 
+from harness.errors import ModelError
 from harness.kinds import StageConfig
-from harness.models.resolve import BACKEND_TEXT, DTYPE_TEXT, Backend, Dtype
+from harness.models.resolve import BACKEND_TEXT, DTYPE_TEXT, NO_OPENVINO, Backend, Dtype
 
 
 class ComputingConfig(StageConfig):
@@ -22,6 +24,11 @@ class ComputingConfig(StageConfig):
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
     backend: Backend = Field("torch", description=BACKEND_TEXT)
+
+    def check_ready(self) -> None:
+        """Raise ModelError where the package of the backend is missing, without loading it."""
+        if self.backend == "openvino" and find_spec("openvino") is None:
+            raise ModelError(NO_OPENVINO)
 
 
 def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) -> list[list[int]]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from harness.errors import ModelError
-from harness.models.resolve import Model, modules_of
+from harness.models.resolve import NO_OPENVINO, Model, modules_of
 
 _IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
@@ -161,7 +161,7 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
     try:
         import openvino
     except ImportError as error:
-        raise ModelError("backend: openvino needs its package: pip install 'ndcg-harness[fast]'") from error
+        raise ModelError(NO_OPENVINO) from error
     transformer = loaded[0]
     example = dict(transformer.tokenizer(["two words", "one"], return_tensors="pt", padding=True))
     try:

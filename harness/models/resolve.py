@@ -34,6 +34,7 @@ BACKEND_TEXT = (
     "to 52 % less CPU time, depending on the processor (docs/speed.md). It needs `pip install "
     "'ndcg-harness[fast]'`; it is cached separately."
 )
+NO_OPENVINO = "backend: openvino needs its package: pip install 'ndcg-harness[fast]'"
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
@@ -35,6 +36,11 @@ class FaissConfig(DenseConfig):
     nbits: int = Field(
         8, ge=1, le=12, description="IVF-PQ: bits of a code; takes 2^nbits chunks or more to learn."
     )
+
+    def check_ready(self) -> None:
+        """Raise ConfigError where the package is missing, without loading it."""
+        if find_spec("faiss") is None:
+            raise _not_installed()
 
     @model_validator(mode="after")
     def _no_more_cells_than_there_are(self) -> FaissConfig:
@@ -174,8 +180,12 @@ def _faiss() -> Any:
     try:
         import faiss
     except ImportError:
-        raise ConfigError(
-            "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', or "
-            "use kind: chroma or kind: exact."
-        ) from None
+        raise _not_installed() from None
     return faiss
+
+
+def _not_installed() -> ConfigError:
+    return ConfigError(
+        "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', or use "
+        "kind: chroma or kind: exact."
+    )

@@ -1,0 +1,65 @@
+"""What a run lacks is found before anything is computed or paid for, by validate, dry run and bench alike."""
+
+import pytest
+
+from harness.bench import flow
+from harness.bench.plan import make_plan
+from harness.config import load_config
+from harness.errors import HarnessError
+from harness.progress import Silent
+from tests.judge.fake_server import FakeServer
+
+MISSING = {
+    "a function": (
+        {"retrieve": "{kind: python, call: 'no_such_module:serch', version: '1'}", "rerank": "null"},
+        "no module no_such_module",
+    ),
+    "a function of a route": (
+        {
+            "retrieve": "{kind: rrf, routes: [{kind: bm25}, {kind: python, call: 'json:no', version: '1'}]}",
+            "rerank": "null",
+        },
+        "json has no no",
+    ),
+    "a reranker": (
+        {"retrieve": "{kind: bm25}", "rerank": "{kind: cross_encoder, model: ./no-such-model}"},
+        "no-such-model",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+@pytest.mark.parametrize("start", [flow.run_bench, flow.dry_run, make_plan])
+def test_what_is_missing_is_named_before_documents_are_read(name, start, write_config, monkeypatch):
+    def read(*_):
+        raise AssertionError("documents were read first")
+
+    monkeypatch.setattr(flow, "load_corpora", read)
+    monkeypatch.setattr("harness.bench.plan.load_corpora", read)
+    sections, says = MISSING[name]
+    config = load_config(write_config(cache="fresh", **sections))
+    with pytest.raises(HarnessError, match=says):
+        start(config, Silent())
+
+
+@pytest.mark.parametrize("package", ["openvino", "faiss"])
+def test_a_missing_package_is_named_too(package, write_config, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    model = 'model: "embedded:all-MiniLM-L6-v2"'
+    kinds = {"openvino": f"{{kind: exact, {model}, backend: openvino}}", "faiss": f"{{kind: faiss, {model}}}"}
+    config = load_config(write_config(retrieve=kinds[package], rerank="null", cache="fresh"))
+    with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
+        flow.run_bench(config, Silent())
+
+
+def test_a_dry_run_says_that_the_key_of_the_judge_is_missing(write_config, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with FakeServer(lambda *_: None) as server:
+        judge = f"{{model: fake-1, base_url: '{server.url}', api_key_env: NO_SUCH_KEY}}"
+        path = write_config(
+            retrieve="{kind: bm25}", rerank="null", more=f"relevance: {{judge: llm, endpoint: {judge}}}"
+        )
+        reporter = Silent()
+        flow.dry_run(load_config(path), reporter)
+        assert any("NO_SUCH_KEY" in text for text in reporter.warnings)
+        assert not server.count
