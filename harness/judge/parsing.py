@@ -49,10 +49,10 @@ def parse_grade(text: str, max_grade: int) -> int | Malformed:
     read = _objects(text, "grade")
     if isinstance(read, Malformed):
         return read
-    objects, prose = read
-    if objects and (spoiled := _not_final(prose)):
+    objects, parts = read
+    if objects and (spoiled := _not_final(parts)):
         return Malformed(spoiled)
-    prose = "\n".join(prose)
+    prose = "\n".join(parts)
     bare = _BARE.fullmatch(prose)
     lines = list(_STATED.finditer(prose))
     stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]

@@ -12,21 +12,23 @@ from typing import Any
 
 from harness.llm.untrusted import MOST_BYTES
 
-_RULES = {"follow_redirects": False}
-
 
 def open_client(headers: Mapping[str, str]) -> Any:
     """A client of httpx with these headers; the caller limits the time of each request."""
     import httpx
 
-    return httpx.AsyncClient(headers=_with_encoding(headers), timeout=None, event_hooks=_hooks(), **_RULES)
+    return httpx.AsyncClient(
+        headers=_with_encoding(headers), timeout=None, event_hooks=_hooks(), follow_redirects=False
+    )
 
 
 def client_of_openai() -> Any:
     """The client that the openai library sends through, by the same rules."""
     import openai
 
-    return openai.DefaultAsyncHttpxClient(headers=_with_encoding({}), event_hooks=_hooks(), **_RULES)
+    return openai.DefaultAsyncHttpxClient(
+        headers=_with_encoding({}), event_hooks=_hooks(), follow_redirects=False
+    )
 
 
 def redirected(headers: Mapping[str, str]) -> str:

@@ -30,8 +30,11 @@ def read_json(content: bytes | str, most_bytes: int = MOST_BYTES) -> Any:
         raise UntrustedJsonError(_too_deep()) from None
     except ValueError as error:
         raise UntrustedJsonError(f"it is not JSON: {error}") from None
-    brackets = (b"[", b"{") if isinstance(content, bytes) else ("[", "{")
-    if sum(content.count(one) for one in brackets) > DEEPEST:  # type: ignore[arg-type]
+    if isinstance(content, bytes):
+        opened = content.count(b"[") + content.count(b"{")
+    else:
+        opened = content.count("[") + content.count("{")
+    if opened > DEEPEST:
         _refuse_depth(value)
     return value
 

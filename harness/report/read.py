@@ -119,11 +119,22 @@ def read_summary(folder: Path) -> tuple[list[SummaryRow], dict[str, Any]]:
 
 
 def read_any(folder: Path, row: type[R]) -> list[R]:
-    """The rows of the table that ``row`` declares; none if the result has no such file."""
+    """The rows of the table that ``row`` declares; none if the result has no such file.
+
+    Raises HarnessError for a row on a setting that summary.csv does not have: the files are not of one run.
+    """
     try:
-        return read_as(folder, row)
+        rows = read_as(folder, row)
     except FileNotFoundError:
         return []
+    named = dict.fromkeys(setting for one in rows if (setting := getattr(one, "setting", None)))
+    if named and (folder / SUMMARY).is_file():
+        known = {cells["setting"] for cells in read_rows(folder, "summary")}
+        if other := [setting for setting in named if setting not in known]:
+            raise damaged(
+                folder / spec_of(row).file, f"it has the setting {other[0]!r}, which {SUMMARY} lacks"
+            )
+    return rows
 
 
 def cells_of(folder: Path, table: str) -> list[Row]:
