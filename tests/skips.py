@@ -15,6 +15,7 @@ ALLOWED = {
     "another Python with the peers": r"HARNESS_PEERS|HARNESS_RAGAS",
     "a browser or its fonts": r"chromium|fonts-wqy",
     "npm": r"npm|axe-core",
+    "a framework that no lock pins": r"llama_index",
     "the right to make a namespace": r"unshare",
 }
 

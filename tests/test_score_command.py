@@ -88,7 +88,8 @@ def test_every_run_is_scored_however_it_is_named(files, capsys, tmp_path):
     assert score(capsys, *files, "--run", other, *one)[1] == both
     _, out, err = score(capsys, "--run", run, other, "--qrels", files[3], *one)
     assert out == both
-    assert f"{run}: 1 judged query has no ranking, such as q3" in one_line(err)
+    assert "1 judged query has no ranking, such as q3" in one_line(err)
+    assert run in "".join(err.split())
     assert [
         line.split() for line in score(capsys, *files, "--run", other, "--measures", "rr")[1].splitlines()
     ] == [

@@ -23,8 +23,8 @@ _LISTED = re.compile(
 
 # What may stand on the line before a grade: an end of a sentence, marks, or words that announce it.
 _ANNOUNCED = re.compile(
-    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:so|the|my|a|is|here|final|overall|relevance|json"
-    r"|output|answer|grades?|scores?|result|response|rating|评分|分数|答案|结果)[\s*:：=]*)+)"
+    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|here|final|overall|relevance|json"
+    r"|output|answer|grades?|scores?|result|response|rating|评分|分数|答案|结果)[\s*,:：=]*)+)"
 )
 _CONDITIONAL = re.compile(r"(?i)\b(?:if|would|could|were|had|unless|should|might)\b|如果|假如|若|本应")
 _MARKS = re.compile(r"[\s`*.。]*")

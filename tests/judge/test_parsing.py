@@ -19,6 +19,7 @@ READ = {
     'Sure!\n```json\n{"grade": 1}\n```': 1,
     'It holds a part of it.\n{"grade": 2}\n\n': 2,
     'Final grade: {"grade": 2}.': 2,
+    'Well: {"grade": 2}': 2,
     'The set {x} is empty. {"grade": 1}': 1,
     '<think>{"grade": 4}? No.</think>\n{"grade": 1}': 1,
     "3": 3,
