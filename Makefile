@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-openai lint format docs corpus perf soak lock clean lint-js
+.PHONY: help bench validate show test test-slow test-docs test-openai lint format docs corpus perf soak lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ test: $(VENV)/.dev ## run the fast tests
 
 test-slow: $(VENV)/.dev ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow -n auto --dist loadfile
+
+test-docs: $(VENV)/.dev ## run the commands of all docs on small inputs: an hour
+	@$(BIN)/python -m pytest -m docs tests/test_docs_commands.py
 
 OLDEST_OPENAI := 1.109.0
 $(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python

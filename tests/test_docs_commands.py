@@ -131,9 +131,15 @@ def test_no_reason_is_left_over():
     assert [why for why, what in NOT_RUN.items() if not any(re.match(what, line) for line in lines)] == []
 
 
-@pytest.mark.slow
+# pages whose commands CI runs; those of the others take an hour and run by `make test-docs`
+IN_CI = {"abilities.md", "answers.md", "chinese.md", "corpora.md", "judge.md"}
+
+
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("page", TO_RUN)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(one, marks=pytest.mark.slow if one in IN_CI else pytest.mark.docs) for one in TO_RUN],
+)
 def test_the_commands_of_a_page_run_on_small_inputs(page, tmp_path):
     folder = small_folder(tmp_path)
     shutil.copytree(folder / "corpora" / "meridian" / "documents", folder / "contracts")
