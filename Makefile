@@ -49,7 +49,7 @@ $(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-openai
 	grep -hv -e '^openai==' -e '^-r' requirements.lock requirements-dev.lock > $(VENV)-openai/constraints.txt
 	$(VENV)-openai/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-openai/constraints.txt \
-	  openai==$(OLDEST_OPENAI) filelock hypothesis numpy pydantic pytest pytest-timeout pyyaml scipy
+	  openai==$(OLDEST_OPENAI) filelock hypothesis jmespath numpy pydantic pytest pytest-timeout pyyaml scipy
 	@touch $@
 
 # little is installed there: what is skipped for want of it runs in `make test`, where CI asks an excuse of every skip
