@@ -100,6 +100,8 @@ def _retire(partial: Path, path: Path, keep: Keep | None) -> None:
         name = keep(path, whole) if keep else None
         if name is not None:
             _rename_to_free_name(whole, path.with_name(name))
+    # first the owner: an owner without a lock would pass for the folder of an earlier version, free to take
+    (partial / _OWNER).unlink(missing_ok=True)
     shutil.rmtree(partial, ignore_errors=True)
 
 

@@ -1,6 +1,7 @@
 """Folders of results are replaced whole, by one run or by many at once, and kills lose nothing."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,3 +171,15 @@ def test_many_processes_replace_one_folder_and_its_namesakes(tmp_path):
     assert names(tmp_path) == ["run", "run-big"]
     for name in names(tmp_path):
         assert len({(tmp_path / name / part).read_text() for part in "abc"}) == 1
+
+
+def test_a_folder_never_has_an_owner_without_a_lock_while_it_is_removed(tmp_path, monkeypatch):
+    removed, remove = [], shutil.rmtree
+
+    def watched(folder, **options):
+        removed.append((folder / "owner").exists())
+        remove(folder, **options)
+
+    with replace_folder(tmp_path / "run"):
+        monkeypatch.setattr(shutil, "rmtree", watched)
+    assert removed == [False]
