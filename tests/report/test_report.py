@@ -110,23 +110,23 @@ def test_everything_is_written_and_read_back(tmp_path, results):
 
 
 def test_a_new_table_is_its_declaration_and_its_rows(tmp_path, results):
-    @table("toys", "what was made up", key=("setting",), when="in this test")
+    @table("toys", "what was made up", key=("toy",), when="in this test")
     @dataclass(frozen=True)
     class ToyRow:
         """A toy."""
 
-        setting: Annotated[str, Column("whose it is", filled=True)]
+        toy: Annotated[str, Column("which it is", filled=True)]
         weight: Annotated[float | None, Column("how heavy it is", unit="kilograms")]
 
     try:
         rows = [ToyRow("=a", 0.5), ToyRow("b", None)]
         write_results(tmp_path / "with", replace(results, rows=rows), lambda name: "x")
         write_results(tmp_path / "without", results, lambda name: "x")
-        assert (tmp_path / "with" / "toys.csv").read_text() == "setting,weight\n'=a,0.5\nb,\n"
+        assert (tmp_path / "with" / "toys.csv").read_text() == "toy,weight\n'=a,0.5\nb,\n"
         assert not (tmp_path / "without" / "toys.csv").exists()
         assert read_any(tmp_path / "with", ToyRow) == rows
         assert read_table(tmp_path / "with", "toys").weight.isna().tolist() == [False, True]
-        (tmp_path / "with" / "toys.csv").write_text("setting,weight\na,heavy\n")
+        (tmp_path / "with" / "toys.csv").write_text("toy,weight\na,heavy\n")
         with pytest.raises(HarnessError, match="row 1, weight: 'heavy' where there should be a"):
             read_any(tmp_path / "with", ToyRow)
         assert "| `weight` | number, kilograms or empty | how heavy it is |" in tables_reference()
