@@ -11,7 +11,7 @@ from harness.evaluate.oracle_bound import most_earned
 from harness.evaluate.segments import Evidence, Paying
 from harness.measures import Measure, Scorer
 from harness.measures.projection import overlapping
-from harness.measures.ragged import Floats
+from harness.measures.ragged import Floats, Ints
 from harness.types import Ranking
 
 Orders = Mapping[str, Sequence[str]]
@@ -36,9 +36,10 @@ class Oracle:
     def __init__(self, scorer: Scorer, measure: Measure) -> None:
         self._paying = Paying.of(measure)
         self._query_ids = scorer.query_ids
-        self._evidence: dict[int, tuple[list[str], Evidence]] = {}
+        self._scorer, self._unit = scorer, scorer.unit_of(measure)
+        self._rows: dict[int, tuple[Ints, Ints]] = {}
         self._known: dict[tuple[int, tuple[int, ...]], tuple[Ranking, Ranking, float]] = {}
-        spans, unit = scorer.spans, scorer.unit_of(measure)
+        spans = scorer.spans
         relevant = np.flatnonzero(spans.grade > 0)
         span, chunk, _ = overlapping(spans.take(relevant), scorer.chunks)
         # spans are in the order of their queries, and pairs in that of their spans
@@ -47,8 +48,7 @@ class Oracle:
         for at in np.flatnonzero(np.diff(first_pair)).tolist():
             rows = np.unique(chunk[first_pair[at] : first_pair[at + 1]])
             own = relevant[first_span[at] : first_span[at + 1]]
-            names = [scorer.chunks.chunk_ids[row] for row in rows]
-            self._evidence[at] = names, Evidence.of(scorer, own, rows, unit, self._paying)
+            self._rows[at] = own, rows
 
     def best(self, found: Orders | None = None) -> Best:
         """For every query the greedy orders of the chunks that were ``found``, of all without it.
@@ -56,9 +56,10 @@ class Oracle:
         Queries no chunk shows relevant evidence of have none.
         """
         best = Best([], [], np.zeros(len(self._query_ids)))
-        for at, (names, _) in self._evidence.items():
+        chunk_ids = self._scorer.chunks.chunk_ids
+        for at, (_, rows) in self._rows.items():
             there = None if found is None else set(found.get(self._query_ids[at], ()))
-            some = tuple(i for i, name in enumerate(names) if there is None or name in there)
+            some = tuple(i for i, row in enumerate(rows) if there is None or chunk_ids[row] in there)
             by_rate, by_gain, best.most[at] = self._of(at, some)
             best.by_rate.append(by_rate)
             best.by_gain.append(by_gain)
@@ -66,7 +67,10 @@ class Oracle:
 
     def _of(self, at: int, allowed: tuple[int, ...]) -> tuple[Ranking, Ranking, float]:
         if (at, allowed) not in self._known:
-            names, evidence = self._evidence[at]
+            spans, rows = self._rows[at]
+            # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
+            evidence = Evidence.of(self._scorer, spans, rows, self._unit, self._paying)
+            names = [self._scorer.chunks.chunk_ids[row] for row in rows]
             orders = [
                 greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in (True, False)
             ]

@@ -20,6 +20,8 @@ class Page:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            # a shell that runs the tests in the background lets its children ignore Ctrl-C
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         )
         # a process that never prints its link must not hold the tests for ever
         timer = threading.Timer(120, self.process.kill)

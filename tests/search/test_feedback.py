@@ -115,5 +115,4 @@ def test_the_figures_are_those_of_the_command(tmp_path, monkeypatch):
     for setting, *cells in rows:
         message = [means[setting, measure] for measure in measures]
         assert [float(cell) for cell in cells] == pytest.approx(message, abs=0.0006)
-    worse = next(one for one in results.verdict["lines"] if one["label"] == "Verdict")["text"]
-    assert "bm25 feedback=rm3(weight=0.5)" in worse.partition("Ruled out")[2]
+    assert results.verdict["lines"][0]["text"].startswith("Not decidable for new documents")

@@ -521,6 +521,6 @@ def test_killed_while_grading_it_goes_on_where_it_was(gathered):
         total = len(SET.rows(PoolRow))
         assert len(SET.rows(GradeRow)) == total
         assert len(server.prompts()) == total
-        # of six calls four run at once: the two that were done before the last began are never asked again
-        assert before == 6
+        # four run at once: of the six or more that had begun, two at least were done and are not asked again
+        assert before >= 6
         assert server.count - before <= total - 2
