@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from harness.llm import Malformed, after_thoughts
+from harness.llm.untrusted import UntrustedJsonError, named_once
 
 LONGEST = 50_000
 MOST = 200
@@ -126,23 +127,12 @@ def read_object(text: str) -> dict[str, Any] | Malformed:
     if len(answer) > LONGEST:
         return Malformed("too_long")
     try:
-        found = json.loads(_FENCE.sub("", answer), object_pairs_hook=_once)
-    except _TwiceNamedError:
+        found = json.loads(_FENCE.sub("", answer), object_pairs_hook=named_once)
+    except UntrustedJsonError:
         return Malformed("ambiguous")
     except (ValueError, RecursionError):
         return Malformed("no_json")
     return found if isinstance(found, dict) else Malformed("no_object")
-
-
-class _TwiceNamedError(ValueError):
-    """A JSON object that names a field twice."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise _TwiceNamedError
-    return fields
 
 
 def _flag(value: Any) -> bool | None:

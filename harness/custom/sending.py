@@ -13,7 +13,7 @@ from typing import Any
 from harness.custom.service import ServiceConfig, as_text, compiled
 from harness.errors import HarnessError
 from harness.llm.faults import one_line, read_body
-from harness.llm.http_client import open_client, redirected
+from harness.llm.http_client import REDIRECTS, open_client, redirected
 from harness.llm.interrupt import canceller
 from harness.llm.limiter import limiter_of
 from harness.llm.retry import Backoff, retry_after
@@ -162,7 +162,7 @@ class _Sending:
         raise self._refused(message, reply.status_code, content, dict(reply.headers))
 
     def _refused(self, message: Message, status: int, content: bytes, headers: dict[str, str]) -> Exception:
-        if 300 <= status < 400:
+        if status in REDIRECTS:
             return self._error(message, f"cannot be asked: {self._secret.cut(redirected(headers))}.")
         words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'no message'}"
         if status in _PASSING or status >= 500:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from harness.llm.form import Malformed, after_thoughts
+from harness.llm.untrusted import UntrustedJsonError, named_once
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
@@ -23,20 +24,23 @@ _LISTED = re.compile(
 
 # What may stand on the line before a grade: an end of a sentence, marks, or words that announce it.
 _ANNOUNCED = re.compile(
-    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|here|final|overall|relevance|json"
-    r"|output|answer|grades?|scores?|result|response|rating|评分|分数|答案|结果)[\s*,:：=]*)+)"
+    r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|as|here|i|it|this|passage"
+    r"|chunk|text|final|overall|relevance|json|output|answer|grades?|scores?|result|response|rating|rate|give|assign"
+    r"|conclude|therefore|thus|hence|based|on|above|analysis|of|to|评分|分数|答案|结果)[\s*,:：=]*)+)"
 )
-_CONDITIONAL = re.compile(r"(?i)\b(?:if|would|could|were|had|unless|should|might)\b|如果|假如|若|本应")
-_MARKS = re.compile(r"[\s`*.。]*")
+# Words that leave open whether the line after them is meant: a condition, an example, another's voice.
+_NOT_MEANT = re.compile(
+    r"(?i)\b(?:if|would|could|were|had|unless|should|might|example|instance|e\.g|raters?|annotators?|someone|others?"
+    r"|instead|not|never|wrong)\b|如果|假如|若|本应|例如|别人"
+)
+_SENTENCE_END = re.compile(r"[.!?。！？][\s*`'\"”)]*$")
+# Also the end markers of chat templates, which some servers leave in.
+_MARKS = re.compile(r"(?:[\s`*.。]|<\|\w+\|>|</s>)*")
 _FENCE_LINE = re.compile(r"(?m)^[ \t]*`{3,}\w*[ \t]*$")
 
 _BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
 _FINAL_SCORE = re.compile(r"(?i)final[ _]score\b[\s*:\"'=(]*(?P<value>-?\d+(?:[.,]\d+)?)")
 _BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
-
-
-class _TwiceNamedError(ValueError):
-    """A JSON object that names a field twice: which one was meant is unknown."""
 
 
 def parse_grade(text: str, max_grade: int) -> int | Malformed:
@@ -50,11 +54,11 @@ def parse_grade(text: str, max_grade: int) -> int | Malformed:
     if isinstance(read, Malformed):
         return read
     objects, parts = read
-    if objects and (spoiled := _not_final(parts)):
-        return Malformed(spoiled)
     prose = "\n".join(parts)
     bare = _BARE.fullmatch(prose)
     lines = list(_STATED.finditer(prose))
+    if spoiled := _not_final(parts if objects else _around(prose)):
+        return Malformed(spoiled)
     stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
     grades = [*objects, *([bare.group(1)] if bare else stated)]
     if not grades:
@@ -120,6 +124,8 @@ def _one_list(text: str, field: str, count: int) -> list[Any] | Malformed:
     prose = "\n".join(parts)
     if not found:
         return Malformed("no_list")
+    if spoiled := _not_final(parts):
+        return Malformed(spoiled)
     if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
         return Malformed("ambiguous")
     if not isinstance(found[0], list):
@@ -135,19 +141,29 @@ def _another_list(prose: str, rows: Any) -> bool:
     return any(re.findall(r"-?\d+", listed) != own for listed in _LISTED.findall(prose))
 
 
+def _around(prose: str) -> list[str]:
+    """The words before the first stated grade and after it; [] if none is stated."""
+    first = next((line for line in _STATED.finditer(prose) if _ENDS_THERE.fullmatch(line["rest"])), None)
+    return [prose[: first.start()], prose[first.end() :]] if first else []
+
+
 def _not_final(prose: list[str]) -> str:
-    """Why the objects between the parts of ``prose`` are not what the answer ends with; '' if they are."""
-    *before, after = prose
-    for part in before[:1]:
-        above, _, line = _FENCE_LINE.sub("", part).rstrip("\n").rpartition("\n")
-        if part.endswith("\n"):
-            above, line = f"{above}\n{line}", ""
-        last = above.rstrip().rpartition("\n")[2]
-        open_sentence = last and not re.search(r"[.!?。！？:：][\s*`'\"”)]*$", last)
-        if not _ANNOUNCED.fullmatch(line) or (not line and open_sentence and _CONDITIONAL.search(last)):
-            return "quoted"
-    rest = _STATED.sub("", _FENCE_LINE.sub("", after))
+    """Why the grades between the parts of ``prose`` are not what the answer ends with; '' if they are."""
+    if not prose:
+        return ""
+    first, after = _FENCE_LINE.sub("", prose[0]), prose[-1]
+    above, _, line = first.rpartition("\n")
+    last = above.rstrip().rpartition("\n")[2]
+    open_above = not line.strip() and last and not _SENTENCE_END.search(last)
+    if not _ANNOUNCED.fullmatch(line) or (open_above and _NOT_MEANT.search(last)):
+        return "quoted"
+    rest = _LISTED.sub("", _FENCE_LINE.sub("", after))
+    rest = _STATED.sub(lambda line: line["rest"], rest)
     return "" if _MARKS.fullmatch(rest) else "text_after_grade"
+
+
+def _reports_error(value: dict[str, Any]) -> bool:
+    return bool(value.get("error") or value.get("errors")) or value.get("status") in {"error", "failed"}
 
 
 def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
@@ -168,7 +184,7 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
     while at >= 0:
         try:
             value, end = _DECODER.raw_decode(answer, at)
-        except _TwiceNamedError:
+        except UntrustedJsonError:
             return Malformed("ambiguous")
         except json.JSONDecodeError as error:
             if answer[at + 1 : error.pos].strip() or error.pos >= len(answer):
@@ -180,23 +196,16 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
         else:
             prose.append(answer[done:at])
             done = end
+            if _reports_error(value):
+                return Malformed("error_reported")
             if field in value:
-                if value.get("error"):
-                    return Malformed("error_reported")
                 found.append(value[field])
         at = answer.find("{", end)
     # An object may be in the middle of a line; what follows it is a line of its own.
     return found, [*prose, answer[done:]]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise _TwiceNamedError
-    return fields
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=named_once)
 
 
 def parse_final_score(text: str, max_grade: int) -> int | Malformed:
@@ -207,13 +216,20 @@ def parse_final_score(text: str, max_grade: int) -> int | Malformed:
     """
     if len(text) > LONGEST:
         return Malformed("too_long")
+    if isinstance(read := _objects(text, "final score"), Malformed) and read.reason == "error_reported":
+        return read
     bare = _BARE_SCORE.fullmatch(text)
-    found = {match["value"] for match in ([bare] if bare else _FINAL_SCORE.finditer(text))}
-    if not found:
+    matches = [bare] if bare else list(_FINAL_SCORE.finditer(text))
+    if not matches:
         return Malformed("no_grade")
-    if len(found) > 1:
+    if len({match["value"] for match in matches}) > 1:
         return Malformed("ambiguous")
-    value = found.pop()
+    line, rest = text[: matches[0].start()].rpartition("\n")[2], text[matches[-1].end() :]
+    if _NOT_MEANT.search(line):
+        return Malformed("quoted")
+    if not re.fullmatch(r"[\s`*.。\"')}#]*", rest):
+        return Malformed("text_after_grade")
+    value = matches[0]["value"]
     if not value.lstrip("-").isdigit():
         return Malformed("not_a_whole_number")
     return int(value) if 0 <= int(value) <= max_grade else Malformed("out_of_scale")

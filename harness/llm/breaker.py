@@ -32,13 +32,13 @@ class Breaker:
         self._threshold = threshold
         self._seconds = seconds
         self._clock = clock
-        self._failures = 0
+        self._failures = self._garbled = 0
         self._since = 0.0
         self._answered = self._useful = False
 
     def succeeded(self) -> None:
         """Note a call that brought a usable answer."""
-        self._failures = 0
+        self._failures = self._garbled = 0
         self._answered = self._useful = True
 
     def useless(self, reason: str) -> None:
@@ -47,8 +47,14 @@ class Breaker:
         self._count(reason, at=self._threshold)
 
     def garbled(self, reason: str) -> None:
-        """Note a reply that is no answer of the protocol at all, which was paid for."""
-        self._count(reason, at=self._threshold if self._useful else min(FIRST_USELESS, self._threshold))
+        """Note a reply that is no answer of the protocol at all, which was paid for.
+
+        A few of them end a run that has had no usable answer, but failures of other kinds do not add up to
+        that: an endpoint that is busy once may work.
+        """
+        self._garbled += 1
+        early = not self._useful and self._garbled >= FIRST_USELESS
+        self._count(reason, at=1 if early else self._threshold)
 
     def refused(self, reason: str) -> None:
         """Note a call that the endpoint refused, and would refuse again."""

@@ -182,6 +182,8 @@ class ChatClient:
         if isinstance(error, openai.APITimeoutError):
             return CallError("timeout", "the endpoint was too slow", again=True, billed=not unsent)
         detail = self.clean(str(cause)) or type(cause).__name__
+        if type(cause).__name__ == "DecodingError":
+            return CallError("broken_reply", detail, again=True, billed=True)
         if unsent:
             return CallError("connection", f"no answer from the endpoint: {detail}", again=True)
         return CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True)
@@ -197,15 +199,16 @@ class ChatClient:
 
     def _read(self, completion: Any, seconds: float) -> Reply:
         """The library checks no types, so fields may hold anything."""
-        if not hasattr(completion, "choices"):
-            raise CallError("broken_reply", "the answer is not a chat completion", again=True, billed=True)
+        choices = getattr(completion, "choices", None)
         error = getattr(completion, "error", None)
-        if error:
-            # Gateways pass a provider's failure on as a success, some with a choice beside it that nobody
-            # made; its code is the status that it had.
-            code = error.get("code") if isinstance(error, dict) else None
-            status = code if isinstance(code, int) and 400 <= code < 600 else 502
-            raise self.failure(status, error, {})
+        code = error.get("code") if isinstance(error, dict) else None
+        if error and not choices and isinstance(code, int) and 400 <= code < 600:
+            # Gateways pass a provider's failure on as a success; its code is the status that it had.
+            raise self.failure(code, error, {})
+        if error or not isinstance(choices, list):
+            # Beside an error may stand a choice that nobody made.
+            words = "the answer is not a chat completion" + (f": {read_error(error).words}" if error else "")
+            raise CallError("broken_reply", self.clean(words), again=True, billed=True)
         cut = self._secret.cut
         usage = completion.usage
         choice = completion.choices[0] if completion.choices else None

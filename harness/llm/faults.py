@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import LlmError
-from harness.llm.http_client import redirected
+from harness.llm.http_client import REDIRECTS, redirected
 from harness.llm.retry import retry_after
 from harness.llm.secret import Secret
 from harness.llm.untrusted import UntrustedJsonError, read_json
@@ -138,7 +138,7 @@ def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> C
     unpaid = code in {"insufficient_quota", "billing_hard_limit_reached"} or _mentions(words, _NO_CREDIT)
     if unpaid or status == 402:
         return _fatal("no_credit", words, "Top up the account or name another key.")
-    if 300 <= status < 400:
+    if status in REDIRECTS:
         return _fatal("redirected", redirected(headers), "")
     if status in {401, 403}:
         return _fatal("not_allowed", words, "Check the key in endpoint.api_key_env and its rights.")

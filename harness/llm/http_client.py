@@ -1,7 +1,8 @@
 """The one place that opens HTTP clients, so that one set of rules holds for all of them.
 
 No redirect is followed: it would send keys and prompts to an address that nobody named. No compressed reply
-is read: a few bytes may unpack to gigabytes. No reply is read beyond MOST_BYTES.
+is read: a few bytes may unpack to gigabytes. No reply is read beyond MOST_BYTES, no completion beyond
+MOST_BYTES_OF_CHAT.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import AsyncIterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from harness.llm.untrusted import MOST_BYTES
+from harness.llm.untrusted import MOST_BYTES, MOST_BYTES_OF_CHAT
+
+REDIRECTS = {301, 302, 303, 307, 308}
 
 
 def open_client(headers: Mapping[str, str]) -> Any:
@@ -56,20 +59,24 @@ async def _limit(response: Any) -> None:
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("", "identity"):
         await response.aclose()
-        raise library.DecodingError(f"the reply is compressed ({encoding[:40]}), which was not asked for")
-    response.stream = _limited(response.stream, library)
+        raise library.DecodingError(
+            f"the reply is compressed ({encoding[:40]}), which was not asked for and is not unpacked. Let "
+            "the server, or the proxy before it, heed the header Accept-Encoding: identity"
+        )
+    chat = response.request.url.path.endswith("/chat/completions")
+    response.stream = _limited(response.stream, library, MOST_BYTES_OF_CHAT if chat else MOST_BYTES)
 
 
-def _limited(stream: Any, library: Any) -> Any:
+def _limited(stream: Any, library: Any, most: int) -> Any:
     class Limited(library.AsyncByteStream):  # type: ignore[misc]
-        """A stream that ends with an error where it is longer than MOST_BYTES."""
+        """A stream that ends with an error where it is longer than ``most`` bytes."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             read = 0
             async for part in stream:
                 read += len(part)
-                if read > MOST_BYTES:
-                    raise library.ReadError(f"the reply is larger than {MOST_BYTES:,} bytes")
+                if read > most:
+                    raise library.DecodingError(f"the reply is larger than {most:,} bytes")
                 yield part
 
         async def aclose(self) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import Any
 
 MOST_BYTES = 512_000_000
 """A larger reply is refused while it arrives."""
+MOST_BYTES_OF_CHAT = 16_000_000
+"""One completion, with the probabilities of all its tokens."""
 DEEPEST = 64
+_BEYOND = re.compile(r"[eE]\+?\d{3}")
 
 
 class UntrustedJsonError(ValueError):
@@ -17,24 +22,28 @@ class UntrustedJsonError(ValueError):
 def read_json(content: bytes | str, most_bytes: int = MOST_BYTES) -> Any:
     """The value of a JSON text; raises UntrustedJsonError.
 
-    Refuses more than ``most_bytes``, more than DEEPEST levels, and an object that names a field twice: which
-    of the two was meant is unknown. Python's own reader keeps the last and recurses as deep as it can.
+    Refuses more than ``most_bytes``, more than DEEPEST levels, NaN and infinity, and an object that names a
+    field twice: which of the two was meant is unknown. Python's own reader keeps the last and
+    recurses as deep as it can.
     """
     if len(content) > most_bytes:
         raise UntrustedJsonError(f"it is larger than {most_bytes:,} bytes")
     try:
-        value = json.loads(content, object_pairs_hook=named_once)
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+        value = json.loads(
+            text,
+            object_pairs_hook=named_once,
+            parse_constant=_refuse_number,
+            # called for every number: only where one might be too large for a float
+            parse_float=_finite if _BEYOND.search(text) else None,
+        )
     except UntrustedJsonError:
         raise
     except RecursionError:
         raise UntrustedJsonError(_too_deep()) from None
     except ValueError as error:
         raise UntrustedJsonError(f"it is not JSON: {error}") from None
-    if isinstance(content, bytes):
-        opened = content.count(b"[") + content.count(b"{")
-    else:
-        opened = content.count("[") + content.count("{")
-    if opened > DEEPEST:
+    if text.count("[") + text.count("{") > DEEPEST:
         _refuse_depth(value)
     return value
 
@@ -47,6 +56,14 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise UntrustedJsonError(f"it names the field {twice[:60]!r} twice")
     return fields
+
+
+def _refuse_number(name: str) -> float:
+    raise UntrustedJsonError(f"it holds {name[:40]}, which is no number of JSON or too large")
+
+
+def _finite(digits: str) -> float:
+    return value if math.isfinite(value := float(digits)) else _refuse_number(digits)
 
 
 def _refuse_depth(value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -127,14 +127,16 @@ def read_any(folder: Path, row: type[R]) -> list[R]:
         rows = read_as(folder, row)
     except FileNotFoundError:
         return []
-    named = dict.fromkeys(setting for one in rows if (setting := getattr(one, "setting", None)))
+    named = {setting for one in rows if (setting := getattr(one, "setting", None))}
     if named and (folder / SUMMARY).is_file():
-        known = {cells["setting"] for cells in read_rows(folder, "summary")}
-        if other := [setting for setting in named if setting not in known]:
-            raise damaged(
-                folder / spec_of(row).file, f"it has the setting {other[0]!r}, which {SUMMARY} lacks"
-            )
+        refuse_foreign(folder / spec_of(row).file, named, read_rows(folder, "summary"))
     return rows
+
+
+def refuse_foreign(path: Path, named: Collection[str], summary: Sequence[Row]) -> None:
+    """Raises HarnessError for a setting that a table names and the summary lacks: two runs wrote them."""
+    if other := sorted({*named} - {row["setting"] for row in summary}):
+        raise damaged(path, f"it has the setting {other[0]!r}, which {SUMMARY} lacks")
 
 
 def cells_of(folder: Path, table: str) -> list[Row]:

@@ -1,5 +1,7 @@
 """Outages and pauses of minutes, on virtual time, over real HTTP."""
 
+import gzip
+import json
 from contextlib import nullcontext
 
 import pytest
@@ -191,8 +193,32 @@ def test_a_request_that_was_never_sent_costs_nothing(loop, ledger, monkeypatch):
         judge_on(loop, settings(url, max_cost=0.05, prices=PRICES), ledger, pairs(50), monkeypatch)
 
 
-def test_an_endpoint_that_answers_garbage_is_stopped_after_two_replies(loop, ledger, monkeypatch):
-    with FakeServer(lambda *_: Answer(body=b"<html>welcome</html>")) as server:
+BESIDE_AN_ERROR = {**completion('{"grade": 0}'), "error": {"message": "overloaded"}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(body=b"<html>welcome</html>"),
+        Answer(body={"hello": 1}),
+        Answer(body=BESIDE_AN_ERROR),
+        Answer(
+            body=gzip.compress(json.dumps(completion('{"grade": 1}')).encode()),
+            headers={"Content-Encoding": "gzip"},
+        ),
+    ],
+    ids=["no JSON", "no completion", "an error beside a choice", "compressed"],
+)
+def test_an_endpoint_that_answers_garbage_is_stopped_after_two_replies(answer, loop, ledger, monkeypatch):
+    with FakeServer(lambda *_: answer) as server:
         with pytest.raises(LlmError, match="no usable answer 2 times in a row"):
             judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(50), monkeypatch)
         assert server.count == 2
+
+
+def test_one_busy_reply_and_one_broken_reply_do_not_end_a_run(loop, ledger, monkeypatch):
+    first = [error(503), Answer(body=b"<html>welcome</html>")]
+    with FakeServer(lambda request, number: first[number] if number < 2 else grade(1)) as server:
+        graded = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(5), monkeypatch)
+    assert server.count == 7
+    assert graded is not None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.parsing import parse_grade, parse_labelled, parse_plain
+from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
 from harness.llm.form import Malformed
 
 READ = {
@@ -76,8 +76,16 @@ REFUSED = {
     'If it answered fully I would write\n{"grade": 4}': "quoted",
     'The passage says "{"grade": 4}"': "quoted",
     '{"error": "overloaded", "grade": 0}': "error_reported",
+    '{"grade": 4}\n{"error": "overloaded"}': "error_reported",
+    '{"grade": 4, "errors": ["overloaded"]}': "error_reported",
+    '{"grade": 4, "status": "error"}': "error_reported",
+    "Grade: 4\nActually no, it should be 1.": "text_after_grade",
+    '{"grade": 4} Grade: 4 if complete': "text_after_grade",
+    "If it answered fully I would say:\nGrade: 4": "quoted",
+    'A careless rater would write:\n{"grade": 4}': "quoted",
+    'For example:\n{"grade": 4}': "quoted",
     'Relevance grade: 1\n{"grade": 4}': "ambiguous",
-    '{"grade": 4}\nGrade: 1/4, as it does not answer.': "ambiguous",
+    '{"grade": 4}\nGrade: 1/4, as it does not answer.': "text_after_grade",
     '{"grade": 4}\n**My final score is 1.**': "ambiguous",
     '{"grade": 4}\nGrade: 3.5': "ambiguous",
     '{"grade": 4}\n最终评分：1': "ambiguous",
@@ -87,6 +95,44 @@ REFUSED = {
     '<think>short</think>{"grade": 4}<think>or rather': "unfinished_thought",
     '[THINK]{"grade": 4}': "unfinished_thought",
 }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I rate it {"grade": 3}.',
+        'Based on the above, I assign {"grade": 3}',
+        '{"grade": 3}<|im_end|>',
+        'It answers in part, so the grade is:\n{"grade": 3}',
+        "It answers in part.\n**Grade: 3**",
+    ],
+)
+def test_words_that_announce_a_grade_do_not_spoil_it(text):
+    assert parse_grade(text, 4) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    {
+        '{"scores": [4, 0]} Actually swap them.': "text_after_grade",
+        'If so I would say {"scores": [4, 0]}': "quoted",
+        '{"scores": [4, 0], "error": "overloaded"}': "error_reported",
+    }.items(),
+)
+def test_a_list_that_is_not_final_is_refused(text, reason):
+    assert parse_plain(text, 2, 4) == Malformed(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    {
+        '{"error": "overloaded", "final score": 0}': "error_reported",
+        "If complete, final score: 3": "quoted",
+        "##final score: 2\nActually no, 1": "text_after_grade",
+    }.items(),
+)
+def test_a_final_score_that_is_not_final_is_refused(text, reason):
+    assert parse_final_score(text, 3) == Malformed(reason)
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.items(), ids=[text[:30] for text in REFUSED])

@@ -11,7 +11,7 @@ def folder(tmp_path):
     return write_folder(tmp_path / "result")
 
 
-@pytest.mark.parametrize("command", [["show"], ["show", "--worst", "2"]])
+@pytest.mark.parametrize("command", [["show"], ["show", "--worst", "2"], ["report"]])
 def test_losses_of_other_settings_are_refused(command, folder, capsys):
     path = folder / "waterfall.csv"
     head, *rows = path.read_text(encoding="utf-8").splitlines()

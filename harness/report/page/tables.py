@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.losses import is_route
-from harness.report.read import no_result
+from harness.report.read import no_result, refuse_foreign
 from harness.report.stored import Row, read_record, read_rows
 
 NEEDED = ("summary", "per_query")
@@ -41,6 +41,10 @@ class Tables:
             if table == "rankings":
                 for row in rows or ():
                     del row["snippet"]
+            if rows and "setting" in rows[0]:
+                refuse_foreign(
+                    self.folder / f"{table}.csv", {row["setting"] for row in rows}, self["summary"]
+                )
             self._rows[table] = rows
         return self._rows[table]
 
