@@ -21,13 +21,13 @@ from harness.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.llm.money import Estimate
 from harness.progress import Reporter
 from harness.report import Results
-from harness.running.checks import warn_of_languages, warn_of_services
+from harness.running.checks import warn_of_languages
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
 from harness.running.latency import latency_rows
 from harness.running.pending_calls import PendingService, missing_answers, pending_services
-from harness.running.readiness import check_ready, warn_of_judge
+from harness.running.readiness import check_ready
 from harness.running.search import Chunked, Searched, cut_for_all, search_settings
 from harness.search import PendingCalls, PendingCallsError
 
@@ -106,14 +106,12 @@ def _search(
 
 def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
     check_ready(config, context)
-    warn_of_judge(config, context.reporter)
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context)
     warn_of_measures(config, context)
     warn_of_same_model(config, context)
-    warn_of_services(config.settings, context.reporter)
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
         return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)

@@ -56,14 +56,13 @@ class JudgePlan:
     """The cost of judging. ``estimate`` None: at no cost, or not known before the settings are searched.
 
     ``ranked`` are the chunks, copies included, that all settings would put into the pool; ``pairs`` its size,
-    None before they are searched. ``problem`` says what is missing, such as a key.
+    None before they are searched.
     """
 
     judge: str
     ranked: int
     pairs: int | None
     estimate: Estimate | None
-    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,6 @@ def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
 
 def _make_plan(config: BenchConfig, context: Context) -> Plan:
     check_ready(config, context)
-    context.try_models()
     corpora = load_corpora(config, context)
     corpus = corpora.united
     warn_of_labels(corpus, config, context)
@@ -217,5 +215,4 @@ def _plan_judge(
         ranked,
         None if pairs is None else len(pairs),
         None if pairs is None else estimate_pool(pairs, judge, context, corpus),
-        next(filter(None, (one.endpoint.problem() for one in judge.asked)), ""),
     )

@@ -145,7 +145,7 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
 
     plan = dry_run(config, TerminalReporter(quiet=quiet))
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
-    endpoints = [[f"{one.name}: {one.estimate}.", one.problem] for one in plan.endpoints]
+    endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
     services = [
         f"{one.url}: {counted(one.settings, 'setting calls it', 'settings call it')}, and a dry run sends "
         "nothing to it."
@@ -153,21 +153,21 @@ def _dry_run(config: BenchConfig, quiet: bool) -> int:
     ]
     for lines, reason in (
         ([f"{one.name}: {one.estimate}." for one in plan.rewriting], f"a {upon} that has not been made yet"),
-        ([line for pair in endpoints for line in pair if line], "an endpoint that has not been called yet"),
+        (endpoints, "an endpoint that has not been called yet"),
         (services, "its answers"),
     ):
         for line in lines:
             print_line(line)
         if lines:
-            print_line(f"Rankings, and so the pairs to judge, depend on {reason}. Nothing was spent.")
-            return exit_code(config, plan.skipped)
+            print_line(f"Rankings, and so the pairs to judge, depend on {reason}.")
+    if upon or endpoints or services:
+        print_line("Nothing was spent.")
+        return exit_code(config, plan.skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")
     for one in plan.answers.measuring:
         about = "about " if plan.answers.about else ""
         print_line(f"{one.name}, to measure answers, {about}at least: {one.estimate}.")
-    for problem in dict.fromkeys(one.problem for one in plan.answers.missing if one.problem):
-        print_line(problem)
     if plan.settings:
         print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
     cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)

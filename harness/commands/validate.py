@@ -57,12 +57,6 @@ def validate(args: argparse.Namespace) -> int:
         ],
     )
     show(_settings(plan))
-    problems = [one.problem for one in (*plan.rewriting, *plan.endpoints, *plan.answers.missing)]
-    problems += [one.problem for one in plan.services]
-    if plan.judge is not None:
-        problems.append(plan.judge.problem)
-    for problem in dict.fromkeys(filter(None, problems)):
-        reporter.warn(problem)
     return exit_code(config, [item.doc_id for item in corpus.skipped])
 
 

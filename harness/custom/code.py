@@ -43,7 +43,8 @@ class CodeConfig(StageConfig):
         AfterValidator(_is_call),
         Field(
             description="`package.module:function`, found in the working folder or among installed packages. "
-            "It is imported and called when the step runs, with your permissions."
+            "It is imported when a run begins, also by `validate`, and called when the step runs, with your "
+            "permissions."
         ),
     ]
     version: Version

@@ -59,7 +59,7 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_number(name: str) -> float:
-    raise UntrustedJsonError(f"it holds {name[:40]}, which is no number of JSON or too large")
+    raise UntrustedJsonError(f"it holds {name[:40]}, no finite number")
 
 
 def _finite(digits: str) -> float:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from harness.config import Setting
-from harness.progress import Reporter
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.text.scripts import main_script, outside_latin
@@ -63,10 +62,3 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Cont
         "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md).",
         settings=[one.name for one in settings if not english_only.isdisjoint(one.model_names)],
     )
-
-
-def warn_of_services(settings: Sequence[Setting], reporter: Reporter) -> None:
-    """Warn, before anything takes time, of services that cannot be called."""
-    problems = [service.problem() for setting in settings for service in setting.services]
-    for problem in dict.fromkeys(filter(None, problems)):
-        reporter.warn(problem)

@@ -138,11 +138,10 @@ def _pairs(reranker: EndpointRerankerConfig, point: Chunked, depth: int, queries
 
 @dataclass(frozen=True, slots=True)
 class PendingService:
-    """A service that would be called by a number of ``settings``; ``problem`` is what prevents that."""
+    """A service that would be called by a number of ``settings``."""
 
     url: str
     settings: int
-    problem: str
 
 
 def pending_services(
@@ -155,6 +154,6 @@ def pending_services(
         if not services or is_searched(point, queries, context):
             continue
         for service in services:
-            before = found.get(service.url, PendingService(service.url, 0, service.problem()))
+            before = found.get(service.url, PendingService(service.url, 0))
             found[service.url] = replace(before, settings=before.settings + 1)
     return tuple(found.values())

@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.config import BenchConfig
-from harness.judge import PoolJudgeConfig
+from harness.errors import ConfigError
 from harness.kinds import StageConfig
-from harness.progress import Reporter
+from harness.llm.http_endpoint import HttpConfig, HttpEndpoint
 from harness.running.context import Context
+from harness.store.ledger import Ledger
+
+_COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
+"""Measures of answers that use ``answer_embedding``."""
 
 
 def check_ready(config: BenchConfig, context: Context) -> None:
     """Find every model, package and function; raises ModelError or ConfigError for one that is missing.
 
-    `validate`, `bench --dry-run` and `bench` all begin with it. No weights are loaded and nothing is asked.
+    `validate`, `bench --dry-run` and `bench` all begin with it. Models that have not been used before are
+    tried on a word. No endpoint is asked.
     """
     for part in parts_of(config):
         part.check_ready()
+    check_endpoints(config, context)
     for setting in config.settings:
         context.tokenizer(setting.tokenizer)
         for encoder in setting.retrieve.encoders():
@@ -29,14 +35,35 @@ def check_ready(config: BenchConfig, context: Context) -> None:
             context.encoder(encoder)
         for reranker in setting.rerank:
             context.reranker(reranker)
+    if any(measure.kind in _COMPARE_VECTORS for measure in config.answer_measures):
+        context.encoder(config.answer_embedding)
+    context.try_models()
 
 
-def warn_of_judge(config: BenchConfig, reporter: Reporter) -> None:
-    """Warn of a judge that cannot be asked, such as for want of a key; the ledger may have all its grades."""
-    judge = config.relevance.judge
-    if isinstance(judge, PoolJudgeConfig):
-        for problem in dict.fromkeys(filter(None, (one.endpoint.problem() for one in judge.asked))):
-            reporter.warn(problem)
+def check_endpoints(config: BenchConfig, context: Context) -> None:
+    """Warn of every endpoint that cannot be asked, such as for want of a key: all may be stored already.
+
+    Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
+    """
+    asked = {part.problem(): part for part in parts_of(config) if isinstance(part, HttpConfig)}
+    for problem, part in asked.items():
+        if not problem:
+            continue
+        if context.may_ask and isinstance(part, HttpEndpoint) and not has_bought(context, part.model):
+            raise ConfigError(problem)
+        context.reporter.warn(problem)
+
+
+def has_bought(context: Context, model: str) -> bool:
+    """Whether answers of a model, or vectors or scores of any endpoint, are stored."""
+    for path in context.cache.paid.glob("*.sqlite"):
+        with context.values("what was paid for", path) as values:
+            if values.any() is not None:
+                return True
+    if not context.cache.ledger.is_file():
+        return False
+    with Ledger(context.cache.ledger) as ledger:
+        return ledger.knows(model)
 
 
 def parts_of(value: Any) -> Iterator[StageConfig]:

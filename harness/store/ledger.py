@@ -129,6 +129,12 @@ class Ledger:
         return rows.fetchone() is not None
 
     @explained(_unusable)
+    def knows(self, model: str) -> bool:
+        """Whether an answer of a model is recorded."""
+        rows = self._db.execute("SELECT 1 FROM answers WHERE model = ? AND settled = 1 LIMIT 1", (model,))
+        return rows.fetchone() is not None
+
+    @explained(_unusable)
     def parameters(self, model: str, prompt_sha: str) -> list[dict[str, Any]]:
         """The different parameters under which a model was asked with a prompt.
 

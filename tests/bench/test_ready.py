@@ -1,5 +1,7 @@
 """What a run lacks is found before anything is computed or paid for, by validate, dry run and bench alike."""
 
+from importlib.metadata import PackageNotFoundError, version
+
 import pytest
 
 from harness.bench import flow
@@ -63,3 +65,40 @@ def test_a_dry_run_says_that_the_key_of_the_judge_is_missing(write_config, monke
         flow.dry_run(load_config(path), reporter)
         assert any("NO_SUCH_KEY" in text for text in reporter.warnings)
         assert not server.count
+
+
+ENDPOINT = "model: far-1, base_url: 'http://127.0.0.1:9/v1', api_key_env: NO_SUCH_KEY"
+ASKED = {
+    "a judge": {"more": f"relevance: {{judge: llm, endpoint: {{{ENDPOINT}}}}}"},
+    "a reranker": {"rerank": f"{{kind: endpoint, endpoint: {{{ENDPOINT}}}}}"},
+    "an encoder": {"retrieve": f"{{kind: exact, endpoint: {{{ENDPOINT}}}}}"},
+    "a rewriter": {"more": f"rewrite: {{kind: llm, endpoint: {{{ENDPOINT}}}}}"},
+    "an answerer": {"more": f"answer: {{kind: llm, endpoint: {{{ENDPOINT}}}}}"},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_missing_key_ends_a_run_before_documents_are_read(name, write_config, monkeypatch):
+    """With nothing stored of the endpoint; a plan and a dry run name it and go on."""
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    sections = {"retrieve": "{kind: bm25}", "rerank": "null", "cache": "fresh"} | ASKED[name]
+    config = load_config(write_config(**sections))
+    for look in (make_plan, flow.dry_run):
+        reporter = Silent()
+        look(config, reporter)
+        assert sum("NO_SUCH_KEY" in text for text in reporter.warnings) == 1
+    monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
+    with pytest.raises(HarnessError, match="NO_SUCH_KEY is not set"):
+        flow.run_bench(config, Silent())
+
+
+def test_a_missing_package_that_cuts_chinese_is_named(write_config, monkeypatch):
+    def installed(name):
+        if name == "jieba":
+            raise PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr("harness.search.analyse.analyser.version", installed)
+    config = load_config(write_config(retrieve="{kind: bm25, analyser: jieba}", rerank="null", cache="fresh"))
+    with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
+        make_plan(config, Silent())

@@ -47,6 +47,10 @@ class TermsConfig(StageConfig):
     _dictionary: str = PrivateAttr("")
     _synonyms: str = PrivateAttr("")
 
+    def check_ready(self) -> None:
+        """Find the package that cuts Chinese into words, where it is asked for."""
+        Terms(self).identity  # noqa: B018
+
     @model_validator(mode="after")
     def _read_files(self) -> Self:
         self._dictionary = _text_of("user_dictionary", self.user_dictionary)
