@@ -223,7 +223,17 @@ class QueryScore:
 
 
 WarningKind = Literal[
-    "text", "questions", "labels", "chunks", "depth", "parsers", "language", "judge", "model calls", "hits"
+    "text",
+    "questions",
+    "labels",
+    "chunks",
+    "depth",
+    "parsers",
+    "language",
+    "judge",
+    "model calls",
+    "cache",
+    "hits",
 ]
 
 

@@ -106,6 +106,37 @@ def test_an_interrupt_that_python_would_drop_ends_the_program():
     assert stub(body) == (130, "", STOPPED)
 
 
+# Reading that takes for ever, as of a server that does not answer.
+SLOW = """
+import hashlib, pathlib, sys, time
+from harness import cli
+
+def slow(*_):
+    print("reading", flush=True)
+    while True:
+        time.sleep(600)
+
+{slow} = slow
+sys.argv = ["harness", *sys.argv[1:]]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("slow", ["hashlib.file_digest", "pathlib.Path.read_bytes"])
+def test_one_signal_ends_the_hashing_and_the_reading_of_inputs(slow, tmp_path):
+    (tmp_path / "d.txt").write_text("A pump feeds water.")
+    (tmp_path / "q.csv").write_text("query_id,text\nq,What?\n")
+    (tmp_path / "l.csv").write_text("query_id,document,quote,grade\nq,d,water,4\n")
+    (tmp_path / "c.yaml").write_text(
+        "name: x\ndocuments: d.txt\nqueries: q.csv\nlabels: l.csv\nretrieve: {kind: bm25}\n"
+    )
+    process = start(SLOW.format(slow=slow), "bench", "c.yaml", cwd=tmp_path)
+    assert process.stdout.readline() == "reading\n"
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=240)
+    assert (process.returncode, out, err) == (128 + signal.SIGTERM, "", STOPPED)
+
+
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 def test_a_second_signal_ends_immediately(first):
     body = f"""

@@ -25,7 +25,7 @@ from harness.verdict import Scores, options_of, warnings_of
 # The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
 _TRUST = "each for what it says of an answer"
 # Labels and depths say nothing of an answer; what was read and what it says do.
-_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls")
+_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache")
 _BRIEF = ("decision", "margin", "caveat")
 
 

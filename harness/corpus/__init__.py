@@ -10,7 +10,7 @@ from harness.corpus.documents import (
 )
 from harness.corpus.duplicates import credit_duplicates
 from harness.corpus.hits import HitFile, read_hits
-from harness.corpus.labels import LabelRow, read_judgments, read_labels, refuse_disputed
+from harness.corpus.labels import LabelRow, graded_passages, read_judgments, read_labels, refuse_disputed
 from harness.corpus.lost_text import refusal, some_pages
 from harness.corpus.parallel import SkippedDocument, bad_document, parse_documents
 from harness.corpus.parse import parse_document, parser_fingerprint

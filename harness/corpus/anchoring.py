@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from harness.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
 from harness.corpus.documents import possible_ids
-from harness.corpus.labels import LabelRow
+from harness.corpus.labels import Graded, LabelRow
 from harness.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
 from harness.corpus.table import plain_cell, suggestion
 from harness.errors import LabelError
@@ -73,6 +73,14 @@ class AnchorResult:
     judgments: tuple[Judgment, ...]
     anchorings: tuple[Anchoring, ...]
     skipped: tuple[LabelRow, ...] = ()
+
+    def graded(self, rows: Iterable[LabelRow]) -> Iterator[Graded]:
+        """The text that every row grades, of ``rows`` that were anchored."""
+        own = {row.line: row for row in rows}
+        for one in self.anchorings:
+            if one.accepted:
+                row = own[one.line]
+                yield one.line, (one.query_id, one.doc_id, one.start, one.end), row.judge, row.grade
 
 
 def anchor(

@@ -133,9 +133,11 @@ def _matches(pattern: str, base: Path) -> list[Path]:
         raise CorpusError(
             f"documents: {literal} is a folder. Name the files in it: {pattern.rstrip('/')}/*.pdf."
         )
-    if literal.exists():
-        refuse_special(literal)
-    files = [path for path in expand(pattern, base) if path.is_file()]
+    found = [literal] if literal.is_symlink() or literal.exists() else expand(pattern, base)
+    for path in found:
+        if path == literal or (path.is_symlink() and not path.exists()):
+            refuse_special(path)
+    files = [path for path in found if path.is_file()]
     if not files:
         what = "pattern matches no file" if has_magic(pattern) else "file is not there"
         raise CorpusError(f"documents: the {what}: {pattern!r}, looked for in {base.resolve()}. Correct it.")

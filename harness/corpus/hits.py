@@ -97,6 +97,7 @@ def read_hits(path: Path) -> HitFile:
 def _table(path: Path) -> Table:
     if path.suffix.lower() != ".parquet":
         if path.suffix.lower() not in TABLES:
+            refuse_special(path)
             known = ", ".join((*TABLES, ".parquet"))
             raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {known}.")
         return read_table(path, ("query_id",), CorpusError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,17 +76,31 @@ def read_labels(path: Path, note: Note = lambda _: None) -> list[LabelRow]:
     return rows
 
 
-def refuse_disputed(rows: Sequence[LabelRow], path: Path) -> None:
+Graded = tuple[int, object, str, int | None]
+"""A line of a file, the passage that it grades, who grades it, and the grade."""
+
+
+def refuse_disputed(rows: Iterable[Graded], path: Path) -> None:
     """Raise LabelError where two judges grade one passage differently: neither grade is ours to drop."""
-    first: dict[tuple[object, ...], LabelRow] = {}
+    first: dict[object, Graded] = {}
     for row in rows:
-        one = first.setdefault((row.query_id, row.document, row.start, row.end, row.page, row.quote), row)
-        if one.grade != row.grade:
+        line, passage, judge, grade = row
+        if grade is None:
+            continue
+        other, _, by, before = first.setdefault(passage, row)
+        if before != grade:
             raise LabelError(
-                f"{path}, line {row.line}: {row.judge} gives {row.grade}, {one.judge} gives {one.grade} "
-                f"on line {one.line} to the same passage. These are single raters' grades: merge "
-                "them first (harness label … --merge), or keep one row of each passage."
+                f"{path}, line {line}: {judge} gives {grade}, {by} gives {before} on line {other} to the "
+                "same passage. These are single raters' grades: merge them first (harness label … --merge), "
+                "or keep one row of each passage."
             )
+
+
+def graded_passages(rows: Iterable[LabelRow]) -> Iterator[Graded]:
+    """What every row grades, as it is written there."""
+    for row in rows:
+        passage = (row.query_id, row.document, row.start, row.end, row.page, row.quote)
+        yield row.line, passage, row.judge, row.grade
 
 
 def _label(path: Path, raw: Row) -> LabelRow:
@@ -141,7 +155,7 @@ def read_judgments(
     """Graded spans from JSON lines: query_id, doc_id, start, end, grade (0..4 or null), evidence, judge.
 
     Raises LabelError that names all lines at fault: malformed ones, labels given twice, and grades of unknown
-    queries or documents, or beyond the end of a document.
+    queries or documents, or beyond the end of a document; and where two judges differ on a span.
     """
     try:
         lines = read_utf8(file).removeprefix("\ufeff").split("\n")
@@ -165,6 +179,8 @@ def read_judgments(
     faults.end()
     if not found:
         raise LabelError(f"relevance.file: {file}: there is no label in it. Add some, or name another file.")
+    spans = ((line, (one.query_id, one.doc_id, one.start, one.end), one) for line, one in found.values())
+    refuse_disputed(((line, span, one.judge, one.grade) for line, span, one in spans), file)
     return tuple(one for _, one in found.values())
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.corpus.reading import read_utf8
 from harness.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
 from harness.errors import CorpusError, HarnessError, LabelError
+from harness.regular_file import refuse_special
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,10 @@ def read_table(
         ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
     }
     reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise error(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
     try:
+        refuse_special(path)
+        if reader is None:
+            raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
         columns, rows = reader()
     except CorpusError as unreadable:
         raise error(str(unreadable)) from unreadable

@@ -66,6 +66,7 @@ def compute_new(
             # what was damaged was computed among all that is asked for now, or among more
             lost = list(first_index) if store.damaged & first_index.keys() else missing
             planned = [first_index[key] for key in _plan(name, path, list(first_index), lost, context)]
+            kept = True
             with context.reporter.task(name.replace("_", " "), len(missing)) as task:
                 for positions in batches(planned):
                     batch = [planned[p] for p in positions]
@@ -73,10 +74,22 @@ def compute_new(
                     if not new:
                         continue
                     done = {keys[i]: _bytes(value) for i, value in zip(batch, run(batch), strict=True)}
-                    store.put(done)
+                    kept = store.put(done) and kept
                     known |= done if hold else dict.fromkeys(done, b"")
                     task.advance(len(new))
+            if not kept:
+                _warn_of_other_batches(context)
         return Computed(known, frozenset(missing))
+
+
+def _warn_of_other_batches(context: Context) -> None:
+    text = (
+        "A model computed what the cache cannot keep. When needed again, it is computed in other batches, so "
+        "scores may differ in their last digits from those of a run with a cache. Make the cache writable to "
+        "get the same numbers."
+    )
+    if all(one.text != text for one in context.warnings):
+        context.warn("cache", text)
 
 
 def _bytes(value: Floats | bytes) -> bytes:

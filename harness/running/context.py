@@ -18,7 +18,7 @@ from harness.progress import RecordingReporter, Reporter
 from harness.running.program import program_key
 from harness.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
 from harness.search.rerank.local_model import LocalModelScorer
-from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
+from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, User, key_of
 from harness.types import ResultWarning, WarningKind
 
 
@@ -54,7 +54,7 @@ class Context:
     purposes: dict[str, Purpose] = field(default_factory=dict)
     unwritten: dict[str, PendingCalls] = field(default_factory=dict)
     warnings: list[ResultWarning] = field(default_factory=list)
-    _in_use: Lock | None = None
+    _in_use: User | None = None
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.config import BenchConfig, parsers_of
-from harness.corpus import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row
+from harness.corpus import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
@@ -71,6 +71,9 @@ def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
     with context.timed("labels"):
         rows = inputs.label_rows
         anchored = anchor_in_each(rows, texts, config.anchor, inputs.query_ids, skipped)
+        if config.labels:
+            for one in anchored.values():
+                refuse_disputed(one.graded(rows), config.labels)
         found = {
             name: FoundLabels(one, with_duplicates(one.judgments, texts[name], config, context))
             for name, one in anchored.items()

@@ -20,6 +20,7 @@ from harness.corpus import (
     bad_document,
     credit_duplicates,
     find_documents,
+    graded_passages,
     parse_documents,
     parser_fingerprint,
     possible_ids,
@@ -119,6 +120,9 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
             query_ids=inputs.query_ids,
             skipped_documents=[item.doc_id for item in skipped],
         )
+        if config.labels:
+            # a quote and a page may turn out to be the same text
+            refuse_disputed(anchored.graded(inputs.label_rows), config.labels)
         labels = (
             with_duplicates(anchored.judgments, documents, config, context)
             if file is None
@@ -144,7 +148,7 @@ def read_inputs(config: BenchConfig, context: Context) -> Inputs:
         queries = read_queries(config.queries, config.split, note)
         label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
         if config.labels:
-            refuse_disputed(label_rows, config.labels)
+            refuse_disputed(graded_passages(label_rows), config.labels)
         return Inputs(queries, label_rows, _other_files(config))
 
 

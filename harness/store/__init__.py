@@ -9,3 +9,4 @@ from harness.store.keyvalue import KeyValue
 from harness.store.layout import CacheLayout
 from harness.store.lock import Lock
 from harness.store.usage import clear, sizes, tidy
+from harness.store.users import User

@@ -56,9 +56,8 @@ class Faults:
             )
         if self._not_kept:
             sentences.append(
-                f"the cache cannot be written ({self._not_kept}); computed results are not kept. Models "
-                "compute them again in other batches, so scores may differ in their last digits from those "
-                "of a run with a cache. Make it writable to get the same numbers."
+                f"the cache cannot be written ({self._not_kept}); computed results are not kept and will be "
+                "computed again. Make it writable."
             )
         return sentences
 

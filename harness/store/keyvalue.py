@@ -82,15 +82,19 @@ class KeyValue:
         """The keys whose values were asked for, failed their checksum and are not written again yet."""
         return frozenset(self._damaged)
 
-    def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> None:
-        """Write all items or, when killed, none of them; raises StoreError if the disk is full."""
+    def put(self, items: Mapping[bytes, bytes] | Iterable[tuple[bytes, bytes]]) -> bool:
+        """Write all items or, when killed, none of them; raises StoreError if the disk is full.
+
+        False if they do not outlive this object, since the file cannot be written.
+        """
         rows = dict(items)
         try:
             self._guarded(lambda: self._write(rows))
         except _UnwritableError as error:
             self._faults.not_kept(self._path, error)
-        else:
-            self._damaged -= rows.keys()
+            return False
+        self._damaged -= rows.keys()
+        return self.lasting
 
     def close(self) -> None:
         """Close the file."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.store.lock import Lock, lock
+from harness.store.users import User, join
 
 FORMAT = 2
 FOLDER = "harness-v"
@@ -33,7 +32,7 @@ class CacheLayout:
 
     @property
     def mark(self) -> Path:
-        """The file that says whose folder this is. Whoever uses the cache holds a shared lock on it."""
+        """The file that says whose folder this is."""
         return self.base / _MARK
 
     @property
@@ -68,28 +67,25 @@ class CacheLayout:
         """The vectors or scores that one endpoint gave."""
         return self.paid / f"{what}-{fingerprint[:32]}.sqlite"
 
-    def use(self) -> Lock | None:
-        """Mark the folder as ours and keep `harness cache` from emptying it until the lock is released.
+    @property
+    def users(self) -> Path:
+        """The files of those who use the cache; outside the format, since that is removed."""
+        return self.root / ".in-use"
 
-        None if the folder is neither there nor can be made: writing to it will then fail.
+    def use(self) -> User | None:
+        """Mark the folder as ours and keep `harness cache` from emptying it until the user is released.
+
+        None if nothing can be written there; then nothing keeps others from emptying it.
         """
-        while True:
-            try:
-                # a folder that cannot be written to may still be read
-                with suppress(PermissionError):
-                    self.base.mkdir(parents=True, exist_ok=True)
-                held = lock(self.mark, shared=True, wait=True)
-            except FileNotFoundError:
-                if self.base.is_dir() or not self.root.is_dir():
-                    return None
-                # emptied between the two steps
-                continue
-            except OSError:
-                return None
-            with suppress(OSError):
-                if not self.mark.stat().st_size and {path.name for path in self.base.iterdir()} <= _ROOMS:
-                    self.mark.write_text(_TAG, encoding="utf-8")
-            return held
+        try:
+            user = join(self.users)
+            self.base.mkdir(parents=True, exist_ok=True)
+            size = self.mark.stat().st_size if self.mark.exists() else 0
+            if not size and {path.name for path in self.base.iterdir()} <= _ROOMS:
+                self.mark.write_text(_TAG, encoding="utf-8")
+        except OSError:
+            return None
+        return user
 
 
 def is_marked(folder: Path) -> bool:

@@ -2,7 +2,7 @@
 
 No lock outlives a kill, so a dead owner is never taken for a live one; a process id that was used again,
 or one on another machine, cannot be mistaken for it. On Windows nobody else reads a locked file,
-so what others have to read is not in it; and what is shared excludes no one there.
+so what others have to read is not in it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,6 @@ import os
 from pathlib import Path
 
 from filelock import lock_descriptor
-
-try:
-    import fcntl
-except ImportError:  # Windows: filelock has no shared lock there, so that those exclude no one
-    fcntl = None  # type: ignore[assignment]
 
 # file systems that cannot lock, among them some network ones
 _CANNOT = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EINVAL})
@@ -48,16 +43,15 @@ class Lock:
             self._handle = None
 
 
-def lock(path: Path, *, shared: bool = False, wait: bool = False, create: bool = True) -> Lock | None:
+def lock(path: Path, *, wait: bool = False, create: bool = True) -> Lock | None:
     """Lock the file at ``path``, which ``create`` makes if needed; None if somebody else holds it.
 
-    ``shared``: together with others that share it. ``wait``: until it is free. Raises OSError if the file
-    cannot be opened.
+    ``wait``: until it is free. Raises OSError if the file cannot be opened.
     """
     while True:
-        handle = _open(path, shared, create)
+        handle = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
         try:
-            sure = _take(handle, shared, wait)
+            sure = _take(handle, wait)
             current = _is_at(handle, path)
         except BaseException:
             os.close(handle)
@@ -70,30 +64,14 @@ def lock(path: Path, *, shared: bool = False, wait: bool = False, create: bool =
             return None
 
 
-def _open(path: Path, shared: bool, create: bool) -> int:
-    try:
-        return os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644)
-    except OSError as error:
-        if shared and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            return os.open(path, os.O_RDONLY)
-        raise
-
-
-def _take(handle: int, shared: bool, wait: bool) -> bool | None:
+def _take(handle: int, wait: bool) -> bool | None:
     """True: locked; False: this file system has no such locks; None: somebody else holds it."""
     try:
-        if not shared:
-            return lock_descriptor(handle, blocking=wait) or None
-        if fcntl is None:
-            return False
-        fcntl.flock(handle, fcntl.LOCK_SH | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return None
+        return lock_descriptor(handle, blocking=wait) or None
     except OSError as error:
         if error.errno in _CANNOT:
             return False
         raise
-    return True
 
 
 def _is_at(handle: int, path: Path) -> bool:

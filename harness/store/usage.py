@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from harness.errors import StoreError
 from harness.store.atomic import TEMPORARY
 from harness.store.collections import CollectionFolders
 from harness.store.keyvalue import SQLITE_SUFFIXES, remove_condemned
 from harness.store.layout import FOLDER, CacheLayout, is_marked
-from harness.store.lock import lock
+from harness.store.users import alone
 
 # Format 1 had no mark; what is in it tells that it is ours.
 _UNMARKED = {
@@ -43,7 +40,7 @@ def tidy(layout: CacheLayout) -> int:
     """
     if not is_marked(layout.base):
         return 0
-    with _alone(layout):
+    with alone(layout.users):
         left = [path for path in layout.base.rglob(f"{TEMPORARY}*") if path.exists()]
         for path in left:
             _remove(path)
@@ -57,25 +54,13 @@ def clear(layout: CacheLayout) -> tuple[Path, ...]:
     Returns the folders removed. Raises StoreError while a benchmark uses the cache.
     """
     ours = _ours(layout)
-    with _alone(layout):
-        for path in ours:
-            shutil.rmtree(path)
+    if ours:
+        with alone(layout.users):
+            for path in ours:
+                shutil.rmtree(path)
+            # fails on Windows, where it is open
+            shutil.rmtree(layout.users, ignore_errors=True)
     return tuple(ours)
-
-
-@contextmanager
-def _alone(layout: CacheLayout) -> Iterator[None]:
-    """Keep benchmarks out for the length of the with block."""
-    if not is_marked(layout.base):
-        yield
-        return
-    held = lock(layout.mark)
-    if held is None:
-        raise StoreError(
-            f"{layout.root} is in use by a benchmark. Try again when it has ended; nothing was removed."
-        )
-    with held:
-        yield
 
 
 def _ours(layout: CacheLayout) -> list[Path]:

@@ -14,6 +14,7 @@ from harness.running.context import Context
 from harness.running.corpus import load_documents
 from harness.testset.formats import FORMATS, ImportResult
 from harness.testset.formats.tables import tables_of
+from harness.testset.rows import GradeRow, to_csv
 
 
 def import_testset(
@@ -39,6 +40,8 @@ def import_testset(
     with new_corpus_folder(target) as folder:
         for file, text in tables_of(read.questions, read.labels).items():
             write_text(folder / file, text)
+        if read.grades:
+            write_text(folder / "grades.csv", to_csv(GradeRow, read.grades))
     used = {one.doc_id for one in read.labels}
     return ImportSummary(target, len(used), len(read.questions), len(read.labels), read.notes)
 

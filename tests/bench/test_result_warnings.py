@@ -1,6 +1,8 @@
 """A warning that bears on a number is part of the result, and is shown wherever the number is."""
 
+import errno
 import json
+import shutil
 
 import pytest
 
@@ -131,3 +133,47 @@ def test_many_of_one_kind_are_counted():
         "2 more on text: the list warnings of record.json has all.",
         "no hits.",
     ]
+
+
+@pytest.fixture
+def cache_warnings(write_config, corpus):
+    """Runs the benchmark anew; returns the kept and the printed warnings of the cache."""
+    (corpus / "cache").mkdir(exist_ok=True)
+
+    def run_again(**options):
+        for stored in (corpus / "cache").rglob("artifacts/ranking"):
+            shutil.rmtree(stored)
+        reporter = Silent()
+        config = load_config(write_config(cache="cache", rerank="null", **options))
+        found = harness.run(config, reporter=reporter, again=True)
+        kept = [row["text"] for row in found.record["warnings"] if row["kind"] == "cache"]
+        return kept, [text for text in reporter.warnings if "cache" in text]
+
+    return run_again
+
+
+def test_digits_that_may_differ_are_a_warning_of_the_result_only_where_a_model_computed(
+    cache_warnings, corpus, monkeypatch
+):
+    assert cache_warnings() == ([], [])
+    vectors = list((corpus / "cache").rglob("vectors/*.sqlite"))
+
+    def denied(path, data):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    # the vectors are known, so that no model runs: the numbers are those of the run before
+    with monkeypatch.context() as patched:
+        patched.setattr("harness.store.artifacts.write_bytes", denied)
+        kept, printed_too = cache_warnings()
+    assert kept == []
+    assert ["last digits" in text for text in printed_too] == [False]
+    for path in vectors:
+        path.unlink()
+        path.mkdir()
+    kept, printed_too = cache_warnings()
+    (text,) = kept
+    assert "scores may differ in their last digits" in text
+    assert text in printed_too
+    # words alone need no model
+    kept, _ = cache_warnings(retrieve="{kind: bm25, top_k: 3}")
+    assert kept == []

@@ -2,12 +2,13 @@
 
 import csv
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.corpus import AnchorConfig, LabelRow, anchor
+from harness.corpus import AnchorConfig, LabelRow, anchor, refuse_disputed
 from harness.corpus.text import join_pages, text_sha256
 from harness.errors import LabelError
 from harness.types import Document, Judgment
@@ -192,7 +193,11 @@ def test_two_rows_on_one_span_are_refused_but_two_judges_may_differ():
     with pytest.raises(LabelError, match=r"line 3: lands on the same text as line 2 \(doc:"):
         anchor([one, two], {"doc": DOC}, CONFIG)
     other = row(line=3, page=2, quote="Total cost was999 million.", grade=1, judge="ann")
-    assert len(anchor([one, other], {"doc": DOC}, CONFIG).judgments) == 2
+    found = anchor([one, other], {"doc": DOC}, CONFIG)
+    assert len(found.judgments) == 2
+    # two quotes of one text: a benchmark takes neither judge's word
+    with pytest.raises(LabelError, match="line 3: ann gives 1, human gives 4 on line 2 to the same passage"):
+        refuse_disputed(found.graded([one, other]), Path("labels.csv"))
 
 
 def test_row_order_is_kept_across_documents():

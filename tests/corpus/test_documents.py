@@ -164,3 +164,12 @@ def test_patterns_without_documents_are_an_error(write, tmp_path, pattern, messa
     write("folder/a.txt", "x")
     with pytest.raises(CorpusError, match=message):
         find_documents(pattern, tmp_path)
+
+
+@pytest.mark.parametrize("pattern", ["docs/gone.pdf", "docs/*"])
+def test_a_link_to_nothing_is_named_and_no_document_goes_missing(pattern, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("a")
+    (tmp_path / "docs" / "gone.pdf").symlink_to("nowhere.pdf")
+    with pytest.raises(CorpusError, match=r"gone\.pdf: cannot be read \(it is a link to nowhere\.pdf"):
+        find_documents(pattern, tmp_path)

@@ -50,3 +50,12 @@ def test_spans_that_do_not_fit_queries_or_documents_are_refused(read):
         read(LABEL, documents={})
     with pytest.raises(LabelError, match="another engine"):
         read(LABEL, documents={"d": Document("d", "abc", (), "")})
+
+
+def test_two_judges_who_differ_on_a_span_are_refused_with_the_step_that_merges_them(read):
+    ann = {**LABEL, "judge": "ann", "evidence": "a"}
+    ben = {**LABEL, "judge": "ben", "evidence": "b", "grade": 1}
+    with pytest.raises(LabelError, match=r"l\.jsonl, line 2: ben gives 1, ann gives 3 on line 1 .* --merge"):
+        read(ann, ben)
+    # the same grade, or none, contradicts nobody
+    assert len(read(ann, {**ben, "grade": 3}, {**ben, "judge": "cem", "grade": None})) == 3

@@ -2,11 +2,20 @@
 
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
 from harness.bench.inputs import file_hashes
-from harness.corpus import DocumentFile, PypdfConfig, SplitConfig, parse_document, read_labels, read_queries
+from harness.corpus import (
+    DocumentFile,
+    PypdfConfig,
+    SplitConfig,
+    parse_document,
+    read_hits,
+    read_labels,
+    read_queries,
+)
 from harness.corpus.reading import read_utf8
 from harness.errors import ConfigError, CorpusError, LabelError
 from harness.judge.prompting import load_prompt
@@ -68,6 +77,19 @@ def test_what_is_no_regular_file_is_refused_immediately(tmp_path):
         read_labels(tmp_path / "pipe.csv")
     with pytest.raises(CorpusError, match="is a pipe"):
         parse_document(DocumentFile("pipe", tmp_path / "pipe.pdf"), PypdfConfig())
+
+
+@pytest.mark.parametrize("read", [lambda path: read_queries(path, SplitConfig()), read_labels, read_hits])
+def test_what_a_name_stands_for_is_said_before_its_ending(read, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("nowhere")
+    for path, message in {
+        Path("/dev/zero"): "/dev/zero: is a device, not a file",
+        tmp_path / "folder": "folder: is a folder, not a file",
+        tmp_path / "link": "link: cannot be read .it is a link to nowhere, which is not there",
+    }.items():
+        with pytest.raises((CorpusError, LabelError), match=message):
+            read(path)
 
 
 def test_files_are_checked_before_they_are_hashed(tmp_path):

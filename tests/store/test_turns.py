@@ -47,12 +47,3 @@ def test_where_a_file_system_has_no_locks_nobody_has_a_turn(tmp_path, monkeypatc
     monkeypatch.setattr(locks, "lock_descriptor", refused)
     with pytest.raises(OSError, match="no locks"):
         Turn(tmp_path / "turn").take()
-
-
-def test_locks_need_no_flock_but_for_sharing(tmp_path, monkeypatch):
-    monkeypatch.setattr(locks, "fcntl", None)
-    with locks.lock(tmp_path / "file") as held:
-        assert held.sure
-        assert locks.lock(tmp_path / "file") is None
-    with locks.lock(tmp_path / "file", shared=True) as held:
-        assert not held.sure

@@ -177,7 +177,7 @@ def test_a_part_that_people_marked_becomes_the_label(tmp_path):
     }
     tasks[0]["annotations"] = []
     tasks[1]["annotations"][0]["was_cancelled"] = True
-    tasks[3]["annotations"].append({"result": tasks[1]["annotations"][0]["result"], "completed_by": 7})
+    tasks[3]["annotations"] = [{"result": tasks[1]["annotations"][0]["result"], "completed_by": 7}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
     back = FORMATS["label_studio"].read(tmp_path / "tasks.json", DOCUMENTS)
     assert [TEXT[one.start : one.end] for one in back.labels if one.grade == 3] == ["1.240"]
@@ -200,6 +200,47 @@ def test_a_response_in_argilla_goes_before_the_suggestion(tmp_path):
     assert any("4 grades are suggestions" in note for note in back.notes)
 
 
+def rated(name, folder, *grades_of_passages):
+    """An export in which users grade the first passages: {user: grade} for each."""
+    FORMATS[name].write(MADE, DOCUMENTS, folder)
+    path = folder / SOURCE[name]
+    records = json.loads(path.read_text(encoding="utf-8"))
+    for one, grades in zip(records, grades_of_passages, strict=False):
+        if name == "argilla":
+            one["responses"]["grade"] = [{"value": str(g), "user_id": u} for u, g in grades]
+        else:
+            one["annotations"] = [
+                {"completed_by": u, "result": [{"type": "choices", "value": {"choices": [str(g)]}}]}
+                for u, g in grades
+            ]
+    path.write_text(json.dumps(records), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_every_raters_own_grade_is_kept_and_none_is_dropped(name, tmp_path):
+    # the second passage is graded twice by one of them: the later grade is theirs
+    path = rated(name, tmp_path, [("ann", 4), ("ben", 1)], [("ann", 0), ("ben", 3), ("ben", 0)])
+    back = FORMATS[name].read(path, DOCUMENTS)
+    tool = "Argilla" if name == "argilla" else "Label Studio"
+    own = [(row.start, row.grade, row.grader.removeprefix(f"{tool} user ")) for row in back.grades[:4]]
+    assert own == [(0, 4, "ann"), (0, 1, "ben"), (0, 0, "ann"), (0, 0, "ben")]
+    # where they differ nothing counts; where they agree both are named
+    first = [(one.doc_id, one.grade, one.by[-3:]) for one in back.labels if one.query_id == "q1"]
+    assert first == [("other", 0, "ann"), ("other", 0, "ben")]
+    notes = "\n".join(back.notes)
+    assert "user ann and" in notes
+    assert "2 passages, the same grade for 50%" in notes
+    assert "1 passage is graded differently by several raters and not in labels.csv; grades.csv" in notes
+
+
+@pytest.mark.parametrize("name", ["label_studio", "argilla"])
+def test_grades_without_a_user_are_not_taken_for_one_persons(name, tmp_path):
+    back = FORMATS[name].read(rated(name, tmp_path, [(None, 4), (None, 1)]), DOCUMENTS)
+    assert [row.grade for row in back.grades[:2]] == [4, 1]
+    assert len({row.grader for row in back.grades[:2]}) == 2
+
+
 @pytest.mark.parametrize("name", ["label_studio", "argilla"])
 def test_a_blank_more_does_not_make_another_question(name, tmp_path):
     FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
@@ -216,9 +257,9 @@ def test_a_fault_of_ours_is_not_called_one_of_the_export(name, tmp_path, monkeyp
         raise TypeError("ours")
 
     FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
-    for ours in ("label_of", "part_of", "resolve_passage", "question_in"):
+    for ours in ("values.label_of", "values.part_of", f"{name}.resolve_passage", f"{name}.question_in"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"harness.testset.formats.{name}.{ours}", broken)
+            patched.setattr(f"harness.testset.formats.{ours}", broken)
             with pytest.raises(TypeError, match="ours"):
                 FORMATS[name].read(tmp_path / SOURCE[name], DOCUMENTS)
 
@@ -286,6 +327,21 @@ def test_importing_writes_what_a_benchmark_reads(tmp_path, monkeypatch, capsys):
     assert run("bench", "my.yaml", "--quiet") == 0
     assert run("import", "nonsense", "x") == 1
     assert "label_studio" in capsys.readouterr().err
+
+
+def test_importing_writes_every_raters_own_grades(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("docs").mkdir()
+    for one in DOCUMENTS.values():
+        Path("docs", f"{one.doc_id}.txt").write_text(one.text, encoding="utf-8")
+    rated("argilla", tmp_path, [("ann", 4), ("ben", 1)])
+    assert run("import", "argilla", "records.json", "--documents", "docs/*", "--to", "back") == 0
+    assert "grades.csv has every rater's own grade" in capsys.readouterr().out
+    rows = Path("back/grades.csv").read_text(encoding="utf-8").splitlines()
+    graded = [line.split(",")[4:6] for line in rows[1:3]]
+    assert graded == [["4", "Argilla user ann"], ["1", "Argilla user ben"]]
+    labels = read_labels(Path("back/labels.csv"))
+    assert not any(one.grade in (4, 1) and one.query_id == "q1" for one in labels)
 
 
 def test_labels_that_repeat_are_imported_once(tmp_path, monkeypatch, capsys):

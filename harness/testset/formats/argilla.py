@@ -13,15 +13,17 @@ from typing import Any
 from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
-from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.finished import FinishedTestset, TestQuestion
 from harness.testset.formats.values import (
     ExportResult,
     ImportResult,
+    Rating,
+    Ratings,
     ask,
     exported,
     grade_from,
+    last_of_each,
     offset,
-    part_of,
     question_in,
     resolve_passage,
 )
@@ -94,10 +96,10 @@ def write_argilla(testset: FinishedTestset, documents: Mapping[str, Document], f
 def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResult:
     """Records as ``dataset.records.to_json`` writes them: submitted responses, else suggestions.
 
-    A record without either is unjudged. Of several responses the last one counts.
+    A record without either is unjudged. Every user's own grade is kept.
     """
     questions: dict[str, TestQuestion] = {}
-    labels: list[Label] = []
+    ratings = Ratings()
     unjudged = suggested = 0
     for number, record in enumerate(read_objects(source), 1):
         where = f"{source}, record {record.get('id', number)}"
@@ -109,19 +111,16 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
                     "Import records as we export them."
                 )
             question, text = fields["question"], fields.get("passage")
-            grade, spans, by = _graded(record, where)
+            given = _given(record, where)
             unconfirmed = not (record.get("responses") or {}).get(GRADE)
         query_id = str(meta["query_id"])
         ask(questions, question_in(query_id, {**meta, "question": question}), where)
-        if grade is None:
+        if not given:
             unjudged += 1
             continue
         suggested += unconfirmed
         passage = resolve_passage(documents, meta["document"], meta["start"], meta["end"], text, where)
-        value, fact = grade_from(grade, where), str(meta.get("fact") or "")
-        whole = (0, passage[2] - passage[1])
-        for a, b in spans if value and spans else [whole]:
-            labels.append(label_of(query_id, part_of(passage, a, b, where), value, by, fact))
+        ratings.add(query_id, passage, given, str(meta.get("fact") or ""), where)
     notes = []
     if unjudged:
         notes.append(f"{counted(unjudged, 'record')} without response or suggestion: unjudged.")
@@ -129,23 +128,31 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
         notes.append(
             f"{counted(suggested, 'grade is a suggestion', 'grades are suggestions')} nobody has confirmed."
         )
-    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
+    return ratings.result(questions, notes)
 
 
-def _graded(record: Mapping[str, Any], where: str) -> tuple[Any, list[tuple[int, int]], str]:
-    """Grade, spans of the passage, and who gave them; no grade where there is none."""
+def _given(record: Mapping[str, Any], where: str) -> list[Rating]:
+    """What every user says of the passage, else what is suggested; empty where there is neither."""
     responses = record.get("responses") or {}
     suggestions = record.get("suggestions") or {}
     given = [one for one in responses.get(GRADE) or [] if one.get("value") is not None]
-    if given:
-        user = given[-1].get("user_id")
-        marked = [one for one in responses.get(EVIDENCE) or [] if one.get("user_id") == user]
-        by = f"Argilla user {user}" if user else "Argilla"
-        return given[-1]["value"], _ranges(marked[-1]["value"] if marked else [], where), by
-    suggestion = suggestions.get(GRADE) or {}
-    marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
-    return suggestion.get("value"), _ranges(marked, where), str(suggestion.get("agent") or "Argilla")
+    if not given:
+        suggestion = suggestions.get(GRADE) or {}
+        if suggestion.get("value") is None:
+            return []
+        marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
+        by = str(suggestion.get("agent") or "Argilla")
+        return [Rating(by, grade_from(suggestion["value"], where), _ranges(marked, where))]
+    spans = {one.get("user_id"): one["value"] for one in responses.get(EVIDENCE) or []}
+    found = []
+    for number, one in enumerate(given, 1):
+        user = one.get("user_id")
+        # responses without a user may be of several
+        unnamed = "Argilla" if len(given) == 1 else f"Argilla response {number}"
+        by = f"Argilla user {user}" if user else unnamed
+        found.append(Rating(by, grade_from(one["value"], where), _ranges(spans.get(user), where)))
+    return last_of_each(found)
 
 
-def _ranges(spans: Any, where: str) -> list[tuple[int, int]]:
-    return [(offset(one["start"], where), offset(one["end"], where)) for one in spans or []]
+def _ranges(spans: Any, where: str) -> tuple[tuple[int, int], ...]:
+    return tuple((offset(one["start"], where), offset(one["end"], where)) for one in spans or [])

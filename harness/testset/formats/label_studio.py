@@ -14,15 +14,17 @@ from typing import Any
 from harness.corpus.reading import read_objects
 from harness.errors import LabelError
 from harness.store import write_text
-from harness.testset.finished import FinishedTestset, Label, TestQuestion, label_of
+from harness.testset.finished import FinishedTestset, TestQuestion
 from harness.testset.formats.values import (
     ExportResult,
     ImportResult,
+    Rating,
+    Ratings,
     ask,
     exported,
     grade_from,
+    last_of_each,
     offset,
-    part_of,
     question_in,
     resolve_offsets,
     resolve_passage,
@@ -90,11 +92,11 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
     """An export of Label Studio (JSON): the grade of each task, and its spans where evidence was marked.
 
     Where people marked a part of a passage, the label is that part. A task without an annotation, or with
-    cancelled ones alone, is unjudged. Of several annotations the last one counts.
+    cancelled ones alone, is unjudged. Every annotator's own grade is kept.
     """
     questions: dict[str, TestQuestion] = {}
-    labels: list[Label] = []
-    unjudged = several = 0
+    ratings = Ratings()
+    unjudged = 0
     for number, task in enumerate(read_objects(source), 1):
         where = f"{source}, task {task.get('id', number)}"
         data = task.get("data")
@@ -112,50 +114,37 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
             given = task.get("annotations") or []
             done = [one for one in given if not one.get("was_cancelled") and one.get("result")]
             unjudged += not done
-            several += len(done) > 1
-            read = _annotation(done[-1], where) if done else None
-        labels += _labels(query_id, data, read, documents, where) if read else []
-    notes = []
-    if unjudged:
-        notes.append(f"{unjudged} tasks have no annotation and are unjudged.")
-    if several:
-        notes.append(f"{several} tasks have several annotations; the last one counts.")
-    return ImportResult(tuple(questions.values()), tuple(labels), tuple(notes))
+            # annotations without a user may be of several
+            names = [_by(one, number if len(done) > 1 else 0) for number, one in enumerate(done, 1)]
+            read = [_annotation(one, where) for one in done]
+        if read:
+            named = (data["document"], data["start"], data["end"])
+            passage = resolve_passage(documents, *named, data.get("text"), where)
+            text = passage[0].text[slice(*passage[1:])]
+            given = last_of_each(
+                Rating(by, grade, tuple(resolve_offsets(text, *one, where) for one in marked))
+                for by, (grade, marked) in zip(names, read, strict=True)
+            )
+            ratings.add(query_id, passage, given, str(data.get("evidence") or ""), where)
+    notes = [f"{counted(unjudged, 'task has', 'tasks have')} no annotation: unjudged."] if unjudged else []
+    return ratings.result(questions, notes)
 
 
-def _annotation(annotation: Mapping[str, Any], where: str) -> tuple[int, list[tuple[int, int, str]], str]:
-    """Its grade, the parts that are marked with the text they show, and who made it."""
+def _annotation(annotation: Mapping[str, Any], where: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """Its grade, and the parts that are marked with the text they show."""
     chosen = [v for r in annotation["result"] if r.get("type") == "choices" for v in r["value"]["choices"]]
     if len(chosen) != 1:
         raise LabelError(f"{where}: {len(chosen)} grades are chosen. Choose one.")
     grade = grade_from(chosen[0], where)
     values = [one["value"] for one in annotation["result"] if one.get("type") == "labels" and grade]
-    marked = [
+    return grade, [
         (offset(one["start"], where), offset(one["end"], where), str(one.get("text", ""))) for one in values
     ]
-    return grade, marked, _by(annotation)
 
 
-def _labels(
-    query_id: str,
-    data: Mapping[str, Any],
-    annotation: tuple[int, list[tuple[int, int, str]], str],
-    documents: Mapping[str, Document],
-    where: str,
-) -> list[Label]:
-    grade, marked, by = annotation
-    named = (data["document"], data["start"], data["end"])
-    passage = document, start, end = resolve_passage(documents, *named, data.get("text"), where)
-    text = document.text[start:end]
-    spans = [resolve_offsets(text, *one, where) for one in marked]
-    evidence = str(data.get("evidence") or "")
-    return [
-        label_of(query_id, part_of(passage, a, b, where), grade, by, evidence)
-        for a, b in spans or [(0, len(text))]
-    ]
-
-
-def _by(annotation: Mapping[str, Any]) -> str:
+def _by(annotation: Mapping[str, Any], number: int) -> str:
     who = annotation.get("completed_by")
     who = who.get("email") if isinstance(who, dict) else who
-    return f"Label Studio user {who}" if who else "Label Studio"
+    if who:
+        return f"Label Studio user {who}"
+    return f"Label Studio annotation {number}" if number else "Label Studio"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.corpus import possible_ids
 from harness.corpus.table import whole_number
 from harness.errors import LabelError
-from harness.testset.finished import Label, TestQuestion
+from harness.testset.finished import Label, TestQuestion, label_of
+from harness.testset.grades import agreements
+from harness.testset.rows import GradeRow
+from harness.text.numbers import counted
 from harness.types import Document
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
@@ -27,11 +30,75 @@ class ExportResult:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The content of an import, and in ``notes`` its assumptions."""
+    """The content of an import, and in ``notes`` its assumptions.
+
+    ``grades`` has every rater's own grades where several graded one passage; ``labels`` then has what they
+    agree on.
+    """
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Label, ...]
     notes: tuple[str, ...] = ()
+    grades: tuple[GradeRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One rater's grade of a passage, and the parts of it that are marked, as offsets within it."""
+
+    by: str
+    grade: int
+    marked: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass
+class Ratings:
+    """Passages with the ratings of all who graded them."""
+
+    labels: list[Label] = field(default_factory=list)
+    grades: list[GradeRow] = field(default_factory=list)
+    differ: int = 0
+
+    def add(
+        self,
+        query_id: str,
+        passage: tuple[Document, int, int],
+        given: Sequence[Rating],
+        fact: str,
+        where: str,
+    ) -> None:
+        """Add a passage; where raters differ it has no label. Raises LabelError for marks beyond it."""
+        document, start, end = passage
+        self.differ += (differ := len({one.grade for one in given}) > 1)
+        for one in given:
+            parts = [part_of(passage, a, b, where) for a, b in one.marked if one.grade] or [passage]
+            texts = [document.text[a:b] for _, a, b in parts]
+            answer = texts[0] if parts != [passage] and len(parts) == 1 else ""
+            row = GradeRow(
+                query_id, document.doc_id, start, end, one.grade, one.by, evidence=fact, answer=answer
+            )
+            self.grades.append(row)
+            if not differ:
+                self.labels += [label_of(query_id, part, one.grade, one.by, fact) for part in parts]
+
+    def result(self, questions: Mapping[str, TestQuestion], notes: Sequence[str]) -> ImportResult:
+        """The import; the notes say how far raters agree and what to do where they differ."""
+        passages = {(row.query_id, row.doc_id, row.start, row.end) for row in self.grades}
+        several = len(self.grades) > len(passages)
+        told = [str(one) for one in agreements(self.grades)]
+        if self.differ:
+            told.append(
+                f"{counted(self.differ, 'passage is', 'passages are')} graded differently by several raters "
+                "and not in labels.csv; grades.csv has every rater's own grade. Decide them in the tool, or "
+                "add rows with the grade that you settle on to labels.csv."
+            )
+        grades = tuple(self.grades) if several else ()
+        return ImportResult(tuple(questions.values()), tuple(self.labels), (*notes, *told), grades)
+
+
+def last_of_each(given: Iterable[Rating]) -> list[Rating]:
+    """The last rating of each rater: what a person says later replaces what they said before."""
+    return list({one.by: one for one in given}.values())
 
 
 def passage_id(doc_id: str, start: int, end: int) -> str:
