@@ -17,13 +17,16 @@ $(BIN)/python:
 	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+# Nothing is installed that is not in a lock, with its hash; but for torch, whose build depends on the machine.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+$(VENV)/.runtime: requirements.lock requirements-torch.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes --no-deps -r requirements.lock
+	$(INSTALL) -r requirements-torch.lock
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(INSTALL) --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
 
 bench: $(VENV)/.runtime ## run a benchmark: make bench CONFIG=configs/quickstart.yaml
@@ -41,13 +44,13 @@ test: $(VENV)/.dev ## run the fast tests
 test-slow: $(VENV)/.dev ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow -n auto --dist loadfile
 
-test-docs: $(VENV)/.dev ## run the commands of all docs on small inputs: an hour
-	@$(BIN)/python -m pytest -m docs tests/test_docs_commands.py
+test-docs: $(VENV)/.dev ## run the commands of all docs on small inputs
+	@$(BIN)/python -m pytest -m docs -n auto tests/test_docs_commands.py
 
 OLDEST_OPENAI := 1.109.0
 $(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)-openai
-	grep -hv -e '^openai==' -e '^-r' requirements.lock requirements-dev.lock > $(VENV)-openai/constraints.txt
+	sed -n '/^openai==/d; s/^\([^ #]*==[^ ]*\).*/\1/p' requirements*.lock > $(VENV)-openai/constraints.txt
 	$(VENV)-openai/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-openai/constraints.txt \
 	  openai==$(OLDEST_OPENAI) filelock hypothesis jmespath numpy pydantic pytest pytest-timeout pyyaml scipy
 	@touch $@
@@ -83,7 +86,7 @@ perf: $(VENV)/.dev ## measure speed side by side with other tools
 soak: $(VENV)/.runtime ## attack the harness with damaged files, kills and bad input: make soak MINUTES=5 SEED=1
 	@$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
 
-lock: ## resolve requirements.lock and requirements-dev.lock anew
+lock: ## resolve the locks of requirements anew
 	$(PYTHON) tools/lock.py
 
 clean: ## remove the environment and the cache, keep results

@@ -49,7 +49,7 @@ NOT_RUN = {
 SMALLER = (
     (r"--trials \d+", "--trials 3"),
     (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
-    (r"--document annual-report", "--document meridian-faq"),
+    (r"--document annual-report", "--document meridian-q3-2025"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
@@ -131,15 +131,9 @@ def test_no_reason_is_left_over():
     assert [why for why, what in NOT_RUN.items() if not any(re.match(what, line) for line in lines)] == []
 
 
-# pages whose commands CI runs; those of the others take an hour and run by `make test-docs`
-IN_CI = {"abilities.md", "answers.md", "chinese.md", "corpora.md", "judge.md"}
-
-
+@pytest.mark.docs
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(one, marks=pytest.mark.slow if one in IN_CI else pytest.mark.docs) for one in TO_RUN],
-)
+@pytest.mark.parametrize("page", TO_RUN)
 def test_the_commands_of_a_page_run_on_small_inputs(page, tmp_path):
     folder = small_folder(tmp_path)
     shutil.copytree(folder / "corpora" / "meridian" / "documents", folder / "contracts")

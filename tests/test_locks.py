@@ -12,12 +12,12 @@ from packaging.utils import canonicalize_name
 from tools import lock
 
 ROOT = Path(__file__).parent.parent
-LOCKS = ("requirements.lock", "requirements-dev.lock")
+LOCKS = lock.LOCKS
 
 
 def pins(*files):
     """The pinned versions of the locks by the name of the package."""
-    found = re.findall(r"^([\w.-]+)==(\S+)$", "\n".join((ROOT / file).read_text() for file in files), re.M)
+    found = re.findall(r"^([\w.-]+)==(\S+)", "\n".join((ROOT / file).read_text() for file in files), re.M)
     assert len(dict(found)) == len(found), "a package is pinned twice"
     return {canonicalize_name(name): version for name, version in found}
 
@@ -41,7 +41,7 @@ def test_a_lock_was_made_from_the_present_ranges(file):
 
 def test_every_requirement_is_pinned_also_those_of_the_extras():
     runtime, dev = lock.ranges()
-    assert unmet(runtime, pins(LOCKS[0])) == []
+    assert unmet(runtime, pins(*LOCKS[:2])) == []
     assert unmet(dev, pins(*LOCKS)) == []
 
 
@@ -52,7 +52,7 @@ def test_every_extra_is_locked():
     assert {*lock.RUNTIME_EXTRAS, *lock.DEV_EXTRAS} == set(project["optional-dependencies"])
 
 
-@pytest.mark.parametrize("files", [LOCKS[:1], LOCKS], ids=["runtime", "development"])
+@pytest.mark.parametrize("files", [LOCKS[:2], LOCKS], ids=["runtime", "development"])
 def test_what_the_pinned_packages_need_is_pinned_and_nothing_else(files):
     pinned, missing = pins(*files), []
     runtime, dev = lock.ranges()
@@ -77,3 +77,10 @@ def test_what_the_pinned_packages_need_is_pinned_and_nothing_else(files):
         pytest.skip(f"not installed: {', '.join(sorted(missing))}")
     assert missing == []
     assert set(pinned) - {name for name, _ in seen} == set()
+
+
+@pytest.mark.parametrize("file", [LOCKS[0], LOCKS[2]])
+def test_every_pin_has_its_hashes(file):
+    lines = (ROOT / file).read_text().splitlines()
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        assert "==" not in line or (line.endswith("\\") and below.lstrip().startswith("--hash=sha256:"))

@@ -1,7 +1,9 @@
-"""Write requirements.lock and requirements-dev.lock from the ranges in pyproject.toml.
+"""Write requirements.lock, requirements-dev.lock and requirements-torch.lock from the ranges in pyproject.toml.
 
 Run by `make lock`. Resolves in throw-away environments with plain pip; torch is resolved first and alone, so
-that the build already chosen for this machine is kept. The dev lock holds what is not in the first.
+that the build already chosen for this machine is kept. The dev lock holds what is not in the first. Every
+file of a pinned version has its hash there, which uv looks up. Torch has a lock of its own, without hashes:
+which build is installed, and with which libraries, depends on the machine.
 
 The head of each lock carries a digest of the ranges it was made from, which tests/test_locks.py compares: a
 range edited without `make lock` is noticed without resolving anything.
@@ -25,6 +27,7 @@ TORCH = "torch==2.13.0"
 RUNTIME_EXTRAS = ("pdfium", "tiktoken", "xlsx", "plots")
 DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "corpus", "peers", "dev")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
+LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-dev.lock")
 
 
 def ranges() -> tuple[list[str], list[str]]:
@@ -56,15 +59,27 @@ def freeze(requirements: list[str]) -> list[str]:
     return sorted((pin for pin in pins if not pin.startswith("pip==")), key=str.lower)
 
 
+def hashed(pins: list[str]) -> str:
+    """The pins as lines of a lock, each with the hashes of all files of that version."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python, listed, out = (Path(folder) / name for name in ("bin/python", "pins.in", "pins.lock"))
+        listed.write_text("\n".join(pins), encoding="utf-8")
+        subprocess.run([str(python), "-m", "pip", "install", "-q", "uv"], check=True)
+        options = ["--no-deps", "--generate-hashes", "--no-header", "--no-annotate", "-o", str(out)]
+        subprocess.run([str(python), "-m", "uv", "-q", "pip", "compile", str(listed), *options], check=True)
+        return out.read_text(encoding="utf-8")
+
+
 def main() -> None:
-    """Resolve both locks and write them."""
+    """Resolve all locks and write them."""
     runtime, dev = ranges()
     pins = freeze(runtime)
-    (ROOT / "requirements.lock").write_text(head() + "\n".join(pins) + "\n", encoding="utf-8")
     more = [pin for pin in freeze([*pins, *dev]) if pin not in pins]
-    text = head() + "-r requirements.lock\n" + "\n".join(more) + "\n"
-    (ROOT / "requirements-dev.lock").write_text(text, encoding="utf-8")
-    sys.stdout.write(f"{len(pins)} pins, {len(more)} more for development\n")
+    pins.remove(TORCH)
+    for name, text in zip(LOCKS, (hashed(pins), f"{TORCH}\n", hashed(more)), strict=True):
+        (ROOT / name).write_text(head() + text, encoding="utf-8")
+    sys.stdout.write(f"{len(pins) + 1} pins, {len(more)} more for development\n")
 
 
 if __name__ == "__main__":
