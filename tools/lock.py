@@ -1,4 +1,4 @@
-"""Write requirements.lock, requirements-dev.lock and requirements-torch.lock from the ranges in pyproject.toml.
+"""Write the three locks of requirements (LOCKS) from the ranges in pyproject.toml.
 
 Run by `make lock`. Resolves in throw-away environments with plain pip; torch is resolved first and alone, so
 that the build already chosen for this machine is kept. The dev lock holds what is not in the first. Every
