@@ -3,7 +3,7 @@
 from harness.comparison import Comparison, Options, ScoreMatrix
 from harness.comparison.family import all_pairs, usable
 from harness.comparison.paired import compare_rows
-from harness.stats.units import units_of
+from harness.comparison.stats.units import units_of
 
 
 def compare_all(matrix: ScoreMatrix, options: Options | None = None) -> list[Comparison]:

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.bench.flow import run_bench
-from harness.chunk import chunk_documents
 from harness.comparison import mean_of
-from harness.config import BenchConfig, Setting, load_config
-from harness.progress import Silent
 from harness.report import Results
+from harness.running.bench.flow import run_bench
+from harness.running.config import BenchConfig, Setting, load_config
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.text.spans import trim
-from harness.types import Chunk, Document, Judgment
+from harness.steps.chunk import chunk_documents
+from harness.values.progress import Silent
+from harness.values.text.spans import trim
+from harness.values.types import Chunk, Document, Judgment
 
 CONFIG = Path("configs/chunking_eval.yaml")
 MEASURES = ("text_recall@5", "text_precision@5", "text_iou@5", "precision_omega")

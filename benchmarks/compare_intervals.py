@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.stats.arrays import Floats
-from harness.stats.bounds import inverse_hall, student_quantile
-from harness.stats.resample import blocks_of
+from harness.comparison.stats.arrays import Floats
+from harness.comparison.stats.bounds import inverse_hall, student_quantile
+from harness.comparison.stats.resample import blocks_of
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")

@@ -16,21 +16,21 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.label_order_data import SHARED, cranfield
-from harness.bench.agreement import label_pairs, settings_agreement
-from harness.bench.flow import search_all
-from harness.config import load_config
+from harness.comparison.stats.agreement import cohen_kappa, kendall_tau, order_agreement
 from harness.judge.agreement_report import GradedPair, measure_agreement
 from harness.judge.graph import GraphConfig, rarity_in, strength
 from harness.judge.threshold import CosineConfig
+from harness.labels.ordering.expected import score_all
+from harness.labels.ordering.pool import make_pool
 from harness.models.encoder import EmbedConfig
-from harness.ordering.expected import score_all
-from harness.ordering.pool import make_pool
-from harness.progress import Silent
+from harness.running.bench.agreement import label_pairs, settings_agreement
+from harness.running.bench.flow import search_all
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.passes import vectors
-from harness.stats.agreement import cohen_kappa, kendall_tau, order_agreement
-from harness.types import MAX_GRADE
+from harness.values.progress import Silent
+from harness.values.types import MAX_GRADE
 
 CONFIG = Path("configs/meridian_graph.yaml")
 MODEL = "embedded:all-MiniLM-L6-v2"

@@ -23,12 +23,12 @@ from benchmarks.label_order_data import (
     of_settings,
     with_judge,
 )
-from harness.ordering.design import begun, draw_more
-from harness.ordering.drawing import draw
-from harness.ordering.estimate import estimate
-from harness.ordering.expected import score_all
-from harness.ordering.firmness import ALIKE, firmness
-from harness.ordering.pool import make_pool
+from harness.labels.ordering.design import begun, draw_more
+from harness.labels.ordering.drawing import draw
+from harness.labels.ordering.estimate import estimate
+from harness.labels.ordering.expected import score_all
+from harness.labels.ordering.firmness import ALIKE, firmness
+from harness.labels.ordering.pool import make_pool
 
 BATCH = 25
 

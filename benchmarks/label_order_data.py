@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.ordering.pool import Item
-from harness.text.passages import passage_spans
+from harness.labels.ordering.pool import Item
+from harness.values.text.passages import passage_spans
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", "shared")) / "corpora"
 K = 10

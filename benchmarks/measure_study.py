@@ -22,11 +22,11 @@ import numpy as np
 from benchmarks.measure_answers import anchored, answers, keys, without_answer
 from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
 from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
-from harness.config import load_config
 from harness.measures import median_length, score
 from harness.measures.evidence_ndcg import gain_by_place, places
+from harness.running.config import load_config
 from harness.running.corpus import Corpus
-from harness.types import Ranking
+from harness.values.types import Ranking
 
 SEEDS = range(3)
 DEPTHS = (1, 5, 20, 50)

@@ -9,20 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks import meridian_pool
-from harness.chunk import Outline
-from harness.config import BenchConfig
-from harness.evaluate.evaluating import queries_to_score
-from harness.judging.pool import judged_by_people
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.score import lay_out
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters
-from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
+from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.evaluate.evaluating import queries_to_score
+from harness.running.judging.pool import judged_by_people
 from harness.running.search import search
-from harness.types import Query, Ranking
+from harness.steps.chunk import Outline
+from harness.values.progress import Silent
+from harness.values.types import Query, Ranking
 
 DEPTH = 200
 

@@ -38,7 +38,7 @@ def dictionaries(folder: Path):
 
 
 def ours_parquet(folder: Path) -> Timed:
-    from harness.trec import evaluate, read_qrels, read_run
+    from harness.data.trec import evaluate, read_qrels, read_run
 
     def timed() -> float:
         run, qrels = read_run(folder / "run.parquet"), read_qrels(folder / "qrels.parquet")
@@ -48,8 +48,8 @@ def ours_parquet(folder: Path) -> Timed:
 
 
 def ours_frames(folder: Path) -> Timed:
-    from harness.trec import evaluate
-    from harness.trec.sources import qrels_from_frame, run_from_frame
+    from harness.data.trec import evaluate
+    from harness.data.trec.sources import qrels_from_frame, run_from_frame
 
     run, qrels = frames(folder)
     return lambda: evaluate(run_from_frame(run), qrels_from_frame(qrels), [MEASURE], "trec_eval").means()[
@@ -58,7 +58,7 @@ def ours_frames(folder: Path) -> Timed:
 
 
 def ours_dicts(folder: Path) -> Timed:
-    from harness.trec.dicts import evaluate_dicts
+    from harness.data.trec.dicts import evaluate_dicts
 
     run, qrels = dictionaries(folder)
     return lambda: evaluate_dicts(run, qrels, [MEASURE], "trec_eval").means()[MEASURE]

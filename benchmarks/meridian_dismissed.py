@@ -26,14 +26,14 @@ import numpy as np
 
 from benchmarks import meridian_pool
 from benchmarks.meridian_pool import LABELS, Passages, System, fresh, high_passages, lexical
-from harness.config import BenchConfig, Setting, load_config
 from harness.measures import ChunkTable, SpanQrels, project
-from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
+from harness.running.config import BenchConfig, Setting, load_config
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import search
-from harness.types import Chunk, Document, Judgment
+from harness.values.progress import Silent
+from harness.values.types import Chunk, Document, Judgment
 
 DOCUMENTS = Path("corpora/meridian/documents")
 LABEL_FILE = Path("corpora/meridian/labels.csv")

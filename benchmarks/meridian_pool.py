@@ -24,15 +24,15 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.config import BenchConfig, Setting, load_config
 from harness.measures import ChunkTable, Projection, SpanQrels, score
-from harness.progress import Silent
 from harness.running.chunks import chunk_corpus
+from harness.running.config import BenchConfig, Setting, load_config
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import search
-from harness.text.passages import passage_spans
-from harness.types import Chunk, Document, Query, Ranking
+from harness.values.progress import Silent
+from harness.values.text.passages import passage_spans
+from harness.values.types import Chunk, Document, Query, Ranking
 
 CONFIG = Path("configs/meridian.yaml")
 QUERIES = Path("corpora/meridian/queries.csv")

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.other_documents import shares
-from harness.errors import HarnessError
 from harness.report.read import read_table
+from harness.values.errors import HarnessError
 
 SHOWN = ("recall@10", "tokens@10")
 

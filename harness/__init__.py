@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.api import (
+    from harness.cli.api import (
         Comparison,
         Results,
         compare,
@@ -35,7 +35,7 @@ __all__ = ["Comparison", "Results", "compare", "load_config", "ndcg", "read_resu
 def __getattr__(name: str) -> Any:
     """Import the Python face when it is first used: ``harness --help`` needs none of it."""
     if name in __all__:
-        from harness import api
+        from harness.cli import api
 
         return getattr(api, name)
     raise AttributeError(f"module 'harness' has no attribute {name!r}")

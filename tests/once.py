@@ -32,7 +32,7 @@ def encoded_once(monkeypatch):
 def keep_models(patch):
     """Keep what loads the shipped models, and makes their tokenizers, from doing it twice."""
     from harness.models import ModelTokenizer, encoder, token_encoder
-    from harness.search.rerank import late_interaction
+    from harness.steps.search.rerank import late_interaction
 
     load, start = cache(encoder.load_bi_encoder), ModelTokenizer.__init__
     tokenizers = {}
@@ -66,7 +66,7 @@ def keep_values(patch):
     import numpy as np
 
     from harness.models import encoder
-    from harness.search.rerank import late_interaction
+    from harness.steps.search.rerank import late_interaction
 
     encode, token_vectors = encoder.SentenceEncoder.encode, late_interaction.LateInteractionScorer._encode
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness.errors import ConfigError, HarnessError
+from harness.values.errors import ConfigError, HarnessError
 from tests.bench.conftest import corpus, shared_cache, write_config
 
 __all__ = ["corpus", "shared_cache", "write_config"]
@@ -100,7 +100,7 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "config = harness.load_config('c.yaml')\n"
         "from harness.running.context import Context\n"
         "from harness.running.corpus import load_corpus\n"
-        "from harness.progress import Silent\n"
+        "from harness.values.progress import Silent\n"
         "with Context.at(config.cache, Silent()) as context:\n"
         "    print(len(load_corpus(config, context).documents))\n"
     )
@@ -124,8 +124,8 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
 
 
 def test_the_same_result_again_keeps_the_page_of_the_first(write_config):
-    from harness.bench.flow import run_bench
-    from harness.progress import Silent
+    from harness.running.bench.flow import run_bench
+    from harness.values.progress import Silent
 
     config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}"))
     first = harness.run(config)
@@ -156,7 +156,7 @@ def test_what_a_user_has_put_into_a_result_survives_the_next_run(write_config):
 
 
 def test_unchanged_results_are_returned_without_a_run(write_config, monkeypatch):
-    import harness.bench.flow
+    import harness.running.bench.flow
 
     config = harness.load_config(write_config(rerank="null", retrieve="{kind: bm25}", cache="own"))
     first = harness.run(config)
@@ -164,7 +164,7 @@ def test_unchanged_results_are_returned_without_a_run(write_config, monkeypatch)
     def refuse(*given):
         raise AssertionError("nothing has changed")
 
-    monkeypatch.setattr(harness.bench.flow, "run_bench", refuse)
+    monkeypatch.setattr(harness.running.bench.flow, "run_bench", refuse)
     second = harness.run(config)
     assert second.folder == first.folder
     assert second.summary.equals(first.summary)

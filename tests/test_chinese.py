@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from harness.bench.flow import run_bench
-from harness.bench.page import write_page
-from harness.bench.plan import make_plan
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.bench.page import write_page
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade
 from tests.report.conftest import chromium
 from tests.report.page_browser import check

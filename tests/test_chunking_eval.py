@@ -21,15 +21,15 @@ from benchmarks.chunking_eval import (
     place,
 )
 from benchmarks.repeated_spans import repeated
-from harness.chunk import chunk_documents
-from harness.config import load_config
-from harness.corpus.importers.chunking_eval import import_chunking_eval
-from harness.corpus.text import text_sha256
-from harness.errors import CorpusError
-from harness.progress import Silent
+from harness.data.corpus.importers.chunking_eval import import_chunking_eval
+from harness.data.corpus.text import text_sha256
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.types import Chunk, Document, Judgment
+from harness.steps.chunk import chunk_documents
+from harness.values.errors import CorpusError
+from harness.values.progress import Silent
+from harness.values.types import Chunk, Document, Judgment
 
 CONFIG = Path(__file__).parent.parent / "configs" / "chunking_eval.yaml"
 REFRAIN = "The tide turns at six."

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.usage import parser
+from harness.cli.commands.usage import parser
 from tests.docs_commands import FAST, PAGES, ROOT, SOURCES, ran, shown, small_folder
 from tests.test_help import commands
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from harness.commands.usage import parser
+from harness.cli.commands.usage import parser
 from harness.report.scoring_inputs import SCORED_FROM
 from tests.command import run
 from tests.test_compare_command import write_results

@@ -5,8 +5,8 @@ import argparse
 import pytest
 
 from harness.cli import main
-from harness.commands import COMMANDS
-from harness.commands.usage import Help, parser
+from harness.cli.commands import COMMANDS
+from harness.cli.commands.usage import Help, parser
 
 
 def commands(whole, words=()):

@@ -154,7 +154,7 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
 
 
 def test_of_a_long_passage_the_beginning_is_shown_on_one_line():
-    from harness.commands.answers import _shortened
+    from harness.cli.commands.answers import _shortened
 
     assert _shortened("a\n   table  cell") == "a table cell"
     # text without blanks has no word to end at
@@ -320,8 +320,8 @@ def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
 
 
 def test_the_bar_shows_what_the_judge_has_spent():
-    from harness.progress import Describable
-    from harness.terminal import TerminalReporter
+    from harness.cli.terminal import TerminalReporter
+    from harness.values.progress import Describable
 
     with TerminalReporter(quiet=True).task("judging", 3) as bar:
         assert isinstance(bar, Describable)

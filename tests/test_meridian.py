@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from harness.config import load_config
 from harness.measures import FAMILIES, score
-from harness.progress import Silent
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.text.passages import TO_GRADE, passage_spans
-from harness.types import Chunk, Document, Judgment, Ranking
+from harness.values.progress import Silent
+from harness.values.text.passages import TO_GRADE, passage_spans
+from harness.values.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
 ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")

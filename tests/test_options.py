@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.usage import parser
+from harness.cli.commands.usage import parser
 from tests.command import exit_code
 from tests.test_help import commands
 

@@ -15,7 +15,7 @@ STOPPED = "error: stopped; what a benchmark has computed is kept, and the same c
 STUB = """
 import os, signal, sys, time
 from harness import cli
-from harness.commands import show
+from harness.cli.commands import show
 
 {body}
 
@@ -310,7 +310,7 @@ def test_a_reader_that_has_left_does_not_change_what_the_command_found(code):
     """A gate that fails must not pass because somebody looked at its first line alone."""
     body = f"""
     def run(args):
-        from harness.terminal import print_line
+        from harness.cli.terminal import print_line
         for _ in range(3):
             print_line("FAILED")
         return {code}
@@ -325,7 +325,7 @@ def test_a_reader_that_has_left_does_not_change_what_the_command_found(code):
 def test_a_command_cut_short_by_its_reader_has_the_code_of_sigpipe():
     body = """
     def run(args):
-        from harness.terminal import write_out
+        from harness.cli.terminal import write_out
         for _ in range(100_000):
             write_out("x" * 100)
         return 0

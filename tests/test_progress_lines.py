@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from harness.progress import LinesTask, duration, remaining
-from harness.terminal import TerminalReporter
+from harness.cli.terminal import TerminalReporter
+from harness.values.progress import LinesTask, duration, remaining
 
 
 class Clock:
@@ -85,7 +85,7 @@ def test_nothing_is_known_of_the_rest_before_something_is_done():
 def test_a_piped_run_tells_its_steps(monkeypatch):
     out = io.StringIO()
     clock = Clock()
-    monkeypatch.setattr("harness.terminal.LinesTask", lambda *args: LinesTask(*args, clock))
+    monkeypatch.setattr("harness.cli.terminal.LinesTask", lambda *args: LinesTask(*args, clock))
     reporter = TerminalReporter(console=Console(file=out, width=80))
     with reporter.task("vectors", 4) as task:
         clock.now += 70

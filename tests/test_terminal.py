@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from harness import terminal
-from harness.printable import printable, printable_lines, without_controls
+from harness.cli import terminal
 from harness.report import Table
 from harness.report.cells import cell, original
+from harness.values.printable import printable, printable_lines, without_controls
 
 HOSTILE = "my.yaml:100: [query] [bold]x[/bold] \x1b[31m\x9b1m\x00\u202e ##[add-mask]x ##vso[t]\r::error::y"
 SHOWN = (
@@ -100,7 +100,7 @@ def test_bars_and_boards_clean():
 
 
 def test_without_a_terminal_short_steps_leave_nothing_behind(capsys, monkeypatch):
-    monkeypatch.setattr("harness.progress.WORTH_A_LINE", float("inf"))
+    monkeypatch.setattr("harness.values.progress.WORTH_A_LINE", float("inf"))
     with terminal.TerminalReporter().task("pairs", 1) as task:
         task.advance()
     assert capsys.readouterr() == ("", "")

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from harness.bench.page import statistics
-from harness.progress import Silent
 from harness.report.page import read_tables
+from harness.running.bench.page import statistics
+from harness.values.progress import Silent
 from tests.command import one_line, run, table
 
 from .report.page_results import write_folder

@@ -15,22 +15,22 @@ def found():
 def test_a_walk_holds_the_files_that_read_use_and_score_a_value(found):
     assert list(found) == ["query", "chunk", "ranking", "label", "setting", "LLM grade"]
     # read, searched with, scored
-    assert in_order(found["query"], "corpus/queries.py", "search/retrieve/bm25.py", "measures/score.py")
-    assert in_order(found["label"], "corpus/labels.py", "corpus/anchoring.py", "measures/qrels.py")
-    assert next(iter(found["setting"].itself)) == "config/load.py"
+    assert in_order(found["query"], "data/corpus/queries.py", "steps/search/retrieve/bm25.py", "measures/score.py")
+    assert in_order(found["label"], "data/corpus/labels.py", "data/corpus/anchoring.py", "measures/qrels.py")
+    assert next(iter(found["setting"].itself)) == "running/config/load.py"
     # answered, kept, scored
-    assert in_order(found["LLM grade"], "llm/client.py", "store/ledger.py", "measures/qrels.py")
+    assert in_order(found["LLM grade"], "models/llm/client.py", "store/ledger.py", "measures/qrels.py")
     # rows that are made when they are read count too
-    assert in_order(found["LLM grade"], "judging/graded.py", "evaluate/evaluating.py")
+    assert in_order(found["LLM grade"], "running/judging/graded.py", "running/evaluate/evaluating.py")
     # what has nothing to do with a value is not on its walk
-    assert "search/retrieve/bm25.py" not in found["label"].all
-    assert not any(file.startswith("corpus/") for file in found["LLM grade"].all)
+    assert "steps/search/retrieve/bm25.py" not in found["label"].all
+    assert not any(file.startswith("data/corpus/") for file in found["LLM grade"].all)
 
 
 def test_what_holds_a_value_carries_it_on_its_walk(found):
     # BenchConfig, Chunked and Searched hold settings; the flow is given them and never a setting by itself
-    assert "bench/flow.py" in found["setting"].all
-    assert "bench/flow.py" not in found["setting"].itself
+    assert "running/bench/flow.py" in found["setting"].all
+    assert "running/bench/flow.py" not in found["setting"].itself
     assert all(set(walk.itself) <= set(walk.all) for walk in found.values())
 
 

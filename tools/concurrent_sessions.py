@@ -193,10 +193,6 @@ def preload() -> None:
     import sentence_transformers  # noqa: F401
     import torch
 
-    import harness.bench.flow
-    import harness.bench.page
-    import harness.terminal  # noqa: F401
-
     torch.set_num_threads(1)
 
 

@@ -19,10 +19,10 @@ from reference.configuration import reference
 from reference.measures import measures_reference
 from reference.tables import tables_reference
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import SummaryRow
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")

@@ -35,14 +35,14 @@ _LOOKED_AT, _DEPTH, _OBJECTS = 3, 3, 2
 
 def forms() -> dict[str, tuple[type, ...]]:
     """The values to follow, and the types that each has on its way."""
-    from harness.config.models import Setting
-    from harness.corpus.labels import LabelRow
+    from harness.data.corpus.labels import LabelRow
     from harness.judge.records import Graded
-    from harness.llm.client import Reply
     from harness.measures.chunks import ChunkTable
     from harness.measures.qrels import SpanQrels
-    from harness.search.step import Passages
-    from harness.types import Chunk, Judgment, LlmAnswer, Query, Ranking
+    from harness.models.llm.client import Reply
+    from harness.running.config.models import Setting
+    from harness.steps.search.step import Passages
+    from harness.values.types import Chunk, Judgment, LlmAnswer, Query, Ranking
 
     return {
         "query": (Query,),
@@ -182,9 +182,9 @@ def _configuration(folder: Path, relevance: str) -> Path:
 
 
 def _run(relevance: str, followed: Mapping[str, tuple[type, ...]]) -> Walks:
-    from harness.bench.flow import run_bench
-    from harness.config import load_config
-    from harness.progress import Silent
+    from harness.running.bench.flow import run_bench
+    from harness.running.config import load_config
+    from harness.values.progress import Silent
 
     walks = Walks(followed)
     with tempfile.TemporaryDirectory() as folder:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
-from harness.errors import HarnessError
-from harness.text.numbers import listed
-from harness.text.text_id import document_of
+from harness.values.errors import HarnessError
+from harness.values.text.numbers import listed
+from harness.values.text.text_id import document_of
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 

@@ -16,6 +16,7 @@ from harness.comparison.means import bounds_of_means
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
 from harness.comparison.pareto import refuse_missing
 from harness.comparison.regret import advise, regrets
+from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
     Checks,
     Conflict,
@@ -30,8 +31,7 @@ from harness.comparison.verdict import (
     Turning,
     Verdict,
 )
-from harness.stats.units import Units, icc, units_of, whole_clusters
-from harness.types import ResultWarning
+from harness.values.types import ResultWarning
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8

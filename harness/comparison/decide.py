@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.stats import bounds
-from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.stats.bounds import hall_statistic, student_quantile, student_tail
-from harness.stats.resample import flipped_means, sign_flips
-from harness.stats.units import Units
+from harness.comparison.stats import bounds
+from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
+from harness.comparison.stats.bounds import hall_statistic, student_quantile, student_tail
+from harness.comparison.stats.resample import flipped_means, sign_flips
+from harness.comparison.stats.units import Units
 
 
 @dataclass(frozen=True, slots=True)

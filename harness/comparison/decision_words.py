@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE
+from harness.comparison.stats.arrays import ROUNDING
+from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import Population, Verdict
-from harness.stats.arrays import ROUNDING
-from harness.stats.units import FEWEST_CLUSTERS
-from harness.text.numbers import counted, listed
+from harness.values.text.numbers import counted, listed
 
 
 def decision(verdict: Verdict) -> str:

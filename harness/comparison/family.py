@@ -8,9 +8,9 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_rows
-from harness.errors import HarnessError
-from harness.stats.arrays import Bools
-from harness.stats.units import units_of
+from harness.comparison.stats.arrays import Bools
+from harness.comparison.stats.units import units_of
+from harness.values.errors import HarnessError
 
 
 def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:

@@ -11,10 +11,10 @@ from harness.comparison.comparable import ScoredOn, differences, matrix_differen
 from harness.comparison.decide import bound_below
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import TOLERANCE
-from harness.errors import HarnessError
-from harness.printable import printable
-from harness.stats.units import FEWEST_CLUSTERS, Units, units_of
-from harness.text.numbers import counted
+from harness.comparison.stats.units import FEWEST_CLUSTERS, Units, units_of
+from harness.values.errors import HarnessError
+from harness.values.printable import printable
+from harness.values.text.numbers import counted
 
 RESAMPLES, SEED = 10_000, 7
 

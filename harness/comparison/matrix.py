@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError
-from harness.stats.arrays import Bools, Floats
-from harness.text.numbers import listed
-from harness.types import QueryScore
+from harness.comparison.stats.arrays import Bools, Floats
+from harness.values.errors import HarnessError
+from harness.values.text.numbers import listed
+from harness.values.types import QueryScore
 
 FINAL = "final"
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from harness.comparison.decide import bounds_at
 from harness.comparison.paired import number
-from harness.stats.arrays import Floats
-from harness.stats.bounds import student_quantile, within
-from harness.stats.interval import Interval
-from harness.stats.units import Units, units_of
+from harness.comparison.stats.arrays import Floats
+from harness.comparison.stats.bounds import student_quantile, within
+from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.units import Units, units_of
 
 
 def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.comparison.decide import Decided, decide
-from harness.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.stats.bounds import within
-from harness.stats.units import Units
+from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
+from harness.comparison.stats.bounds import within
+from harness.comparison.stats.units import Units
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.

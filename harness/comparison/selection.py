@@ -11,14 +11,14 @@ import numpy as np
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.means import mean_of
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
+from harness.comparison.stats.arrays import Floats, Ints
+from harness.comparison.stats.bounds import student_quantile
+from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.units import units_of
 from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
-from harness.errors import HarnessError
-from harness.stats.arrays import Floats, Ints
-from harness.stats.bounds import student_quantile
-from harness.stats.interval import Interval
-from harness.stats.units import units_of
-from harness.text.numbers import FEWEST_FOR_INTERVAL, counted
+from harness.values.errors import HarnessError
+from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted
 
 _REGRET = {
     "real": "which is real",

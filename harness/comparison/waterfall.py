@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import HarnessError
-from harness.stats.arrays import Bools, Floats
+from harness.comparison.stats.arrays import Bools, Floats
+from harness.values.errors import HarnessError
 
 _ROUNDING = 1e-9
 

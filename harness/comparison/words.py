@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.comparison.decision_words import amount, at_most, decision, queries, these
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
     Conflict,
@@ -15,8 +16,7 @@ from harness.comparison.verdict import (
     ways_with_other_sign,
 )
 from harness.comparison.warned import warning_lines
-from harness.stats.units import FEWEST_CLUSTERS
-from harness.text.numbers import FEWEST_FOR_INTERVAL, counted, listed, signed
+from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted, listed, signed
 
 _REAL = {
     "real": "yes",

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-from harness.errors import ConfigError
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.graph import GraphConfig, graph_judge
 from harness.judge.labels import PEOPLE, LabelsConfig
@@ -13,7 +12,8 @@ from harness.judge.pool import Pool, pool_of
 from harness.judge.records import Graded, Pair, Summary
 from harness.judge.threshold import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.tools import JudgeTools, PoolJudge
-from harness.kinds import Kind, Kinds
+from harness.values.errors import ConfigError
+from harness.values.kinds import Kind, Kinds
 
 MakeJudge = Callable[[JudgeTools], PoolJudge]
 

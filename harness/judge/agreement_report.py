@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import LabelError
-from harness.stats.agreement import (
+from harness.comparison.stats.agreement import (
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
     krippendorff_alpha,
 )
-from harness.stats.interval import Interval
-from harness.stats.resample import jackknife
-from harness.text.numbers import counted
-from harness.types import Judgment
+from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.resample import jackknife
+from harness.values.errors import LabelError
+from harness.values.text.numbers import counted
+from harness.values.types import Judgment
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from harness.errors import JudgeError
 from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic, attacked
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Pair, Summary
-from harness.llm.client import Client
-from harness.progress import Reporter
+from harness.models.llm.client import Client
 from harness.store.ledger import Ledger
-from harness.text.numbers import counted
-from harness.types import Chunk, Query
+from harness.values.errors import JudgeError
+from harness.values.progress import Reporter
+from harness.values.text.numbers import counted
+from harness.values.types import Chunk, Query
 
 IN_RANGE_AT_LEAST = 0.8
 LEAKAGE_AT_MOST = 0.25

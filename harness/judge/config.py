@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from harness.errors import ConfigError
 from harness.judge.prompting import Prompt, load_prompt
 from harness.judge.sampling import Combine
-from harness.kinds import StageConfig
-from harness.llm.config import ModelConfig
+from harness.models.llm.config import ModelConfig
+from harness.values.errors import ConfigError
+from harness.values.kinds import StageConfig
 
 # As many alternatives as there are grades, in the usual case.
 _FEWEST_ALTERNATIVES = 5

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.errors import LabelError
-from harness.stats.arrays import Floats
-from harness.stats.bounds import guarded_pair
-from harness.text.numbers import counted
+from harness.comparison.stats.arrays import Floats
+from harness.comparison.stats.bounds import guarded_pair
+from harness.values.errors import LabelError
+from harness.values.text.numbers import counted
 
 FEWEST = 10
 # With fewer labelled queries that differ from the rest, two made-up ones widen the interval.

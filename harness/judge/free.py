@@ -11,9 +11,9 @@ from pydantic import AfterValidator
 
 from harness.judge.config import PoolJudgeConfig
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.llm.money import Estimate
-from harness.progress import Reporter
-from harness.types import Judgment
+from harness.models.llm.money import Estimate
+from harness.values.progress import Reporter
+from harness.values.types import Judgment
 
 
 def _rising(thresholds: tuple[float, ...]) -> tuple[float, ...]:

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.judge.records import Pair
-from harness.kinds import StageConfig
-from harness.types import Chunk, Document, Judgment, Query
+from harness.values.kinds import StageConfig
+from harness.values.types import Chunk, Document, Judgment, Query
 
 # The judge shown in tables if labels name none.
 PEOPLE = "human"

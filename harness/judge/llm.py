@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
-from harness.errors import ConfigError, JudgeError
 from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
 from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.judge.tools import JudgeTools
-from harness.llm.client import Client
-from harness.llm.faults import one_line
-from harness.llm.model import Job, Model
-from harness.llm.money import Estimate
-from harness.llm.run import ask, send_batches
-from harness.progress import Reporter
+from harness.models.llm.client import Client
+from harness.models.llm.faults import one_line
+from harness.models.llm.model import Job, Model
+from harness.models.llm.money import Estimate
+from harness.models.llm.run import ask, send_batches
 from harness.store.ledger import Ledger
-from harness.types import Judgment, LlmAnswer, LlmCall
+from harness.values.errors import ConfigError, JudgeError
+from harness.values.progress import Reporter
+from harness.values.types import Judgment, LlmAnswer, LlmCall
 
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from harness.llm.form import Malformed, after_thoughts
-from harness.llm.untrusted import UntrustedJsonError, named_once
+from harness.models.llm.form import Malformed, after_thoughts
+from harness.models.llm.untrusted import UntrustedJsonError, named_once
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.

@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
-from harness.text.passages import passage_spans
-from harness.text.spans import merge
-from harness.types import Chunk, Document, Query, Ranking
+from harness.values.errors import JudgeError
+from harness.values.text.passages import passage_spans
+from harness.values.text.spans import merge
+from harness.values.types import Chunk, Document, Query, Ranking
 
 Rankings = Mapping[str, Ranking]
 # doc id, start, end

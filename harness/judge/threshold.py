@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from harness.errors import JudgeError
 from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.free import FreeJudge, Thresholds
 from harness.judge.records import Graded, Pair
 from harness.judge.tools import JudgeTools
-from harness.kinds import kind_of
+from harness.values.errors import JudgeError
+from harness.values.kinds import kind_of
 
 _NONE: frozenset[str] = frozenset()
 

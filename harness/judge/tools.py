@@ -10,9 +10,9 @@ import numpy as np
 
 from harness.judge.examples import Example
 from harness.judge.records import Pair, Sink, Summary
-from harness.llm.money import Estimate
-from harness.progress import Reporter
+from harness.models.llm.money import Estimate
 from harness.store.ledger import Ledger
+from harness.values.progress import Reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 from pydantic import Field
 
-from harness.errors import ModelError
-from harness.kinds import StageConfig
 from harness.models.resolve import BACKEND_TEXT, DTYPE_TEXT, NO_OPENVINO, Backend, Dtype
+from harness.values.errors import ModelError
+from harness.values.kinds import StageConfig
 
 
 class ComputingConfig(StageConfig):

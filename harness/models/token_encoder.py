@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.errors import ModelError
 from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.local import Load
 from harness.models.resolve import Model, modules_of, read_json
+from harness.values.errors import ModelError
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.errors import ModelError
 from harness.models.damage import damaged
 from harness.models.resolve import Model, read_json
+from harness.values.errors import ModelError
 
 
 class ModelTokenizer:

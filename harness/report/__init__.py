@@ -59,4 +59,4 @@ from harness.report.summaries import (
 from harness.report.tables import Table
 from harness.report.text import one_line_width, two_line_width
 from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
-from harness.text.numbers import FEWEST_FOR_INTERVAL, counted
+from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from harness.printable import printable
 from harness.report.tables import Table
+from harness.values.printable import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -10,12 +10,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import HarnessError
 from harness.report.columns import TABLES, Declared, R, spec_of
 from harness.report.rows import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
-from harness.text.text_id import document_of
-from harness.types import SPLITS
+from harness.values.errors import HarnessError
+from harness.values.text.text_id import document_of
+from harness.values.types import SPLITS
 
 SUMMARY = spec_of(SummaryRow).file
 

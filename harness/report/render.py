@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.printable import printable
 from harness.report.latex import sentences_to_latex, to_latex
 from harness.report.markdown import sentences_to_markdown, to_markdown
 from harness.report.tables import Table
 from harness.report.text import to_text
-from harness.text.wrapping import wrapped
+from harness.values.printable import printable
+from harness.values.text.wrapping import wrapped
 
 FORMATS = ("text", "markdown", "latex")
 

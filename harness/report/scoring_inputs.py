@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from harness.errors import HarnessError
 from harness.report.rows import ChunkOffsetRow, QueryRow
 from harness.report.rows.ranked import before_cell, before_of
 from harness.report.stored import Row, damaged, read_as, read_rows
-from harness.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
+from harness.values.errors import HarnessError
+from harness.values.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
 
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.cells import original
 from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
+from harness.values.errors import HarnessError
 
 RECORD = "record.json"
 REPORT = "report.html"

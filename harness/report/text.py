@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from harness.printable import printable
 from harness.report.tables import Table
-from harness.text.wrapping import wrapped
+from harness.values.printable import printable
+from harness.values.text.wrapping import wrapped
 
 _GAP = "  "
 _NARROW = " "

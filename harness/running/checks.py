@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.config import Setting
+from harness.running.config import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.text.scripts import main_script, outside_latin
+from harness.values.text.scripts import main_script, outside_latin
 
 # The last part of a name, of a hub id or a folder. Multilingual kin have other names:
 # `paraphrase-multilingual-…`, `multilingual-e5-…`, `bge-m3`, `…-v3`.

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import (
+from harness.report import ChunkRow
+from harness.running.config import Setting
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.reading import Reading, Warn, reading_of
+from harness.running.sources import RunSources, cut, outlines
+from harness.steps.chunk import (
     HEALTH_VERSION,
     OUTLINE_VERSION,
     ChunkerConfig,
@@ -19,16 +25,10 @@ from harness.chunk import (
     text_lengths,
     token_lengths,
 )
-from harness.config import Setting
-from harness.report import ChunkRow
-from harness.running.context import Context
-from harness.running.corpus import Corpus
-from harness.running.reading import Reading, Warn, reading_of
-from harness.running.sources import RunSources, cut, outlines
-from harness.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
-from harness.search.context import ContextText, nested
+from harness.steps.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
+from harness.steps.search.context import ContextText, nested
 from harness.store import key_of
-from harness.types import Chunk
+from harness.values.types import Chunk
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import StoreError
 from harness.running.context import Context
 from harness.store import key_of
+from harness.values.errors import StoreError
 
 Floats = NDArray[np.float32]
 _AT_ONCE = 64

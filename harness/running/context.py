@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.llm import Spending
-from harness.llm.step import Purpose
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
-from harness.progress import RecordingReporter, Reporter
+from harness.models.llm import Spending
+from harness.models.llm.step import Purpose
 from harness.running.program import program_key
-from harness.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
-from harness.search.rerank.local_model import LocalModelScorer
+from harness.steps.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
+from harness.steps.search.rerank.local_model import LocalModelScorer
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, User, key_of
-from harness.types import ResultWarning, WarningKind
+from harness.values.progress import RecordingReporter, Reporter
+from harness.values.types import ResultWarning, WarningKind
 
 
 @dataclass(slots=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from harness.config import BenchConfig, parsers_of
-from harness.corpus import (
+from harness.data.corpus import (
     AnchorResult,
     DocumentFile,
     LabelRow,
@@ -31,17 +30,18 @@ from harness.corpus import (
     refuse_disputed,
     suffixes_of,
 )
-from harness.corpus.formats import libraries_of
-from harness.corpus.table import suggestion
-from harness.errors import ConfigError, CorpusError, LabelError
+from harness.data.corpus.formats import libraries_of
+from harness.data.corpus.table import suggestion
 from harness.judge import LabelsConfig
-from harness.regular_file import file_sha256, refuse_special
 from harness.report import counted
+from harness.running.config import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.text_warnings import report_text
 from harness.store import key_of
-from harness.text.text_id import document_of
-from harness.types import Document, Judgment
+from harness.values.errors import ConfigError, CorpusError, LabelError
+from harness.values.regular_file import file_sha256, refuse_special
+from harness.values.text.text_id import document_of
+from harness.values.types import Document, Judgment
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from harness.search import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig
-from harness.search.depth import cut
+from harness.steps.search import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig
+from harness.steps.search.depth import cut
 from harness.store import key_of
-from harness.types import Query, Ranking
+from harness.values.types import Query, Ranking
 
 T = TypeVar("T")
 Own = TypeVar("Own", Query, FilterResult)

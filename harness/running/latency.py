@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.config import LatencyConfig
-from harness.progress import Silent
 from harness.report import LatencyRow
+from harness.running.config import LatencyConfig
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
 from harness.running.timed import StepTimes, TimedSearch, TimedTools, Wordings
 from harness.running.tools import RunTools
-from harness.search import REWRITERS
+from harness.steps.search import REWRITERS
 from harness.store import key_of
-from harness.types import Query
+from harness.values.progress import Silent
+from harness.values.types import Query
 
 # Raised when the measurement changes.
 _VERSION = 3

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.models.encoder import EncoderConfig, LocalEncoder
+from harness.models.served.embedding import ServedEncoder
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
-from harness.search import Effort, PairScorer, PendingCalls, PendingCallsError, RerankerConfig
-from harness.search.rerank import Pair, ServedScorer
-from harness.served.embedding import ServedEncoder
+from harness.steps.search import Effort, PairScorer, PendingCalls, PendingCallsError, RerankerConfig
+from harness.steps.search.rerank import Pair, ServedScorer
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:

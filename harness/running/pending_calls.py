@@ -6,19 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.config import Setting
-from harness.llm import ModelConfig
-from harness.llm.tokens import estimate_tokens
+from harness.models.llm import ModelConfig
+from harness.models.llm.tokens import estimate_tokens
+from harness.models.served import ServedEstimate
+from harness.models.served.embedding import ServedEncoder
 from harness.running.compute import digest
+from harness.running.config import Setting
 from harness.running.context import Context
 from harness.running.search import Chunked, is_searched
 from harness.running.served import pending_call, stored_keys
 from harness.running.tools import RunTools
-from harness.search import RETRIEVERS, PendingCalls, PendingCallsError, RetrieverConfig, RewriterConfig
-from harness.search.rerank import EndpointRerankerConfig, ServedScorer
-from harness.served import ServedEstimate
-from harness.served.embedding import ServedEncoder
-from harness.types import Query
+from harness.steps.search import RETRIEVERS, PendingCalls, PendingCallsError, RetrieverConfig, RewriterConfig
+from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
+from harness.values.types import Query
 
 
 def missing_answers(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.config import BenchConfig
-from harness.errors import ConfigError
-from harness.kinds import StageConfig
-from harness.llm.http_endpoint import HttpConfig, HttpEndpoint
+from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint
+from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.store.ledger import Ledger
+from harness.values.errors import ConfigError
+from harness.values.kinds import StageConfig
 
 _COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
 """Measures of answers that use ``answer_embedding``."""

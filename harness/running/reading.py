@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import text_lengths
 from harness.running.sources import RunSources
-from harness.search import READERS, ReadConfig
+from harness.steps.chunk import text_lengths
+from harness.steps.search import READERS, ReadConfig
 from harness.store import key_of
-from harness.text.spans import Span, merge
-from harness.types import Chunk, Ranking
+from harness.values.text.spans import Span, merge
+from harness.values.types import Chunk, Ranking
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.corpus import possible_ids
-from harness.corpus.table import read_table
-from harness.errors import ConfigError
-from harness.llm import Model, Spending, answers, jobs_of
-from harness.llm.step import Purpose, Request
+from harness.data.corpus import possible_ids
+from harness.data.corpus.table import read_table
 from harness.models.encoder import EncoderConfig, LocalEncoder, Value
-from harness.progress import Reporter
+from harness.models.llm import Model, Spending, answers, jobs_of
+from harness.models.llm.step import Purpose, Request
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
-from harness.search import NotMeasuredError, PendingCalls, PendingCallsError
+from harness.steps.search import NotMeasuredError, PendingCalls, PendingCallsError
 from harness.store import key_of
 from harness.store.ledger import Ledger
-from harness.types import LlmAnswer, Slot
+from harness.values.errors import ConfigError
+from harness.values.progress import Reporter
+from harness.values.types import LlmAnswer, Slot
 
 # The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
@@ -32,7 +32,7 @@ _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measu
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """``harness.search.tools.Shared``, and all of ``Tools`` but the search, over the context of a run."""
+    """What steps share, all of ``steps.search.tools.Tools`` but the search, over the context of a run."""
 
     context: Context
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from harness.config import Setting
-from harness.custom.service import ServiceConfig
-from harness.llm import ModelConfig
+from harness.models.llm import ModelConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
+from harness.running.config import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.search import Effort, FilterResult, PendingCallsError, RetrievalResult
-from harness.search.rerank import Pair, rerank
-from harness.text.numbers import listed
-from harness.types import Query, Ranking
+from harness.steps.custom.service import ServiceConfig
+from harness.steps.search import Effort, FilterResult, PendingCallsError, RetrievalResult
+from harness.steps.search.rerank import Pair, rerank
+from harness.values.text.numbers import listed
+from harness.values.types import Query, Ranking
 
 RETRIEVE = "retrieve"
 RERANK = "rerank"

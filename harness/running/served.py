@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import StoreError
-from harness.llm import Spending
+from harness.models.llm import Spending
+from harness.models.served import Request, ServedEstimate, fetch
+from harness.models.served.embedding import ServedEncoder
+from harness.models.served.reranking import ServedPairs
 from harness.running.compute import Computed
 from harness.running.context import Context
-from harness.search.tools import PendingCalls, PendingCallsError
-from harness.served import Request, ServedEstimate, fetch
-from harness.served.embedding import ServedEncoder
-from harness.served.reranking import ServedPairs
+from harness.steps.search.tools import PendingCalls, PendingCallsError
 from harness.store import KeyValue
 from harness.store.lock import Turn
+from harness.values.errors import StoreError
 
 Served = ServedEncoder | ServedPairs
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.

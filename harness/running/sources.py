@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
-from harness.kinds import StageConfig
 from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import vectors
 from harness.running.resources import Resources
+from harness.steps.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
 from harness.store import key_of
-from harness.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
-from harness.types import Chunk, Document
+from harness.values.kinds import StageConfig
+from harness.values.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
+from harness.values.types import Chunk, Document
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 
 @dataclass(frozen=True, slots=True)
 class RunSources(Resources):
-    """``harness.search.sources.Sources`` over a corpus; computed values are kept."""
+    """``harness.steps.search.sources.Sources`` over a corpus; computed values are kept."""
 
     corpus: Corpus
     tokenizer: ModelTokenizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.corpus import ParsedDocument, ParserConfig, some_pages
+from harness.data.corpus import ParsedDocument, ParserConfig, some_pages
 from harness.report import counted
 from harness.running.context import Context
 

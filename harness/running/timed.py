@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.config import LatencyConfig
-from harness.llm import came_in_batch
-from harness.llm.step import Request
+from harness.models.llm import came_in_batch
+from harness.models.llm.step import Request
+from harness.running.config import LatencyConfig
 from harness.running.filtering import Boost, only, to_full_depth
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
 from harness.running.tools import RunTools
-from harness.search import (
+from harness.steps.search import (
     FILTERS,
     RETRIEVERS,
     REWRITERS,
@@ -28,12 +28,12 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
-from harness.search.fuse import Fusion, route_names
-from harness.search.fuse.routes import ranked_by
-from harness.search.rerank import rerank
-from harness.search.rerank.local_model import LocalModelScorer
-from harness.search.step import SearchOne
-from harness.types import LlmAnswer, Query, Ranking
+from harness.steps.search.fuse import Fusion, route_names
+from harness.steps.search.fuse.routes import ranked_by
+from harness.steps.search.rerank import rerank
+from harness.steps.search.rerank.local_model import LocalModelScorer
+from harness.steps.search.step import SearchOne
+from harness.values.types import LlmAnswer, Query, Ranking
 
 # asked beforehand and not counted
 _WARM_UP = 3

@@ -10,7 +10,7 @@ from typing import Any
 from harness.models.encoder import EncoderConfig
 from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
-from harness.search import (
+from harness.steps.search import (
     FILTERS,
     RETRIEVERS,
     REWRITERS,
@@ -26,14 +26,14 @@ from harness.search import (
     RetrieverConfig,
     RewriterConfig,
 )
-from harness.search.fuse.phrasings import fuse_phrasings
+from harness.steps.search.fuse.phrasings import fuse_phrasings
 from harness.store import key_of
-from harness.types import Query, Ranking
+from harness.values.types import Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)
 class RunTools(Resources):
-    """``harness.search.tools.Tools`` over the context of a run.
+    """``harness.steps.search.tools.Tools`` over the context of a run.
 
     ``questions`` are the queries by id as users asked them, for filters read those; without them, they read
     queries as they come to the retriever.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from harness.errors import StoreError
 from harness.store.faults import Faults, disk_full, sqlite_kind
 from harness.store.seal import seal, unseal
 from harness.store.wal import transaction, use_write_ahead_log
+from harness.values.errors import StoreError
 
 _ASK_AT_ONCE = 500
 _CONDEMNED = ".damaged"

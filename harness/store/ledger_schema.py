@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.errors import LlmError
 from harness.store.wal import transaction, use_write_ahead_log
+from harness.values.errors import LlmError
 
 VERSION = 2
 _SCHEMA = """

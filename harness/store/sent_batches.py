@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.errors import LlmError
 from harness.store.artifacts import canonical
 from harness.store.wal import explained, transaction, use_write_ahead_log
-from harness.types import LlmCall, SentBatch, SentCall
+from harness.values.errors import LlmError
+from harness.values.types import LlmCall, SentBatch, SentCall
 
 VERSION = 1
 _SCHEMA = (

@@ -1,8 +1,8 @@
 """Evidence and near misses of a question, from its labels and rankings."""
 
-from harness.abilities.from_results import _evidence
 from harness.report.rows import PassageRow
-from harness.types import Judgment
+from harness.running.abilities.from_results import _evidence
+from harness.values.types import Judgment
 
 ROW = {"query_id": "q", "text": "How many?", "answer": "39,717"}
 

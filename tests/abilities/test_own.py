@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from harness.abilities.own import Evidence, LeftOut, own_trials
-from harness.abilities.rgb import RgbOptions
 from harness.cli import main
+from harness.running.abilities.own import Evidence, LeftOut, own_trials
+from harness.running.abilities.rgb import RgbOptions
 from tests.judge.fake_server import FakeServer, says
 
 NEAR = tuple(f"Near miss {letter}." for letter in "abcde")

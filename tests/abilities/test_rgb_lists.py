@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.abilities.rgb import read_rgb
+from harness.running.abilities.rgb import read_rgb
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
 FILES = ("en_fact", "zh_fact", "zh_int", "zh_refine")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.answer import Case
-from harness.llm import Malformed
-from harness.types import Chunk, Judgment, LlmAnswer, Query
+from harness.measures.answer import Case
+from harness.models.llm import Malformed
+from harness.values.types import Chunk, Judgment, LlmAnswer, Query
 
 
 def case(

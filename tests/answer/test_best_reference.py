@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.answer.measures import ANSWER_MEASURES
+from harness.measures.answer.measures import ANSWER_MEASURES
 
 from .helpers import NO_TOOLS, ToyTools, case
 

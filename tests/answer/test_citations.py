@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer import Case
-from harness.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
-from harness.answer.measures.citation_precision import CitationPrecision, CitationPrecisionConfig
-from harness.answer.measures.citation_recall import CitationRecall, CitationRecallConfig
-from harness.types import Chunk, Judgment, Query
+from harness.measures.answer import Case
+from harness.measures.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
+from harness.measures.answer.measures.citation_precision import CitationPrecision, CitationPrecisionConfig
+from harness.measures.answer.measures.citation_recall import CitationRecall, CitationRecallConfig
+from harness.values.types import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case
 

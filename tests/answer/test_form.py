@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.answer.form import ObjectForm, joined
-from harness.answer.shapes import VERDICTS
-from harness.answer.steps import STEPS, form_of, prompt_of
-from harness.types import LlmCall
+from harness.measures.answer.form import ObjectForm, joined
+from harness.measures.answer.shapes import VERDICTS
+from harness.measures.answer.steps import STEPS, form_of, prompt_of
+from harness.values.types import LlmCall
 
 
 def asked(form, query, *texts):

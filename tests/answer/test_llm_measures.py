@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer.measures import ANSWER_MEASURES
-from harness.answer.measures.aspect_critic import AspectCriticConfig
-from harness.answer.measures.context_precision import average_precision
-from harness.errors import ConfigError
+from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures.answer.measures.aspect_critic import AspectCriticConfig
+from harness.measures.answer.measures.context_precision import average_precision
+from harness.values.errors import ConfigError
 
 from .helpers import ToyTools, case
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.answer.measures.refusal import Refusal, RefusalConfig
-from harness.answer.words import refuses
-from harness.types import Judgment
+from harness.measures.answer.measures.refusal import Refusal, RefusalConfig
+from harness.measures.answer.words import refuses
+from harness.values.types import Judgment
 
 from .helpers import NO_TOOLS, ToyTools, case
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer import AnswerScore
-from harness.answer.measures import ANSWER_MEASURES
-from harness.answer.measures.exact_match import ExactMatch, ExactMatchConfig
-from harness.answer.measures.token_f1 import TokenF1, TokenF1Config
-from harness.answer.words import words_of
+from harness.measures.answer import AnswerScore
+from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures.answer.measures.exact_match import ExactMatch, ExactMatchConfig
+from harness.measures.answer.measures.token_f1 import TokenF1, TokenF1Config
+from harness.measures.answer.words import words_of
 
 from .helpers import NO_TOOLS, case
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.answer import AnswerScore, Case
-from harness.answering.losses import losses_of
+from harness.measures.answer import AnswerScore, Case
 from harness.measures.projection import Projection
 from harness.report.rows.answers import (
     ADDS,
@@ -18,7 +17,8 @@ from harness.report.rows.answers import (
     TOO_LOW,
     WITHOUT,
 )
-from harness.types import Chunk, Judgment, Query
+from harness.running.answering.losses import losses_of
+from harness.values.types import Chunk, Judgment, Query
 
 # Chunks of 100 characters each of one document; the fact at 1000 is in none.
 CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from harness.bench.flow import dry_run, run_bench
-from harness.bench.plan import make_plan
 from harness.cli import main
-from harness.config import load_config
-from harness.errors import ConfigError, LlmError
-from harness.progress import Silent
 from harness.report import read_table
+from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
+from harness.values.errors import ConfigError, LlmError
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 
 GOLDEN = {

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.external.answer_files import read_answers
-from harness.progress import Silent
+from harness.data.external.answer_files import read_answers
 from harness.report import read_table
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.answering.test_bench_answers import answering
 
 __all__ = ["answering"]

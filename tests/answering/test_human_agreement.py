@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from harness.answer import AnswerScore
-from harness.answering.external import MeasureScores
-from harness.answering.human_agreement import compare_with_people, people_table, read_values
 from harness.cli import main
-from harness.errors import CorpusError
+from harness.measures.answer import AnswerScore
+from harness.running.answering.external import MeasureScores
+from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
+from harness.values.errors import CorpusError
 
 
 def scores(values):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.answer import AnswerScore, Case
-from harness.answering.measuring import Measured
-from harness.answering.prediction import prediction_rows
-from harness.chunk import PageConfig
-from harness.config import BenchConfig
-from harness.search.retrieve.bm25 import Bm25Config
-from harness.types import Query, QueryScore
+from harness.measures.answer import AnswerScore, Case
+from harness.running.answering.measuring import Measured
+from harness.running.answering.prediction import prediction_rows
+from harness.running.config import BenchConfig
+from harness.steps.chunk import PageConfig
+from harness.steps.search.retrieve.bm25 import Bm25Config
+from harness.values.types import Query, QueryScore
 
 QUERIES = [Query(f"q{i}", "?", "train") for i in range(12)]
 

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.answer.stage import ExtractiveConfig, LlmAnswerConfig, passages_read
-from harness.answer.stage.citations import Citations, read_citations, without_citations
-from harness.answer.stage.extractive import REFUSAL, ExtractiveAnswerer
-from harness.answer.stage.llm import FOLDER
-from harness.answer.stage.step import AnswerInput
-from harness.llm.prompt import built_in
+from harness.models.llm.prompt import built_in
+from harness.steps.answer import ExtractiveConfig, LlmAnswerConfig, passages_read
+from harness.steps.answer.citations import Citations, read_citations, without_citations
+from harness.steps.answer.extractive import REFUSAL, ExtractiveAnswerer
+from harness.steps.answer.llm import FOLDER
+from harness.steps.answer.step import AnswerInput
 
 
 def config(**fields):

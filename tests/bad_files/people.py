@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from harness.label_page.opening import Source, open_service
-from harness.progress import Silent
+from harness.labels.label_page.opening import Source, open_service
+from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import Kind, lines, with_line
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
+from harness.values.errors import HarnessError
 from tests.bad_files import benchmark, collections, kept, people, scored, settings, tools
 from tests.command import one_line, run
 

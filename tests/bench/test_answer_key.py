@@ -2,8 +2,8 @@
 
 import json
 
-from harness.bench.flow import run_bench
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.values.progress import Silent
 
 LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
 
@@ -35,7 +35,7 @@ def write_corpus(tmp_path, monkeypatch):
 
 
 def run(config):
-    from harness.config import load_config
+    from harness.running.config import load_config
 
     reporter = Silent()
     results, folder = run_bench(load_config(config), reporter)

@@ -4,11 +4,11 @@ import csv
 
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import PriceRow
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES

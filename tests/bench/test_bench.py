@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import CorpusError, LabelError, ModelError
-from harness.evaluate.answerability import answerability
-from harness.progress import Silent
 from harness.report import AnswerabilityRow, read_summary
-from harness.types import Ranking
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
+from harness.running.evaluate.answerability import answerability
+from harness.values.errors import CorpusError, LabelError, ModelError
+from harness.values.progress import Silent
+from harness.values.types import Ranking
 
 
 def unchanging(folder):
@@ -162,9 +162,9 @@ def test_a_warm_run_loads_no_model_library(write_config):
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from harness.bench.flow import run_bench\n"
-        "from harness.config import load_config\n"
-        "from harness.progress import Silent\n"
+        "from harness.running.bench.flow import run_bench\n"
+        "from harness.running.config import load_config\n"
+        "from harness.values.progress import Silent\n"
         f"run_bench(load_config(Path({str(path)!r})), Silent())\n"
         "heavy = ('torch', 'sentence_transformers', 'chromadb', 'transformers')\n"
         "print([m for m in heavy if m in sys.modules])\n"

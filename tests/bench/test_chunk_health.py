@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.running import chunks
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 
 def run(path):

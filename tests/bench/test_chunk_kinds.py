@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import CorpusError
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
+from harness.values.errors import CorpusError
+from harness.values.progress import Silent
 
 BM25 = "{kind: bm25, top_k: 10}"
 

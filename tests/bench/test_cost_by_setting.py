@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.judging.pool import cost_by_setting
+from harness.running.judging.pool import cost_by_setting
 
 
 def test_cost_per_setting():

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.errors import ConfigError
-from harness.evaluate.warnings import text_budgets
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.evaluate.warnings import text_budgets
+from harness.values.errors import ConfigError
+from harness.values.progress import Silent
 
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
 

@@ -1,8 +1,8 @@
 """A fact that is in a second document is found there too, unless the configuration says otherwise."""
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.bench.conftest import SENTENCES
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.bench.conftest import QUERIES
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script

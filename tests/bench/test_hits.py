@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.chunk import chunk_documents
 from harness.cli import main
-from harness.config import load_config
-from harness.errors import ConfigError
-from harness.hits.scoring import ReturnedChunksConfig
-from harness.progress import Silent
+from harness.comparison.findings import read_stored, scores_of
 from harness.report import read_result
-from harness.verdict import read_stored, scores_of
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.hits.scoring import ReturnedChunksConfig
+from harness.steps.chunk import chunk_documents
+from harness.values.errors import ConfigError
+from harness.values.progress import Silent
 
 from .conftest import SENTENCES
 

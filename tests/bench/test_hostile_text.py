@@ -3,11 +3,11 @@
 import csv
 import json
 
-from harness.bench.flow import run_bench
-from harness.bench.page import write_page
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import read_table
+from harness.running.bench.flow import run_bench
+from harness.running.bench.page import write_page
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
 

@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from harness.api import read_results
-from harness.bench.flow import dry_run, run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.errors import ConfigError, JudgeError, LlmError
-from harness.progress import Silent
+from harness.cli.api import read_results
 from harness.report import read_summary
 from harness.report.page import read_tables
 from harness.report.page.payload import base_payload
 from harness.report.summaries import summary_table
+from harness.running.bench.flow import dry_run, run_bench
+from harness.running.config import load_config
+from harness.values.errors import ConfigError, JudgeError, LlmError
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, grade, says
 
 from .conftest import QUERIES

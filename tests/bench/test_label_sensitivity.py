@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
+from harness.comparison.findings import label_parts, sensitivity_of
+from harness.comparison.findings.label_sensitivity import LabelSensitivity
 from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scoring_inputs import read_graded_spans
-from harness.verdict import label_parts, sensitivity_of
-from harness.verdict.label_sensitivity import LabelSensitivity
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.compare.build import compare_pair
 
 FILE = "label_sensitivity.csv"

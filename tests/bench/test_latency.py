@@ -5,11 +5,11 @@ import csv
 import pytest
 
 import harness.running.timed as timed
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.models import tiny

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 import pytest
 from rich.console import Console
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
-from harness.terminal import LiveBoard, TerminalReporter
+from harness.cli.terminal import LiveBoard, TerminalReporter
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 
 class Watching(Silent):

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.bench.final_output import FinalOutput
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.errors import HarnessError
-from harness.progress import Silent
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table, worst_table
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
+from harness.running.bench.final_output import FinalOutput
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.errors import HarnessError
+from harness.values.progress import Silent
 from tests.report.page_results import rewrite
 
 

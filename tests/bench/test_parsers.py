@@ -6,20 +6,20 @@ from itertools import product
 
 import pytest
 
-from harness.api import read_results
-from harness.bench.flow import dry_run, run_bench
-from harness.bench.page import write_page
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import ConfigError, HarnessError, LabelError
-from harness.labelling.stored import sheet_of
-from harness.progress import Silent
+from harness.cli.api import read_results
+from harness.labels.labelling.stored import sheet_of
 from harness.report import LossRow, read_table
 from harness.report.expected import read_expected
 from harness.report.losses import losses_by_query
+from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.page import write_page
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import load_corpus, load_documents
+from harness.values.errors import ConfigError, HarnessError, LabelError
+from harness.values.progress import Silent
 
 # 40 characters each, the line end not counted
 FIRST = "alpha stands in the first of two lines.."

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.page import page_pictures, write_page
-from harness.errors import HarnessError
-from harness.progress import Silent
 from harness.report.page import read_tables
+from harness.running.bench.page import page_pictures, write_page
+from harness.values.errors import HarnessError
+from harness.values.progress import Silent
 from tests.report.page_results import write_folder
 
 pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")

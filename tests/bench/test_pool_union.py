@@ -6,12 +6,12 @@ import shutil
 import pandas as pd
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.pool_union import Pool, unite, united
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import read_result
+from harness.running.bench.flow import run_bench
+from harness.running.bench.pool_union import Pool, unite, united
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
 from tests.judge.fake_server import FakeServer, grade
 

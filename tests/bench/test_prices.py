@@ -4,13 +4,13 @@ import csv
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.page import write_page
-from harness.config import load_config
-from harness.errors import ConfigError
-from harness.progress import Silent
-from harness.verdict import read_stored, scores_of
-from harness.verdict.verdicts import costs_of
+from harness.comparison.findings import read_stored, scores_of
+from harness.comparison.findings.verdicts import costs_of
+from harness.running.bench.flow import run_bench
+from harness.running.bench.page import write_page
+from harness.running.config import load_config
+from harness.values.errors import ConfigError
+from harness.values.progress import Silent
 from tests.report.test_page import payload_of
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import LatencyRow, PriceRow
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed
 

@@ -4,11 +4,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from harness.bench import flow
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import HarnessError
-from harness.progress import Silent
+from harness.running.bench import flow
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
+from harness.values.errors import HarnessError
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer
 
 MISSING = {
@@ -37,7 +37,7 @@ def test_what_is_missing_is_named_before_documents_are_read(name, start, write_c
         raise AssertionError("documents were read first")
 
     monkeypatch.setattr(flow, "load_corpora", read)
-    monkeypatch.setattr("harness.bench.plan.load_corpora", read)
+    monkeypatch.setattr("harness.running.bench.plan.load_corpora", read)
     sections, says = MISSING[name]
     config = load_config(write_config(cache="fresh", **sections))
     with pytest.raises(HarnessError, match=says):
@@ -98,7 +98,7 @@ def test_a_missing_package_that_cuts_chinese_is_named(write_config, monkeypatch)
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("harness.search.analyse.analyser.version", installed)
+    monkeypatch.setattr("harness.steps.search.analyse.analyser.version", installed)
     config = load_config(write_config(retrieve="{kind: bm25, analyser: jieba}", rerank="null", cache="fresh"))
     with pytest.raises(HarnessError, match="pip install 'ndcg-harness"):
         make_plan(config, Silent())

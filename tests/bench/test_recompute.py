@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import ChunkRow, read_chunk_offsets
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
 RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")

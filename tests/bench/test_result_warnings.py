@@ -7,11 +7,11 @@ import shutil
 import pytest
 
 import harness
-from harness.bench.page import write_page
 from harness.comparison.warned import warning_lines
-from harness.config import load_config
-from harness.progress import Silent
-from harness.types import ResultWarning
+from harness.running.bench.page import write_page
+from harness.running.config import load_config
+from harness.values.progress import Silent
+from harness.values.types import ResultWarning
 from tests.command import one_line, printed, run
 from tests.report.test_page import payload_of
 

@@ -3,12 +3,12 @@
 import csv
 from types import SimpleNamespace
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.evaluate.tables import route_rows
-from harness.progress import Silent
 from harness.report import RouteRow
-from harness.types import Ranking
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.evaluate.tables import route_rows
+from harness.values.progress import Silent
+from harness.values.types import Ranking
 
 
 def searched(**rankings):

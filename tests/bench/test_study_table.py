@@ -3,10 +3,10 @@
 import pytest
 
 from benchmarks.study_table import chosen, table
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report import LatencyRow
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 
 def test_the_table_of_a_study_has_the_figures_of_the_result(write_config):

@@ -1,12 +1,12 @@
 """The text around the first passages, which the page shows on request."""
 
-from harness.evaluate.tables import AROUND, surrounding_rows
 from harness.report import RankedRow
 from harness.report.columns import spec_of
 from harness.report.read import read_any
 from harness.report.rows import SurroundingRow
 from harness.report.write import write_table
-from harness.types import Document
+from harness.running.evaluate.tables import AROUND, surrounding_rows
+from harness.values.types import Document
 
 TEXT = "".join(f"{i:04d} " for i in range(400))  # 2,000 characters, each place identified by its number
 DOCUMENT = Document("d", TEXT, (), "")

@@ -3,13 +3,13 @@
 import pytest
 
 import harness.running.context as running
-from harness.errors import ModelError
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.progress import Silent
 from harness.running.context import Context
-from harness.search.rerank import LateInteractionConfig
-from harness.search.rerank.late_interaction import LateInteractionScorer
-from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
+from harness.steps.search.rerank import LateInteractionConfig
+from harness.steps.search.rerank.late_interaction import LateInteractionScorer
+from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
+from harness.values.errors import ModelError
+from harness.values.progress import Silent
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-import harness.bench.flow
-import harness.bench.unchanged as unchanged
-from harness.bench.final_output import STORED, FinalOutput
-from harness.bench.inputs import input_hashes
+import harness.running.bench.flow
+import harness.running.bench.unchanged as unchanged
 from harness.cli import main
-from harness.config import load_config
-from harness.errors import StoreError
 from harness.report import SummaryRow, Table
+from harness.running.bench.final_output import STORED, FinalOutput
+from harness.running.bench.inputs import input_hashes
+from harness.running.config import load_config
 from harness.store import CacheLayout
-from harness.types import RunRecord
+from harness.values.errors import StoreError
+from harness.values.types import RunRecord
 
 WORDS = "{kind: bm25, top_k: 10}"
 
@@ -40,13 +40,13 @@ def words(write_config):
 def runs(monkeypatch):
     """How many benchmarks were really run."""
     found = []
-    run = harness.bench.flow.run_bench
+    run = harness.running.bench.flow.run_bench
 
     def counted(*given):
         found.append(given)
         return run(*given)
 
-    monkeypatch.setattr(harness.bench.flow, "run_bench", counted)
+    monkeypatch.setattr(harness.running.bench.flow, "run_bench", counted)
     return found
 
 
@@ -189,7 +189,7 @@ def test_prompts_and_code_of_ones_own_are_inputs(write_config, corpus, monkeypat
 
 
 def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, capsys):
-    run, count = harness.bench.flow.run_bench, []
+    run, count = harness.running.bench.flow.run_bench, []
 
     def interfered(*given):
         found = run(*given)
@@ -198,7 +198,7 @@ def test_what_changes_while_it_runs_is_run_again(words, corpus, monkeypatch, cap
         count.append(given)
         return found
 
-    monkeypatch.setattr(harness.bench.flow, "run_bench", interfered)
+    monkeypatch.setattr(harness.running.bench.flow, "run_bench", interfered)
     for _ in range(3):
         bench(words, "--quiet")
     assert len(count) == 2
@@ -281,7 +281,7 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     def full(*given):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr("harness.bench.job.keep_origin", full)
+    monkeypatch.setattr("harness.running.bench.job.keep_origin", full)
     assert bench(words) == 0
     shown = capsys.readouterr()
     assert "Verdict: " in shown.out

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.evaluate.evaluating import clusters_of
-from harness.progress import Silent
-from harness.types import Judgment, Query
-from harness.verdict import options_of
+from harness.comparison.findings import options_of
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.evaluate.evaluating import clusters_of
+from harness.values.progress import Silent
+from harness.values.types import Judgment, Query
 
 
 def rows(path):

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from harness.chunk import KINDS, chunk_documents, chunker_fingerprint
-from harness.errors import ConfigError
+from harness.steps.chunk import KINDS, chunk_documents, chunker_fingerprint
+from harness.values.errors import ConfigError
 from tests.chunk.conftest import document, letters
 from tests.chunk.texts import EDGE_CASES, texts
 

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.chunk import Outline, examine
-from harness.chunk.health import BINS
-from harness.chunk.outline import table_spans
 from harness.report.rows import ChunkRow
-from harness.types import Chunk
+from harness.steps.chunk import Outline, examine
+from harness.steps.chunk.health import BINS
+from harness.steps.chunk.outline import table_spans
+from harness.values.types import Chunk
 
 TABLE = "Revenue 1,200 (1,100)\nCosts $900 $850\nMargin 25% 23%"
 

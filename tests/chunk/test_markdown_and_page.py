@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
-from harness.chunk import MarkdownConfig, PageConfig, RecursiveConfig, chunk_documents
-from harness.chunk.markdown import section_spans
+from harness.steps.chunk import MarkdownConfig, PageConfig, RecursiveConfig, chunk_documents
+from harness.steps.chunk.markdown import section_spans
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

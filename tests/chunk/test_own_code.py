@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.chunk import PythonChunkerConfig, chunk_documents
-from harness.errors import HarnessError
+from harness.steps.chunk import PythonChunkerConfig, chunk_documents
+from harness.values.errors import HarnessError
 from tests.chunk.conftest import document
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.chunk import RowsConfig, chunk_documents
-from harness.text.records import delimited, records_of
+from harness.steps.chunk import RowsConfig, chunk_documents
+from harness.values.text.records import delimited, records_of
 from tests.chunk.conftest import document
 
 CSV = 'site,year,note\nYard,2023,"full, as ever"\nPier,2023,"two\nlines"\nDock,2024,\n'

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.chunk import SemanticConfig, chunk_documents
-from harness.chunk.semantic import distances
-from harness.errors import ConfigError
+from harness.steps.chunk import SemanticConfig, chunk_documents
+from harness.steps.chunk.semantic import distances
+from harness.values.errors import ConfigError
 from tests.chunk.conftest import document
 
 

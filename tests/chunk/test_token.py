@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from langchain_text_splitters.base import Tokenizer as LangchainTokenizer
 from langchain_text_splitters.base import split_text_on_tokens
 
-from harness.chunk import RecursiveTokenConfig, TokenConfig, chunk_documents, token_lengths
-from harness.text.tokenizer import token_offsets
-from harness.text.windows import TokenWindows
+from harness.steps.chunk import RecursiveTokenConfig, TokenConfig, chunk_documents, token_lengths
+from harness.values.text.tokenizer import token_offsets
+from harness.values.text.windows import TokenWindows
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 

@@ -5,9 +5,9 @@ import pytest
 import tiktoken
 from hypothesis import given, settings
 
-from harness.chunk import PageConfig, chunk_documents, token_lengths
-from harness.errors import ModelError
-from harness.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
+from harness.steps.chunk import PageConfig, chunk_documents, token_lengths
+from harness.values.errors import ModelError
+from harness.values.text.tokenizer import Tiktoken, load_tiktoken, token_counts, token_offsets
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

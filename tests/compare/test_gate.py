@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from harness.comparison import ScoredOn, gate, github_annotations, junit
-from harness.errors import HarnessError
+from harness.values.errors import HarnessError
 
 from .build import matrix
 

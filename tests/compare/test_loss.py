@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.comparison.waterfall import waterfall
-from harness.corpus import Anchoring, AnchorResult, LabelRow
-from harness.evaluate.evaluating import lost_evidence
-from harness.evaluate.losses import loss_levels, loss_rows
+from harness.data.corpus import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
+from harness.running.evaluate.evaluating import lost_evidence
+from harness.running.evaluate.losses import loss_levels, loss_rows
 from harness.running.search import Searched
-from harness.types import Chunk, Judgment, Query, Ranking
+from harness.values.types import Chunk, Judgment, Query, Ranking
 
 QUERY = Query("q", "?", "train")
 LENGTH = 3_000

@@ -12,8 +12,8 @@ from harness.comparison import (
     join,
 )
 from harness.comparison.comparable import differences, matrix_differences
-from harness.errors import HarnessError
-from harness.types import QueryScore
+from harness.values.errors import HarnessError
+from harness.values.types import QueryScore
 
 from .build import matrix
 

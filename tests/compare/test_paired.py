@@ -4,7 +4,7 @@ import pytest
 from harness.comparison import Options
 from harness.comparison.conclude import needed_for
 from harness.comparison.paired import cohen_dz, dominance, win_tie_loss
-from harness.errors import HarnessError
+from harness.values.errors import HarnessError
 from tests.compare.build import compare_pair
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from harness.comparison import Options, cross_validate, select
 from harness.comparison.selection import folds
-from harness.errors import HarnessError
+from harness.values.errors import HarnessError
 
 from .build import matrix, noisy
 

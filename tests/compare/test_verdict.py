@@ -16,9 +16,9 @@ from harness.comparison import (
     sentences_of,
     verdict_json,
 )
+from harness.comparison.findings.verdicts import holes_of
 from harness.comparison.words import lines_of
-from harness.errors import HarnessError
-from harness.verdict.verdicts import holes_of
+from harness.values.errors import HarnessError
 
 from .build import matrix, noisy
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from harness.comparison import front
 from harness.comparison.waterfall import Level, waterfall
-from harness.errors import HarnessError
+from harness.values.errors import HarnessError
 
 NAMES = ("parsed", "chunked", "found", "ranked")
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.config import load_config
-from harness.config.models import BootstrapConfig
-from harness.config.naming import file_names
-from harness.config.sweep import MOST_SETTINGS
-from harness.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
-from harness.errors import ConfigError
-from harness.kinds import LARGEST
 from harness.models.encoder import EmbedConfig
+from harness.running.config import load_config
+from harness.running.config.models import BootstrapConfig
+from harness.running.config.naming import file_names
+from harness.running.config.sweep import MOST_SETTINGS
+from harness.running.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
+from harness.values.errors import ConfigError
+from harness.values.kinds import LARGEST
 
 GOOD = "name: demo\ndocuments: docs/*.pdf\nqueries: queries.csv\nlabels: labels.csv\n"
 NINE = ", ".join("*{0}" for _ in range(9))
@@ -169,7 +169,7 @@ def test_a_file_name_fits_and_tells_settings_apart():
 
 def test_what_is_read_is_what_pyyaml_reads(tmp_path):
     """The limits change no value: the loader is PyYAML's own."""
-    from harness.config.yaml_loader import load_yaml
+    from harness.running.config.yaml_loader import load_yaml
 
     text = "a: [1, 2.5, yes, ~, 2024-01-02, 'x', &q {b: 1e3}, *q]\n? 3\n: {<<: *q, c: 0o7}\n"
     data, lines = load_yaml(tmp_path / "x.yaml", text.encode())

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.config import load_config
-from harness.errors import ConfigError
+from harness.running.config import load_config
+from harness.values.errors import ConfigError
 
 GOOD = """
 name: demo

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.chunk import LangchainConfig
-from harness.config.naming import file_names, name_settings
-from harness.search.filter.llm import LlmFilterConfig
-from harness.search.retrieve import ChromaConfig
-from harness.search.retrieve.bm25 import Bm25Config
-from harness.search.rewrite.llm import LlmRewriterConfig
+from harness.running.config.naming import file_names, name_settings
+from harness.steps.chunk import LangchainConfig
+from harness.steps.search.filter.llm import LlmFilterConfig
+from harness.steps.search.retrieve import ChromaConfig
+from harness.steps.search.retrieve.bm25 import Bm25Config
+from harness.steps.search.rewrite.llm import LlmRewriterConfig
 
 
 def names_of(*models):

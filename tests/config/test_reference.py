@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from harness.config.models import BenchConfig, RelevanceConfig
-from harness.config.sweep import TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import PoolConfig
-from harness.llm.endpoint import AzureOptions, Endpoint
-from harness.llm.money import Price
+from harness.models.llm.endpoint import AzureOptions, Endpoint
+from harness.models.llm.money import Price
+from harness.running.config.models import BenchConfig, RelevanceConfig
+from harness.running.config.sweep import TABLES
 from tools.reference.configuration import reference
 
 ROOT = Path(__file__).parent.parent.parent

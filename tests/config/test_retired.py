@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.config import load_config
-from harness.errors import ConfigError
+from harness.running.config import load_config
+from harness.values.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.config import load_config
-from harness.errors import ConfigError
+from harness.running.config import load_config
+from harness.values.errors import ConfigError
 
 HTTP = "retrieve: {kind: http, url: 'http://127.0.0.1:9', version: '1'"
 KEY = "sk-do-not-show-me-4711"

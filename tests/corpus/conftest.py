@@ -6,8 +6,8 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from harness.corpus.text import join_pages, text_sha256
-from harness.types import Document
+from harness.data.corpus.text import join_pages, text_sha256
+from harness.values.types import Document
 
 
 def pdf_bytes(*pages):

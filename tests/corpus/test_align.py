@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from harness.corpus.align import Alignment, align_fuzzy, find_exact, find_in_view, folded, whitespace_free
+from harness.data.corpus.align import (
+    Alignment,
+    align_fuzzy,
+    find_exact,
+    find_in_view,
+    folded,
+    whitespace_free,
+)
 
 SMALL = st.text(alphabet="abc", min_size=1, max_size=12)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.corpus import AnchorConfig, LabelRow, anchor, refuse_disputed
-from harness.corpus.text import join_pages, text_sha256
-from harness.errors import LabelError
-from harness.types import Document, Judgment
+from harness.data.corpus import AnchorConfig, LabelRow, anchor, refuse_disputed
+from harness.data.corpus.text import join_pages, text_sha256
+from harness.values.errors import LabelError
+from harness.values.types import Document, Judgment
 from tests.corpus.conftest import document
 
 CONFIG = AnchorConfig()
@@ -245,9 +245,9 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 @pytest.mark.slow
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
-    from harness.corpus import find_documents, parse_documents, read_labels
-    from harness.corpus.importers import import_financebench
-    from harness.corpus.parsers import Pypdfium2Config
+    from harness.data.corpus import find_documents, parse_documents, read_labels
+    from harness.data.corpus.importers import import_financebench
+    from harness.data.corpus.parsers import Pypdfium2Config
 
     import_financebench(shared_corpora / "financebench", tmp_path / "fb")
     files = find_documents("pdfs/*.pdf", tmp_path / "fb")
@@ -259,7 +259,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
 
 
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
-    from harness.corpus import DocumentFile, PypdfConfig, parse_document
+    from harness.data.corpus import DocumentFile, PypdfConfig, parse_document
 
     name = "ULTABEAUTY_2023Q4_EARNINGS"
     with (shared_corpora / "financebench" / "evidence.csv").open(encoding="utf-8", newline="") as stream:

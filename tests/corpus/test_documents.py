@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.corpus import DocumentFile, find_documents
-from harness.corpus.documents import expand
-from harness.errors import CorpusError
+from harness.data.corpus import DocumentFile, find_documents
+from harness.data.corpus.documents import expand
+from harness.values.errors import CorpusError
 
 
 def test_globs_reach_into_folders_and_results_are_sorted_by_path(write, tmp_path):

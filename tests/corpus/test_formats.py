@@ -6,13 +6,13 @@ import io
 
 import pytest
 
-from harness.corpus import PypdfConfig, find_documents, parse_document, parse_documents
-from harness.corpus.documents import DocumentFile
-from harness.corpus.formats import FORMATS, format_of, libraries_of
-from harness.corpus.slides import read_slides
-from harness.corpus.web import read_web
-from harness.corpus.word import read_word
-from harness.errors import CorpusError
+from harness.data.corpus import PypdfConfig, find_documents, parse_document, parse_documents
+from harness.data.corpus.documents import DocumentFile
+from harness.data.corpus.formats import FORMATS, format_of, libraries_of
+from harness.data.corpus.slides import read_slides
+from harness.data.corpus.web import read_web
+from harness.data.corpus.word import read_word
+from harness.values.errors import CorpusError
 
 docx = pytest.importorskip("docx")
 pptx = pytest.importorskip("pptx")

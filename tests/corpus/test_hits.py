@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from harness.corpus import place_hits, read_hits
-from harness.corpus.hits import HitRow
-from harness.errors import CorpusError
-from harness.types import Document
+from harness.data.corpus import place_hits, read_hits
+from harness.data.corpus.hits import HitRow
+from harness.values.errors import CorpusError
+from harness.values.types import Document
 
 TWICE = "The works council agreed to a four day week."
 ENGINES = f"The engine is built in Paducah. {TWICE} Its fuel pump was recalled in 2024. {TWICE}"

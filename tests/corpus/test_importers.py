@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.corpus import (
+from harness.data.corpus import (
     AnchorConfig,
     PypdfConfig,
     SplitConfig,
@@ -15,9 +15,9 @@ from harness.corpus import (
     read_labels,
     read_queries,
 )
-from harness.corpus.importers import IMPORTERS, import_beir, import_chunking_eval, import_financebench
-from harness.corpus.importers.folder import link_or_copy, write_text
-from harness.errors import CorpusError
+from harness.data.corpus.importers import IMPORTERS, import_beir, import_chunking_eval, import_financebench
+from harness.data.corpus.importers.folder import link_or_copy, write_text
+from harness.values.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes
 
 

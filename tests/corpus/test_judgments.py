@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from harness.corpus import read_judgments
-from harness.errors import LabelError
-from harness.types import Document
+from harness.data.corpus import read_judgments
+from harness.values.errors import LabelError
+from harness.values.types import Document
 
 LABEL = {"query_id": "q", "doc_id": "d", "start": 0, "end": 5, "grade": 3}
 DOCUMENTS = {"d": Document("d", "long enough", (), "")}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.corpus import LabelRow, read_labels
-from harness.errors import LabelError
+from harness.data.corpus import LabelRow, read_labels
+from harness.values.errors import LabelError
 
 
 def test_all_ways_to_locate_a_passage(write):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.corpus import (
+from harness.data.corpus import (
     DocumentFile,
     ParsingConfig,
     PypdfConfig,
@@ -17,11 +17,11 @@ from harness.corpus import (
     refusal,
     some_pages,
 )
-from harness.corpus.lost_text import compare, read_again
-from harness.corpus.parsers import Pypdfium2Config, SecondReader, second_reader
-from harness.corpus.parsers.content_streams import read_content_streams
-from harness.corpus.parsers.pdf_file import PageReading
-from harness.corpus.text import count_odd
+from harness.data.corpus.lost_text import compare, read_again
+from harness.data.corpus.parsers import Pypdfium2Config, SecondReader, second_reader
+from harness.data.corpus.parsers.content_streams import read_content_streams
+from harness.data.corpus.parsers.pdf_file import PageReading
+from harness.data.corpus.text import count_odd
 from tests.corpus.attacks import LINE, RULE, SCAN, TEXT, lines, pages_of, self_referring_form, stream
 from tests.corpus.conftest import pdf_bytes
 

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from harness.corpus import PythonParserConfig, find_documents, parse_documents, parser_fingerprint
-from harness.errors import CorpusError
+from harness.data.corpus import PythonParserConfig, find_documents, parse_documents, parser_fingerprint
+from harness.values.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfWriter
 
-from harness.corpus.page_picture import draw_page, scale_of
-from harness.errors import CorpusError
+from harness.data.corpus.page_picture import draw_page, scale_of
+from harness.values.errors import CorpusError
 
 pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
 PDF = Path("corpora/meridian/documents/meridian-10k-2025.pdf")

@@ -2,15 +2,15 @@
 
 import pytest
 
-from harness.corpus import (
+from harness.data.corpus import (
     PARSERS,
     ParsingConfig,
     PypdfConfig,
     find_documents,
     parse_documents,
 )
-from harness.corpus.parsers import Pypdfium2Config
-from harness.errors import CorpusError
+from harness.data.corpus.parsers import Pypdfium2Config
+from harness.values.errors import CorpusError
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes
 

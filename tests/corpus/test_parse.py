@@ -5,17 +5,17 @@ import logging
 
 import pytest
 
-from harness.corpus import (
+from harness.data.corpus import (
     DocumentFile,
     ParsedDocument,
     PypdfConfig,
     parse_document,
     parser_fingerprint,
 )
-from harness.corpus.parsers import Pypdfium2Config
-from harness.corpus.parsers.pdf_file import PdfPages
-from harness.corpus.text import join_pages, text_sha256, without_surrogates
-from harness.errors import CorpusError
+from harness.data.corpus.parsers import Pypdfium2Config
+from harness.data.corpus.parsers.pdf_file import PdfPages
+from harness.data.corpus.text import join_pages, text_sha256, without_surrogates
+from harness.values.errors import CorpusError
 from tests.corpus.attacks import raw_pdf
 from tests.corpus.conftest import encrypted, pdf_bytes
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.corpus import SplitConfig, read_queries
-from harness.errors import CorpusError
-from harness.types import Query
+from harness.data.corpus import SplitConfig, read_queries
+from harness.values.errors import CorpusError
+from harness.values.types import Query
 
 HASH = SplitConfig()
 

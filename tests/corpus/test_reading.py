@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.inputs import file_hashes
-from harness.corpus import (
+from harness.data.corpus import (
     DocumentFile,
     PypdfConfig,
     SplitConfig,
@@ -16,13 +15,14 @@ from harness.corpus import (
     read_labels,
     read_queries,
 )
-from harness.corpus.reading import read_utf8
-from harness.errors import ConfigError, CorpusError, LabelError
+from harness.data.corpus.reading import read_utf8
+from harness.data.trec.ids import TrecError
+from harness.data.trec.unpack import open_unpacked
 from harness.judge.prompting import load_prompt
-from harness.regular_file import MOST_BYTES, file_sha256, refuse_special
-from harness.search.retrieve import Bm25Config
-from harness.trec.ids import TrecError
-from harness.trec.unpack import open_unpacked
+from harness.running.bench.inputs import file_hashes
+from harness.steps.search.retrieve import Bm25Config
+from harness.values.errors import ConfigError, CorpusError, LabelError
+from harness.values.regular_file import MOST_BYTES, file_sha256, refuse_special
 
 
 def test_line_ends_and_byte_order_mark_stay(write):

@@ -3,9 +3,9 @@
 import pytest
 from openpyxl import Workbook
 
-from harness.corpus import read_labels, read_queries
-from harness.corpus.queries import SplitConfig
-from harness.errors import CorpusError, LabelError
+from harness.data.corpus import read_labels, read_queries
+from harness.data.corpus.queries import SplitConfig
+from harness.values.errors import CorpusError, LabelError
 
 PLAIN = "query_id,document,page,quote,grade\nq1,a,3,net sales,4\nq2,b,,profit,2\n"
 HEAD = ["query_id", "document", "page", "quote", "grade"]

@@ -6,11 +6,11 @@ from datetime import date, datetime, time
 
 import pytest
 
-from harness.chunk import RowsConfig, chunk_documents
-from harness.corpus import PypdfConfig, parse_documents
-from harness.corpus.documents import DocumentFile
-from harness.corpus.workbook import read_workbook
-from harness.errors import CorpusError
+from harness.data.corpus import PypdfConfig, parse_documents
+from harness.data.corpus.documents import DocumentFile
+from harness.data.corpus.workbook import read_workbook
+from harness.steps.chunk import RowsConfig, chunk_documents
+from harness.values.errors import CorpusError
 
 openpyxl = pytest.importorskip("openpyxl")
 

@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 
-from harness.corpus import ParsingConfig
-from harness.corpus.workers import LostTask, Workers
-from harness.errors import CorpusError
+from harness.data.corpus import ParsingConfig
+from harness.data.corpus.workers import LostTask, Workers
+from harness.values.errors import CorpusError
 
 
 def double(number, on_page):
@@ -117,7 +117,7 @@ def test_processes_end_with_the_block():
 
 
 def test_a_worker_that_cannot_start_says_what_to_do(monkeypatch):
-    from harness.corpus import workers as module
+    from harness.data.corpus import workers as module
 
     monkeypatch.setattr(module, "serve", partial(double, 1))  # takes one argument, not two: it dies at once
     with pytest.raises(CorpusError, match=r"could not start.*memory or processes may be short"):

@@ -2,17 +2,17 @@
 
 import pytest
 
-from harness.bench.flow import dry_run, run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import ConfigError, HarnessError
-from harness.progress import Silent
+from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search.rerank.http import HttpRerankerConfig, HttpScorer
-from harness.search.retrieve.http import HttpConfig
-from harness.search.retrieve.python import PythonConfig
-from harness.search.rewrite.http import HttpRewriterConfig
+from harness.steps.search.rerank.http import HttpRerankerConfig, HttpScorer
+from harness.steps.search.retrieve.http import HttpConfig
+from harness.steps.search.retrieve.python import PythonConfig
+from harness.steps.search.rewrite.http import HttpRewriterConfig
+from harness.values.errors import ConfigError, HarnessError
+from harness.values.progress import Silent
 from tests.custom.services import Search
 from tests.judge.fake_server import Answer
 from tests.search.test_steps import QUERIES, passages

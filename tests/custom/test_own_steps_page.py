@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.config import load_config
-from harness.custom.sending import _PASSING
-from harness.kinds import kind_of
+from harness.running.config import load_config
+from harness.steps.custom.sending import _PASSING
+from harness.values.kinds import kind_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-steps.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -6,9 +6,9 @@ import time
 import pytest
 from pydantic import ValidationError
 
-from harness.custom.sending import Message, ServiceError, send
-from harness.custom.service import ServiceConfig, fill, names_in
-from harness.errors import ConfigError
+from harness.steps.custom.sending import Message, ServiceError, send
+from harness.steps.custom.service import ServiceConfig, fill, names_in
+from harness.values.errors import ConfigError
 from tests.judge.fake_server import Answer, FakeServer
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import CorpusError
-from harness.external.answer_files import read_answers, write_answers
-from harness.external.exchange import Exchange, Passage
+from harness.data.external.answer_files import read_answers, write_answers
+from harness.data.external.exchange import Exchange, Passage
+from harness.values.errors import CorpusError
 
 
 def lines(path, *rows):

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.errors import CorpusError
-from harness.external.collection import import_ragas, import_traces
+from harness.data.external.collection import import_ragas, import_traces
+from harness.values.errors import CorpusError
 
 from . import samples
 from .samples import ANSWER, FIRST, QUESTION, SECOND

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import CorpusError
-from harness.external.exchange import Passage
-from harness.external.traces import read_traces
-from harness.external.traces.step import passages_in
-from harness.external.traces.words import answer_in, question_in
+from harness.data.external.exchange import Passage
+from harness.data.external.traces import read_traces
+from harness.data.external.traces.step import passages_in
+from harness.data.external.traces.words import answer_in, question_in
+from harness.values.errors import CorpusError
 
 from . import samples
 from .samples import ANSWER, FIRST, QUESTION, SECOND

@@ -3,8 +3,8 @@
 import itertools
 
 from harness.judge import LlmConfig, LlmJudge, Pair
-from harness.progress import Silent
-from harness.types import Chunk, Query
+from harness.values.progress import Silent
+from harness.values.types import Chunk, Query
 
 
 def pairs(count, *, per_query=1, prefix=""):

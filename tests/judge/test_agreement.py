@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
-from harness.errors import LabelError
-from harness.judge.agreement_report import (
-    GradedPair,
-    match_judgments,
-    measure_agreement,
-)
-from harness.stats.agreement import (
+from harness.comparison.stats.agreement import (
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
@@ -24,7 +18,13 @@ from harness.stats.agreement import (
     krippendorff_alpha,
     order_agreement,
 )
-from harness.types import Judgment
+from harness.judge.agreement_report import (
+    GradedPair,
+    match_judgments,
+    measure_agreement,
+)
+from harness.values.errors import LabelError
+from harness.values.types import Judgment
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))
 PUBLIC = SHARED / "corpora" / "judge-agreement"

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from harness.errors import JudgeError, LlmError
 from harness.judge import LlmJudge
-from harness.llm.breaker import EndpointDownError
-from harness.llm.money import BudgetError
-from harness.progress import Silent
+from harness.models.llm.breaker import EndpointDownError
+from harness.models.llm.money import BudgetError
+from harness.values.errors import JudgeError, LlmError
+from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
 from tests.judge.helpers import config, judge_all, pairs

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from harness.errors import HarnessError
 from harness.judge.attacks import TOPICS
 from harness.judge.check import check_judge
-from harness.llm.breaker import EndpointDownError
-from harness.llm.client import Reply
-from harness.progress import Silent
+from harness.models.llm.breaker import EndpointDownError
+from harness.models.llm.client import Reply
+from harness.values.errors import HarnessError
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says
 from tests.judge.helpers import config
 

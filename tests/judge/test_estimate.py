@@ -7,8 +7,8 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.judge.prompting import FOLDER, load_prompt, read_grades, shortest_answer
-from harness.llm.prompt import built_in
-from harness.llm.tokens import estimate_tokens, token_counter
+from harness.models.llm.prompt import built_in
+from harness.models.llm.tokens import estimate_tokens, token_counter
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from harness.errors import ConfigError, JudgeError
 from harness.judge import LlmJudge
 from harness.judge.examples import LONGEST, Example, Examples, candidates_of
-from harness.types import Document, Judgment, Query
+from harness.values.errors import ConfigError, JudgeError
+from harness.values.types import Document, Judgment, Query
 
 from .fake_server import FakeServer, grade
 from .helpers import config, judge_all, pairs, script_of
@@ -80,7 +80,7 @@ def test_examples_are_turns_of_the_talk_and_fenced_like_the_passage(ledger):
 
 
 def grade_with(judge, items):
-    from harness.progress import Silent
+    from harness.values.progress import Silent
 
     found = []
     return judge.grade(items, found.append, reporter=Silent()), found

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from harness.errors import JudgeError, LlmError
-from harness.llm.breaker import EndpointDownError
+from harness.models.llm.breaker import EndpointDownError
+from harness.values.errors import JudgeError, LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 

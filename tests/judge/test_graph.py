@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from harness.judge import KINDS, Pair
 from harness.judge.graph import ALONE, GraphConfig, GraphJudge, rarity_in, strength, terms_of
-from harness.progress import Silent
-from harness.types import Chunk, Query
+from harness.values.progress import Silent
+from harness.values.types import Chunk, Query
 
 
 def pairs(*texts, query="total revenue"):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import LlmError
 from harness.judge import LlmJudge, PanelJudge
 from harness.judge.panel import PanelConfig
-from harness.progress import Silent
 from harness.store.ledger import Ledger
+from harness.values.errors import LlmError
+from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.judge.helpers import config, judge_all, pairs

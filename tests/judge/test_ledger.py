@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from harness.errors import LlmError
 from harness.store.ledger import Imported, Ledger
-from harness.types import LlmAnswer, LlmCall
+from harness.values.errors import LlmError
+from harness.values.types import LlmAnswer, LlmCall
 
 CALL = {
     "query": "what?",

@@ -7,13 +7,13 @@ import tracemalloc
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
 from harness.judge import LlmJudge
-from harness.llm.client import Reply
-from harness.progress import Silent
+from harness.models.llm.client import Reply
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
 from harness.running.search import Searched
-from harness.types import Ranking
+from harness.values.progress import Silent
+from harness.values.types import Ranking
 from tests.judge.helpers import config, pairs
 
 pytestmark = pytest.mark.slow
@@ -66,7 +66,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         (tmp_path / "docs" / f"{name}.txt").write_text("\n\n".join(sentences))
     rows = "".join(f"q{n},What is w{n}?\n" for n in range(QUERIES))
     (tmp_path / "queries.csv").write_text(f"query_id,text\n{rows}")
-    monkeypatch.setattr("harness.llm.calls.ChatClient", Stub)
+    monkeypatch.setattr("harness.models.llm.calls.ChatClient", Stub)
 
     def search_settings(points, queries, context, found):
         (point,) = points
@@ -78,7 +78,7 @@ def peak_of_bench(tmp_path, monkeypatch):
         tracemalloc.start()
         return [Searched(setting, chunking, {"retrieve": rankings}, {"exact_share": None})]
 
-    monkeypatch.setattr("harness.bench.flow.search_settings", search_settings)
+    monkeypatch.setattr("harness.running.bench.flow.search_settings", search_settings)
 
     def peak(judgments, unit):
         path = tmp_path / "bench.yaml"

@@ -5,10 +5,10 @@ import sqlite3
 
 import pytest
 
-from harness.errors import LlmError
 from harness.judge import LlmJudge
 from harness.store.ledger import Imported, Ledger
 from harness.store.ledger_schema import VERSION
+from harness.values.errors import LlmError
 from tests.judge.fake_server import FakeServer, grade
 from tests.judge.helpers import config, judge_all, pairs, script_of
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from harness.errors import ConfigError, JudgeError
 from harness.judge import KINDS, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
 from harness.judge.tools import JudgeTools
-from harness.progress import Silent
-from harness.types import Document, Judgment, Query
+from harness.values.errors import ConfigError, JudgeError
+from harness.values.progress import Silent
+from harness.values.types import Document, Judgment, Query
 from tests.judge.helpers import pairs
 
 

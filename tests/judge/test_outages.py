@@ -6,10 +6,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from harness.errors import LlmError
-from harness.llm.breaker import EndpointDownError
-from harness.llm.retry import Backoff
-from harness.progress import Silent
+from harness.models.llm.breaker import EndpointDownError
+from harness.models.llm.retry import Backoff
+from harness.values.errors import LlmError
+from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
 from tests.judge.helpers import config, pairs
 from tests.judge.virtual import VirtualLoop, judge_on
@@ -20,7 +20,7 @@ PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """The pauses of a real run, in place of those of the other tests of this room."""
-    monkeypatch.setattr("harness.llm.calls.Backoff", Backoff)
+    monkeypatch.setattr("harness.models.llm.calls.Backoff", Backoff)
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from harness.errors import JudgeError
 from harness.judge import PanelConfig, PanelJudge
 from harness.judge.panel import together
-from harness.progress import Silent
+from harness.values.errors import JudgeError
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.fake_server import grade as graded
 from tests.judge.helpers import config, pairs

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import JudgeError
 from harness.judge.config import PoolConfig
 from harness.judge.pool import pool_of
-from harness.text.passages import passage_spans
-from harness.types import Chunk, Document, Query, Ranking
+from harness.values.errors import JudgeError
+from harness.values.text.passages import passage_spans
+from harness.values.types import Chunk, Document, Query, Ranking
 
 TEXT = (
     "Profit rose. It rose by 4.5 percent, said Dr. Low.\n\nThe second part begins here! Does it? Yes.\n\n"

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.errors import ConfigError
 from harness.judge import LlmConfig
 from harness.judge.prompting import (
     FOLDER,
@@ -18,8 +17,9 @@ from harness.judge.prompting import (
     render,
     response_format,
 )
-from harness.llm.form import Malformed
-from harness.llm.prompt import built_in
+from harness.models.llm.form import Malformed
+from harness.models.llm.prompt import built_in
+from harness.values.errors import ConfigError
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]

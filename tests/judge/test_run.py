@@ -10,8 +10,8 @@ from datetime import date
 import pytest
 
 from harness.judge import LlmJudge
-from harness.llm.money import BudgetError
-from harness.progress import Silent
+from harness.models.llm.money import BudgetError
+from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 
@@ -286,7 +286,7 @@ def test_progress_tells_rate_and_money(ledger):
 
 def test_progress_is_reported_while_nothing_is_graded(ledger, monkeypatch):
     """An endpoint that is down shows as such, not as a bar that stands still."""
-    monkeypatch.setattr("harness.llm.calls.SHOW_EVERY", 0.02)
+    monkeypatch.setattr("harness.models.llm.calls.SHOW_EVERY", 0.02)
     pause_seen = threading.Event()
 
     class Bar:

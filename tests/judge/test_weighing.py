@@ -5,9 +5,9 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from harness.errors import ConfigError, JudgeError
 from harness.judge import LlmJudge
 from harness.judge.sampling import expected_grade
+from harness.values.errors import ConfigError, JudgeError
 
 from .fake_server import Answer, FakeServer, completion
 from .helpers import config, judge_all, pairs, script_of

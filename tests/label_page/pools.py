@@ -5,13 +5,13 @@ import hashlib
 from itertools import count
 from pathlib import Path
 
-from harness.label_page.document_store import DocumentStore
-from harness.label_page.items import Item, Question, item_id
-from harness.label_page.service import make_service
-from harness.label_page.state import Envelope, State
-from harness.progress import Silent
+from harness.labels.label_page.document_store import DocumentStore
+from harness.labels.label_page.items import Item, Question, item_id
+from harness.labels.label_page.service import make_service
+from harness.labels.label_page.state import Envelope, State
 from harness.running.context import Context
-from harness.types import Document
+from harness.values.progress import Silent
+from harness.values.types import Document
 
 # line breaks of three kinds, a table, Chinese, characters of two UTF-16 units, a right-to-left word, an emoji
 STRANGE = (

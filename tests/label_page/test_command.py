@@ -8,14 +8,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.errors import ConfigError, HarnessError, LabelError
-from harness.label_page.items import item_id
-from harness.label_page.opening import Source, open_service
-from harness.label_page.pool_file import read_pool
-from harness.labelling.sheet import sheet_rows, write_sheet
-from harness.labelling.unjudged import PassageToGrade
-from harness.progress import Silent
+from harness.labels.label_page.items import item_id
+from harness.labels.label_page.opening import Source, open_service
+from harness.labels.label_page.pool_file import read_pool
+from harness.labels.labelling.sheet import sheet_rows, write_sheet
+from harness.labels.labelling.unjudged import PassageToGrade
 from harness.report import cells_of
+from harness.values.errors import ConfigError, HarnessError, LabelError
+from harness.values.progress import Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, by, document, write_folder
 from tests.label_page.served import Page

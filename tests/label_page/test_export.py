@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.corpus import AnchorConfig, anchor, read_labels
-from harness.errors import LabelError
-from harness.label_page.export import merged_rows, new_rows, rater_rows
-from harness.label_page.items import Rating
-from harness.labelling.rows import add_rows
+from harness.data.corpus import AnchorConfig, anchor, read_labels
+from harness.labels.label_page.export import merged_rows, new_rows, rater_rows
+from harness.labels.label_page.items import Rating
+from harness.labels.labelling.rows import add_rows
+from harness.values.errors import LabelError
 from tests.command import table
 from tests.label_page.pools import DOCUMENTS, ITEMS, PLAIN, STRANGE, TEXTS, by, part
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import LabelError
-from harness.label_page import serve
-from harness.label_page.link_file import link_file
-from harness.label_page.serve import listening_at
+from harness.labels.label_page import serve
+from harness.labels.label_page.link_file import link_file
+from harness.labels.label_page.serve import listening_at
+from harness.values.errors import LabelError
 from tests.command import exit_code
 from tests.label_page.pools import write_folder
 
@@ -34,7 +34,7 @@ def test_the_port_is_taken_before_any_document_is_read(tmp_path, monkeypatch, ca
     def read(*_):
         raise AssertionError("no document is read")
 
-    monkeypatch.setattr("harness.label_page.opening.load_documents", read)
+    monkeypatch.setattr("harness.labels.label_page.opening.load_documents", read)
     with listening_at(0) as other:
         words = ["--pool", "pool.csv", "--documents", "docs/*", "--port", str(other.getsockname()[1])]
         assert exit_code("label", *words) == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.label_page.state import Envelope, State
+from harness.labels.label_page.state import Envelope, State
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
 from tests.label_page.served import Page
 from tests.labelling.mines import write_results
@@ -340,7 +340,7 @@ def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
     pytest.importorskip("pypdfium2")
     monkeypatch.chdir(tmp_path)
     shutil.copy(PDF, tmp_path)
-    from harness.corpus import DocumentFile, PypdfConfig, parse_document
+    from harness.data.corpus import DocumentFile, PypdfConfig, parse_document
 
     text = parse_document(DocumentFile("meridian-q3-2025", tmp_path / PDF.name), PypdfConfig()).document.text
     with Path("pool.csv").open("w", encoding="utf-8", newline="") as file:
@@ -396,7 +396,7 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
 
 
 def type_of_question(place):
-    from harness.label_page.items import Question
+    from harness.labels.label_page.items import Question
 
     return Question(f"q{place:04}", f"Question {place}?")
 

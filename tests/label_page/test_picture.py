@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.corpus.page_picture import scale_of
-from harness.errors import LabelError
-from harness.label_page.document_store import Pictures
+from harness.data.corpus.page_picture import scale_of
+from harness.labels.label_page.document_store import Pictures
+from harness.values.errors import LabelError
 
 WIDEST, HIGHEST = 1200, 1800
 PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
@@ -37,7 +37,9 @@ def test_a_page_is_drawn_once(monkeypatch):
     width, height = struct.unpack(">II", png[16:24])
     assert 600 < width <= WIDEST
     assert 600 < height <= HIGHEST
-    monkeypatch.setattr("harness.label_page.document_store.draw_page", lambda *_: pytest.fail("drawn twice"))
+    monkeypatch.setattr(
+        "harness.labels.label_page.document_store.draw_page", lambda *_: pytest.fail("drawn twice")
+    )
     assert pictures.page(PDF, 1) == png
 
 
@@ -55,6 +57,6 @@ def test_a_file_that_is_no_pdf_is_reported(tmp_path):
 
 
 def test_a_page_that_takes_too_long_is_reported(monkeypatch):
-    monkeypatch.setattr("harness.corpus.page_picture._SECONDS", 0.001)
+    monkeypatch.setattr("harness.data.corpus.page_picture._SECONDS", 0.001)
     with pytest.raises(LabelError, match="takes too long"):
         Pictures().page(PDF, 1)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from harness.errors import LabelError
-from harness.label_page.items import Rating
-from harness.label_page.state import Envelope
+from harness.labels.label_page.items import Rating
+from harness.labels.label_page.state import Envelope
+from harness.values.errors import LabelError
 from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at, item
 
 HIDDEN = {"priority", "settings", "best_rank", "score", "rank"}
@@ -172,7 +172,7 @@ def test_a_difference_is_resolved_side_by_side(service):
 
 
 def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.label_page.document_store.WINDOW", 40)
+    monkeypatch.setattr("harness.labels.label_page.document_store.WINDOW", 40)
     service = desk_at(tmp_path)
     leaf = service.document_part("strange", None, 1)
     leaves = [service.document_part("strange", None, part) for part in range(1, leaf.parts + 1)]

@@ -4,10 +4,10 @@ from math import isnan
 
 import pytest
 
-from harness.label_page.items import Label, Rating
-from harness.label_page.settled import differing, grades_of, settle
-from harness.label_page.state import Decision
-from harness.stats.raters import alpha_of_all, pair_agreements
+from harness.comparison.stats.raters import alpha_of_all, pair_agreements
+from harness.labels.label_page.items import Label, Rating
+from harness.labels.label_page.settled import differing, grades_of, settle
+from harness.labels.label_page.state import Decision
 
 
 def labels(**of_raters):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import LabelError
-from harness.label_page.items import Rating
-from harness.label_page.state import State
+from harness.labels.label_page.items import Rating
+from harness.labels.label_page.state import State
+from harness.values.errors import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 
 FIRST, SECOND = ITEMS[0].item_id, ITEMS[1].item_id

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ConfigError, LabelError
-from harness.label_page import verdict as verdict_of
-from harness.label_page.opening import Source, open_service
-from harness.label_page.queue import as_listed
-from harness.label_page.verdict import AGAIN
-from harness.progress import Silent
+from harness.labels.label_page import verdict as verdict_of
+from harness.labels.label_page.opening import Source, open_service
+from harness.labels.label_page.queue import as_listed
+from harness.labels.label_page.verdict import AGAIN
 from harness.report.by_labels import read_by_labels
+from harness.values.errors import ConfigError, LabelError
+from harness.values.progress import Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.pools import by
 from tests.labelling.mines import relevant, write_results

@@ -7,15 +7,15 @@ import sys
 
 import pytest
 
-from harness.config import load_config
-from harness.corpus import AnchorConfig, anchor, read_labels
-from harness.corpus.text import text_sha256
-from harness.errors import CorpusError
-from harness.labelling.finding import find_evidence, passage_spans
-from harness.progress import Silent
+from harness.data.corpus import AnchorConfig, anchor, read_labels
+from harness.data.corpus.text import text_sha256
+from harness.labels.labelling.finding import find_evidence, passage_spans
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_documents
-from harness.types import Document
+from harness.values.errors import CorpusError
+from harness.values.progress import Silent
+from harness.values.types import Document
 from tests.command import printed, refused, run
 
 PLANTS = (

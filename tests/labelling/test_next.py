@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.page import write_page
-from harness.errors import HarnessError
 from harness.report.by_labels import FILE, read_by_labels
+from harness.running.bench.page import write_page
+from harness.values.errors import HarnessError
 from tests.command import exit_code, printed, refused, table
 from tests.labelling.mines import relevant, write_results
 from tests.report.test_page import payload_of

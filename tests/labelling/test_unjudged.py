@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import LabelError
-from harness.labelling.rows import add_rows
-from harness.labelling.sheet import COLUMNS, is_passage, write_sheet
+from harness.labels.labelling.rows import add_rows
+from harness.labels.labelling.sheet import COLUMNS, is_passage, write_sheet
 from harness.report import cells_of
+from harness.values.errors import LabelError
 from tests.command import exit_code, printed, refused, table
 
 PLANTS = "=SUM of plants: Lyon was closed in May.\n\nThe plant in Graz makes gears. " + "It is old. " * 90

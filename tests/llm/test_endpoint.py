@@ -8,13 +8,13 @@ import traceback
 import pytest
 from pydantic import ValidationError
 
-from harness.errors import ConfigError, HarnessError
 from harness.judge import LlmConfig, LlmJudge
-from harness.llm.breaker import EndpointDownError
-from harness.llm.client import ChatClient
-from harness.llm.endpoint import Endpoint
-from harness.llm.secret import Secret
-from harness.progress import Silent
+from harness.models.llm.breaker import EndpointDownError
+from harness.models.llm.client import ChatClient
+from harness.models.llm.endpoint import Endpoint
+from harness.models.llm.secret import Secret
+from harness.values.errors import ConfigError, HarnessError
+from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, pairs, script_of
 

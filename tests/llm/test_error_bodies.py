@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.llm.faults import ErrorBody, classify_status, read_error
+from harness.models.llm.faults import ErrorBody, classify_status, read_error
 
 BODIES = {
     "OpenAI": (

@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judge.sampling import combine_grades, spread_of
-from harness.llm.breaker import Breaker, EndpointDownError
-from harness.llm.faults import ErrorBody, classify_status
-from harness.llm.limiter import Bucket, RateLimiter
-from harness.llm.retry import Backoff, retry_after
+from harness.models.llm.breaker import Breaker, EndpointDownError
+from harness.models.llm.faults import ErrorBody, classify_status
+from harness.models.llm.limiter import Bucket, RateLimiter
+from harness.models.llm.retry import Backoff, retry_after
 
 
 class Clock:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.llm import Endpoint, Model, ModelConfig, TextForm, answers, jobs_of, text_of
-from harness.llm.money import BudgetError
-from harness.progress import Silent
+from harness.models.llm import Endpoint, Model, ModelConfig, TextForm, answers, jobs_of, text_of
+from harness.models.llm.money import BudgetError
 from harness.store.ledger import Ledger
+from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade, says
 from tests.judge.helpers import config as judge_config
 from tests.judge.helpers import judge_all, pairs, script_of

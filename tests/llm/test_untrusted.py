@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.custom.sending import ServiceError
-from harness.errors import LlmError
-from harness.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
+from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
+from harness.steps.custom.sending import ServiceError
+from harness.values.errors import LlmError
 from tests.custom.test_sending import asked, service
 from tests.judge.fake_server import Answer, FakeServer, completion, grade
 
@@ -71,8 +71,8 @@ def ask(server):
     """One call of a chat endpoint, without a run around it."""
     import asyncio
 
-    from harness.llm.client import ChatClient
-    from harness.llm.endpoint import Endpoint
+    from harness.models.llm.client import ChatClient
+    from harness.models.llm.endpoint import Endpoint
 
     async def run():
         client = ChatClient(Endpoint(model="fake-1", base_url=server.url, api_key_env=None))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.evaluate.oracle import greedy_order
-from harness.evaluate.segments import Evidence, Paying
 from harness.measures import ChunkTable, Scorer, SpanQrels, parse_measure, project
 from harness.measures.text_ndcg import ideal_gain
-from harness.types import Query
+from harness.running.evaluate.oracle import greedy_order
+from harness.running.evaluate.segments import Evidence, Paying
+from harness.values.types import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
 from tests.measures.test_text import cases

@@ -5,15 +5,15 @@ import socket
 import numpy as np
 import pytest
 
-from harness.errors import ModelError
 from harness.models import resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.search.rerank import (
+from harness.steps.search.rerank import (
     CrossEncoderConfig,
     CrossEncoderScorer,
     LateInteractionConfig,
     LateInteractionScorer,
 )
+from harness.values.errors import ModelError
 
 openvino = pytest.importorskip("openvino")
 

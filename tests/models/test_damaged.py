@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from harness.errors import ModelError
 from harness.models import resolve
 from harness.models.damage import check_hub_file
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.search.rerank import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps.search.rerank import CrossEncoderConfig, CrossEncoderScorer
+from harness.values.errors import ModelError
 
 WEIGHTS = "model.safetensors"
 

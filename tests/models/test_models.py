@@ -6,17 +6,17 @@ import shutil
 import numpy as np
 import pytest
 
-from harness.errors import ModelError
 from harness.models import ModelTokenizer, resolve
 from harness.models.computing import length_sorted_batches
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.resolve import EMBEDDED
-from harness.progress import Silent
 from harness.report.trec import strictly_falling
 from harness.running.context import Context
-from harness.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank
-from harness.search.rerank.late_interaction import max_sim
-from harness.types import NOT_SCORED, Ranking
+from harness.steps.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank
+from harness.steps.search.rerank.late_interaction import max_sim
+from harness.values.errors import ModelError
+from harness.values.progress import Silent
+from harness.values.types import NOT_SCORED, Ranking
 
 MINILM = "embedded:all-MiniLM-L6-v2"
 

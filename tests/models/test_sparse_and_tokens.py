@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from harness.errors import ModelError
 from harness.models.encoder import EmbedConfig
 from harness.models.sparse_encoder import SparseConfig
 from harness.models.token_encoder import TokenConfig, pack, unpack
+from harness.values.errors import ModelError
 from tests.models import tiny
 
 MAXSIM = "embedded:maxsim"

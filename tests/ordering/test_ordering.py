@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import LabelError
-from harness.ordering.design import begun, draw_more, from_json, to_json
-from harness.ordering.drawing import draw
-from harness.ordering.estimate import _standing_for, estimate
-from harness.ordering.expected import expect, score_all
-from harness.ordering.firmness import firmness
-from harness.ordering.grades import fit
-from harness.ordering.order import ByVerdict
-from harness.ordering.pool import UNKNOWN, Item, make_pool
-from harness.ordering.sizes import further
-from harness.ordering.words import sentences
+from harness.comparison.stats.interval import Interval
+from harness.labels.ordering.design import begun, draw_more, from_json, to_json
+from harness.labels.ordering.drawing import draw
+from harness.labels.ordering.estimate import _standing_for, estimate
+from harness.labels.ordering.expected import expect, score_all
+from harness.labels.ordering.firmness import firmness
+from harness.labels.ordering.grades import fit
+from harness.labels.ordering.order import ByVerdict
+from harness.labels.ordering.pool import UNKNOWN, Item, make_pool
+from harness.labels.ordering.sizes import further
+from harness.labels.ordering.words import sentences
 from harness.report.by_labels import ByLabels
-from harness.stats.interval import Interval
+from harness.values.errors import LabelError
 
 
 def study(queries=30, ahead=True, seed=1, judge=False):

@@ -19,7 +19,7 @@ test('guidelines are headings, lists and paragraphs', () => {
 });
 
 test('captions come from the guidelines, and are the usual ones where these have no scale', () => {
-  const shipped = readFileSync(new URL('../../harness/label_page/assets/guidelines.md', import.meta.url), 'utf8');
+  const shipped = readFileSync(new URL('../../harness/labels/label_page/assets/guidelines.md', import.meta.url), 'utf8');
   assert.deepEqual(captions(shipped), ['has nothing to do with the question', 'is about the subject of the question', 'holds part of the answer', 'answers the main part of the question', 'answers the question completely']);
   assert.deepEqual(captions('- 4 – ja\n- 3 – fast\n- 2 – teils\n- 1 – Thema\n- 0 – nein'), ['nein', 'Thema', 'teils', 'fast', 'ja']);
   assert.equal(captions('- 4: only one grade')[4], 'complete answer');

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.bench.page import write_page
+from harness.running.bench.page import write_page
 from tests.report.page_browser import Browser
 from tests.report.page_results import write_folder
 

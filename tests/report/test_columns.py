@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
 from harness.report import read_table
 from harness.report.columns import TABLES, table
 from harness.report.stored import read_as
 from harness.report.write import write_table
+from harness.values.errors import HarnessError
 from tools.reference.tables import tables_reference
 
 ROOT = Path(__file__).parents[2]

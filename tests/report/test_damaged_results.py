@@ -138,7 +138,7 @@ def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened):
     ],
 )
 def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, message):
-    from harness.errors import HarnessError
+    from harness.values.errors import HarnessError
 
     def damage(folder):
         text = (folder / file).read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ def test_the_message_names_file_row_and_column(whole, tmp_path, file, old, new, 
 
 
 def test_a_file_in_place_of_a_folder_is_not_called_damaged(whole):
-    from harness.errors import HarnessError
+    from harness.values.errors import HarnessError
 
     with pytest.raises(HarnessError, match=r"record\.json is a file, not a folder of results"):
         read_summary(whole / "record.json")

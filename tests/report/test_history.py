@@ -5,12 +5,12 @@ import os
 
 import pytest
 
-from harness.bench.flow import run_bench
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
+from harness.comparison.findings import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
-from harness.verdict import headline_of
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.values.progress import Silent
 
 FILES = {
     "summary.csv": "setting,mean\na,0.5\n",

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import harness.report.page
-from harness.bench.page import headline, statistics, write_page
 from harness.cli import main
-from harness.errors import HarnessError
-from harness.progress import Silent
 from harness.report.page import Axes, build_page, read_tables
 from harness.report.page.build import SCRIPTS, source_of, unpack
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
 from harness.report.page.payload import base_payload, with_detail
+from harness.running.bench.page import headline, statistics, write_page
+from harness.values.errors import HarnessError
+from harness.values.progress import Silent
 from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
@@ -351,7 +351,7 @@ def test_texts_are_pieces_of_the_document_in_order_and_without_overlap(tmp_path)
 )
 def test_passages_come_back_as_they_were_written(tmp_path, text):
     from harness.report import RankedRow, Results, SummaryRow, write_results
-    from harness.types import Query, QueryScore, RunRecord
+    from harness.values.types import Query, QueryScore, RunRecord
 
     chunk = f"d:5-{5 + len(text)}"
     row = RankedRow("s", "retrieve", "q", 1, chunk, "d", 1, 0.5, None, 0, text)

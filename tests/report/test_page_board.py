@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from harness.bench.page import write_page
 from harness.report.page.factors import factors, retrievals
 from harness.report.page.payload import groups
+from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import config_of, write_folder
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.bench.page import write_page
+from harness.running.bench.page import write_page
 from tests.bench.test_table_rows import PLAN, run_rows
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from harness.bench.page import write_page
+from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import rewrite, write_folder
 

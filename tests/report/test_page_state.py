@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from harness.bench.page import write_page
+from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import write_folder
 

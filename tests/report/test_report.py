@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
 from harness.report import (
     ChunkQrels,
     RankedRow,
@@ -27,8 +26,9 @@ from harness.report import (
 from harness.report.cells import to_csv
 from harness.report.columns import TABLES, Column, table
 from harness.report.trec import strictly_falling, trec_run
-from harness.text.characters import snippet
-from harness.types import Query, QueryScore, Ranking, RunRecord
+from harness.values.errors import HarnessError
+from harness.values.text.characters import snippet
+from harness.values.types import Query, QueryScore, Ranking, RunRecord
 from tools.reference.tables import tables_reference
 
 

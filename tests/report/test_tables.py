@@ -16,7 +16,7 @@ from harness.report import (
 )
 from harness.report.left_out import left_out_words
 from harness.report.text import to_text
-from harness.text.numbers import counted, interval, number, signed
+from harness.values.text.numbers import counted, interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.errors import ConfigError
-from harness.search.analyse import Analyser, Synonyms
-from harness.search.retrieve.bm25 import Bm25Config
+from harness.steps.search.analyse import Analyser, Synonyms
+from harness.steps.search.retrieve.bm25 import Bm25Config
+from harness.values.errors import ConfigError
 
 MIXED = "In 2024, the company's 96,773 employees grew 4.2%. 李白的朋友是谁? 特斯拉"
 
@@ -88,7 +88,7 @@ def test_without_jieba_the_message_says_how_to_get_it(monkeypatch):
             raise PackageNotFoundError(name)
         return version(name)
 
-    monkeypatch.setattr("harness.search.analyse.analyser.version", missing)
+    monkeypatch.setattr("harness.steps.search.analyse.analyser.version", missing)
     with pytest.raises(ConfigError, match=r"pip install 'ndcg-harness\[jieba\]'"):
         _ = Analyser("jieba", "long").identity
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from harness.bench.flow import run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import Passages
-from harness.search.retrieve import Bm25Config, Bm25Retriever
-from harness.types import Query, Ranking
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import Bm25Config, Bm25Retriever
+from harness.values.progress import Silent
+from harness.values.types import Query, Ranking
 
 WORDS = ["yard", "vehicle", "fuel", "pump", "rain", "harbour", "crane", "ship", "seal", "bench", "foundry"]
 RNG = np.random.default_rng(11)
@@ -187,7 +187,7 @@ def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tmp_path):
 
 def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, monkeypatch):
     seen = []
-    from harness.search.analyse import Analyser
+    from harness.steps.search.analyse import Analyser
 
     terms = Analyser.terms
     monkeypatch.setattr(Analyser, "terms", lambda self, text: seen.append(text) or terms(self, text))
@@ -202,8 +202,9 @@ def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, mon
 def test_a_lexical_run_loads_no_torch(write_config):
     path = write_config(retrieve="{kind: bm25}", rerank="null", cache="fresh")
     code = (
-        "import sys; from harness.bench.flow import run_bench; from harness.config import load_config;"
-        "from pathlib import Path; from harness.progress import Silent;"
+        "import sys; from harness.running.bench.flow import run_bench;"
+        "from harness.running.config import load_config;"
+        "from pathlib import Path; from harness.values.progress import Silent;"
         f"results, _ = run_bench(load_config(Path({str(path)!r})), Silent());"
         "assert any(r.chunk_ids for rs in results.runs.values() for r in rs);"
         "print(sorted({'torch', 'sentence_transformers', 'chromadb'} & set(sys.modules)))"

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import HarnessError
-from harness.search import Passages
-from harness.search.retrieve import ChromaConfig, ChromaRetriever
-from harness.search.retrieve.scan import exact_share, scan
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever
+from harness.steps.search.retrieve.scan import exact_share, scan
 from harness.store import CollectionFolders
-from harness.types import Query, Ranking
+from harness.values.errors import HarnessError
+from harness.values.types import Query, Ranking
 
 from .conftest import index_tools, nearest
 
@@ -68,7 +68,7 @@ def test_exact_share_sees_what_is_missing():
 def test_the_scan_is_the_same_in_blocks_of_one_query(monkeypatch, distance):
     scores = similarity(distance)
     whole = list(scan(ASKED, CHUNKS, distance, lambda _: 5))
-    monkeypatch.setattr("harness.search.retrieve.scan._CELLS", 1)
+    monkeypatch.setattr("harness.steps.search.retrieve.scan._CELLS", 1)
     for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, lambda _: 5), strict=True)):
         assert sorted(one.rows) == sorted(other.rows) == sorted(np.argsort(-scores[row])[:5])
         assert one.kth == pytest.approx(np.sort(scores[row])[-5], rel=1e-5)

@@ -4,20 +4,20 @@ import bm25s
 import numpy as np
 import pytest
 
-from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import Passages
-from harness.search.retrieve import Bm25Config, Bm25Retriever, ConcatenatedConfig, ConcatenatedRetriever
-from harness.search.retrieve.concatenated import concatenate
-from harness.search.retrieve.lexical import TermIds
-from harness.search.retrieve.sparse import (
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import Bm25Config, Bm25Retriever, ConcatenatedConfig, ConcatenatedRetriever
+from harness.steps.search.retrieve.concatenated import concatenate
+from harness.steps.search.retrieve.lexical import TermIds
+from harness.steps.search.retrieve.sparse import (
     Saturation,
     chunk_vectors,
     inverse_document_frequency,
     query_vectors,
 )
-from harness.types import Query
+from harness.values.progress import Silent
+from harness.values.types import Query
 
 from .conftest import nearest
 
@@ -132,7 +132,7 @@ def test_the_average_length_can_be_kept(tools):
 
 def test_blocks_of_one_query_give_the_same(tools, monkeypatch):
     whole = search(tools, top_k=7)
-    monkeypatch.setattr("harness.search.retrieve.sparse._CELLS", 1)
+    monkeypatch.setattr("harness.steps.search.retrieve.sparse._CELLS", 1)
     assert search(tools, top_k=7) == whole
 
 

@@ -7,21 +7,21 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.config.sweep import TABLES
-from harness.errors import ConfigError, CorpusError
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
 from harness.running.chunks import chunk_corpus
+from harness.running.config import load_config
+from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search
-from harness.search import CONTEXTS
-from harness.search.context import ContextText, nested
-from harness.text.headings import markdown_headings, numbered_headings
-from harness.text.sentences import sentence_spans
-from harness.types import Chunk, Document, LlmAnswer
+from harness.steps.search import CONTEXTS
+from harness.steps.search.context import ContextText, nested
+from harness.values.errors import ConfigError, CorpusError
+from harness.values.progress import Silent
+from harness.values.text.headings import markdown_headings, numbered_headings
+from harness.values.text.sentences import sentence_spans
+from harness.values.types import Chunk, Document, LlmAnswer
 
 GUIDE = """# The yard
 

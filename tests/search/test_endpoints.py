@@ -12,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import ConfigError, LlmError, StoreError
-from harness.llm.money import BudgetError
-from harness.llm.retry import Backoff
-from harness.progress import Silent
+from harness.models.llm.money import BudgetError
+from harness.models.llm.retry import Backoff
+from harness.models.served.endpoint import EmbeddingEndpoint, RerankEndpoint
+from harness.models.served.fetching import ServedError
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.search import PendingCallsError
-from harness.search.rerank import EndpointRerankerConfig
-from harness.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
-from harness.search.retrieve.chroma import ChromaConfig
-from harness.served.endpoint import EmbeddingEndpoint, RerankEndpoint
-from harness.served.fetching import ServedError
+from harness.steps.search import PendingCallsError
+from harness.steps.search.rerank import EndpointRerankerConfig
+from harness.steps.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
+from harness.steps.search.retrieve.chroma import ChromaConfig
+from harness.values.errors import ConfigError, LlmError, StoreError
+from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
 from tests.search.test_steps import QUERIES, passages
 
@@ -39,7 +39,7 @@ def quick(monkeypatch):
         def pause(self, tries, asked, left, rng):
             return super().pause(tries, asked, left, rng) if tries < 3 else None
 
-    monkeypatch.setattr("harness.served.fetching.Backoff", lambda: Impatient(first=0.01, longest=0.02))
+    monkeypatch.setattr("harness.models.served.fetching.Backoff", lambda: Impatient(first=0.01, longest=0.02))
 
 
 def vector(text):
@@ -518,7 +518,7 @@ def test_a_plan_asks_no_reranker(tmp_path):
 
 
 def test_a_scorer_of_its_own_scores_without_a_cache(tmp_path):
-    from harness.search.rerank import ServedScorer
+    from harness.steps.search.rerank import ServedScorer
 
     with FakeServer(rerank_script) as server:
         scorer = ServedScorer(reranker(server.url))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.search import Passages
-from harness.search.retrieve import ChromaConfig, ChromaRetriever, ExactConfig, ExactRetriever
-from harness.types import Query
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever, ExactConfig, ExactRetriever
+from harness.values.types import Query
 
 from .conftest import index_tools, nearest
 
@@ -38,7 +38,7 @@ def test_it_ranks_as_chroma_does_when_it_is_exact(tmp_path, distance, depth):
 
 def test_blocks_do_not_change_a_bit(monkeypatch):
     whole = search(top_k=30)
-    monkeypatch.setattr("harness.search.retrieve.scan._CELLS", 1)
+    monkeypatch.setattr("harness.steps.search.retrieve.scan._CELLS", 1)
     assert search(top_k=30) == whole
 
 

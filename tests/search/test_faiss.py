@@ -5,14 +5,14 @@ import builtins
 import numpy as np
 import pytest
 
-from harness.config import load_config
-from harness.errors import ConfigError, HarnessError
-from harness.progress import Silent
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import Passages
-from harness.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
-from harness.types import Query
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
+from harness.values.errors import ConfigError, HarnessError
+from harness.values.progress import Silent
+from harness.values.types import Query
 
 from .conftest import nearest
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import FEEDBACKS, Passages
-from harness.search.feedback import Rm3Config
-from harness.search.feedback.step import FoundFirst
-from harness.search.retrieve import Bm25Config
-from harness.types import Query
+from harness.steps.search import FEEDBACKS, Passages
+from harness.steps.search.feedback import Rm3Config
+from harness.steps.search.feedback.step import FoundFirst
+from harness.steps.search.retrieve import Bm25Config
+from harness.values.progress import Silent
+from harness.values.types import Query
 
 ROOT = Path(__file__).parent.parent.parent
 TEXTS = (

@@ -4,15 +4,15 @@ import csv
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.errors import ConfigError
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import Passages
-from harness.search.filter import RulesConfig, RulesFilter
-from harness.types import Query, Ranking
+from harness.steps.search import Passages
+from harness.steps.search.filter import RulesConfig, RulesFilter
+from harness.values.errors import ConfigError
+from harness.values.progress import Silent
+from harness.values.types import Query, Ranking
 from tests.search.test_steps import TABLES, service, smallest, with_toys
 
 __all__ = ["service", "with_toys"]
@@ -356,9 +356,9 @@ def test_a_filter_next_to_the_retriever_and_one_in_it_are_one_too_many(write_con
 
 
 def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
-    from harness.bench.page import statistics
+    from harness.comparison.findings import read_stored, scores_of, verdict_of
     from harness.report.page import read_tables
-    from harness.verdict import read_stored, scores_of, verdict_of
+    from harness.running.bench.page import statistics
 
     results, folder = bench(write_config, facts)
     (note,) = [one for one in results.verdict["sentences"] if "leave out labelled" in one]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.search.filter.names import Names
-from harness.search.filter.years import years_in
+from harness.steps.search.filter.names import Names
+from harness.steps.search.filter.years import years_in
 
 
 @pytest.mark.parametrize(

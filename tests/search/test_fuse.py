@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from harness.config import load_config
-from harness.config.sweep import TABLES
-from harness.search.retrieve import Bm25Config
-from harness.types import NOT_SCORED, Ranking
+from harness.running.config import load_config
+from harness.running.config.sweep import TABLES
+from harness.steps.search.retrieve import Bm25Config
+from harness.values.types import NOT_SCORED, Ranking
 
 ROUTES = (Bm25Config(), Bm25Config())
 BY_SCORE = ["minmax", "weighted"]

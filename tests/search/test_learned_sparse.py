@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search.retrieve import sparse
-from harness.search.retrieve.learned_sparse import LearnedSparseConfig
-from harness.types import Query
+from harness.steps.search.retrieve import sparse
+from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig
+from harness.values.progress import Silent
+from harness.values.types import Query
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
 
@@ -59,8 +59,8 @@ def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tool
 
 
 def test_a_sweep_of_caps_runs_from_yaml(write_config):
-    from harness.bench.flow import run_bench
-    from harness.config import load_config
+    from harness.running.bench.flow import run_bench
+    from harness.running.config import load_config
 
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",

@@ -5,15 +5,15 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.errors import LlmError
-from harness.llm.prompt import built_in
-from harness.progress import Silent
+from harness.models.llm.prompt import built_in
+from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.search.context.llm import FOLDER, LlmContextConfig
+from harness.steps.search.context.llm import FOLDER, LlmContextConfig
+from harness.values.errors import LlmError
+from harness.values.progress import Silent
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says

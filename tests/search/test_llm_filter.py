@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from harness.config import load_config
-from harness.errors import ConfigError, LlmError
-from harness.llm.prompt import built_in
-from harness.progress import Silent
+from harness.models.llm.prompt import built_in
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import PendingCallsError
-from harness.search.filter.llm import FOLDER, LlmFilterConfig
-from harness.types import Query
+from harness.steps.search import PendingCallsError
+from harness.steps.search.filter.llm import FOLDER, LlmFilterConfig
+from harness.values.errors import ConfigError, LlmError
+from harness.values.progress import Silent
+from harness.values.types import Query
 from tests.bench.test_asked import command
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says

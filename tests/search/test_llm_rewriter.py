@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from harness.config import load_config
-from harness.config.sweep import TABLES
-from harness.errors import LlmError
-from harness.llm.breaker import EndpointDownError
-from harness.llm.prompt import built_in
-from harness.progress import Silent
+from harness.models.llm.breaker import EndpointDownError
+from harness.models.llm.prompt import built_in
+from harness.running.config import load_config
+from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import PendingCallsError
-from harness.search.rewrite.llm import LlmRewriterConfig
-from harness.search.rewrite.multi_query import MultiQueryConfig
-from harness.search.rewrite.prompted import FOLDER
-from harness.types import Query
+from harness.steps.search import PendingCallsError
+from harness.steps.search.rewrite.llm import LlmRewriterConfig
+from harness.steps.search.rewrite.multi_query import MultiQueryConfig
+from harness.steps.search.rewrite.prompted import FOLDER
+from harness.values.errors import LlmError
+from harness.values.progress import Silent
+from harness.values.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import Answer, FakeServer, error, says
 

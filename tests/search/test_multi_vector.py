@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from harness.errors import StoreError
-from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search.rerank import LateInteractionConfig, LateInteractionScorer
-from harness.search.rerank.late_interaction import max_sim
-from harness.search.retrieve import multi_vector
-from harness.search.retrieve.multi_vector import MultiVectorConfig, max_sims
+from harness.steps.search.rerank import LateInteractionConfig, LateInteractionScorer
+from harness.steps.search.rerank.late_interaction import max_sim
+from harness.steps.search.retrieve import multi_vector
+from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, max_sims
+from harness.values.errors import StoreError
+from harness.values.progress import Silent
 from tests.models import tiny
 from tests.search.test_steps import QUERIES, passages
 

@@ -4,16 +4,16 @@ from hashlib import sha256
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.bench.plan import make_plan
-from harness.config import load_config
-from harness.errors import ConfigError, HarnessError
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.search.retrieve.python import PythonConfig
-from harness.search.rewrite.python import PythonRewriterConfig
+from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
+from harness.steps.search.retrieve.python import PythonConfig
+from harness.steps.search.rewrite.python import PythonRewriterConfig
+from harness.values.errors import ConfigError, HarnessError
+from harness.values.progress import Silent
 from tests.search.test_steps import QUERIES, passages
 
 

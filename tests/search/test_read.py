@@ -6,19 +6,19 @@ import json
 import numpy as np
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.chunk.recursive import RecursiveConfig
 from harness.cli import main
-from harness.config import load_config
-from harness.progress import Silent
 from harness.report.page.lines import curves
+from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
+from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings
-from harness.search import READERS
-from harness.search.read.parent import _parent
-from harness.types import Chunk
+from harness.steps.chunk.recursive import RecursiveConfig
+from harness.steps.search import READERS
+from harness.steps.search.read.parent import _parent
+from harness.values.progress import Silent
+from harness.values.types import Chunk
 from tests.search.test_context import Library, chunk_at
 
 PARENT = "{kind: parent, chunk: {kind: recursive, chunk_size: 400}}"

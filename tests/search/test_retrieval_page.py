@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.config.sweep import TABLES
-from harness.progress import Silent
-from harness.search.analyse import Analyser, Synonyms
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.config.sweep import TABLES
+from harness.steps.search.analyse import Analyser, Synonyms
+from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "retrieval.md").read_text(encoding="utf-8")

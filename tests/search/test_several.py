@@ -2,21 +2,21 @@
 
 import pytest
 
-from harness.errors import LlmError
-from harness.progress import Silent
 from harness.running.context import Context
 from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
-from harness.search import Passages, PendingCallsError
-from harness.search.fuse import RrfConfig
-from harness.search.retrieve import Bm25Config
-from harness.search.rewrite.decomposition import DecompositionConfig
-from harness.search.rewrite.entities import EntitiesConfig
-from harness.search.rewrite.llm_entities import LlmEntitiesConfig
-from harness.search.rewrite.multi_query import MultiQueryConfig
-from harness.search.rewrite.prompted import lines_of
-from harness.search.rewrite.template import TemplateConfig
-from harness.types import Query
+from harness.steps.search import Passages, PendingCallsError
+from harness.steps.search.fuse import RrfConfig
+from harness.steps.search.retrieve import Bm25Config
+from harness.steps.search.rewrite.decomposition import DecompositionConfig
+from harness.steps.search.rewrite.entities import EntitiesConfig
+from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
+from harness.steps.search.rewrite.multi_query import MultiQueryConfig
+from harness.steps.search.rewrite.prompted import lines_of
+from harness.steps.search.rewrite.template import TemplateConfig
+from harness.values.errors import LlmError
+from harness.values.progress import Silent
+from harness.values.types import Query
 from tests.judge.conftest import quick_backoff
 from tests.judge.fake_server import FakeServer, says
 
@@ -144,7 +144,7 @@ def test_a_plan_asks_nothing(tmp_path):
 
 
 def test_a_prompt_for_several_is_refused_where_one_text_is_read(tmp_path):
-    from harness.search.rewrite.llm import LlmRewriterConfig
+    from harness.steps.search.rewrite.llm import LlmRewriterConfig
 
     with pytest.raises(ValueError, match=r"the prompt multi_query asks for \{\{ n \}\} things"):
         asked_of(LlmRewriterConfig, "http://127.0.0.1:9", prompt="multi_query")

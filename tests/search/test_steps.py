@@ -5,15 +5,15 @@ import json
 
 import pytest
 
-from harness.bench.flow import run_bench
-from harness.config import load_config
-from harness.config.sweep import TABLES
-from harness.kinds import Kind, Kinds
-from harness.progress import Silent
+from harness.running.bench.flow import run_bench
+from harness.running.config import load_config
+from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.search import NotMeasuredError, Passages
-from harness.types import Query, Ranking
+from harness.steps.search import NotMeasuredError, Passages
+from harness.values.kinds import Kind, Kinds
+from harness.values.progress import Silent
+from harness.values.types import Query, Ranking
 from tests.custom.services import Search
 from tests.models import tiny
 from tests.search import toys

@@ -7,19 +7,19 @@ from typing import Literal
 
 import numpy as np
 
-from harness.search import (
+from harness.steps.search import (
     PairScorer,
     RerankerConfig,
     RetrievalResult,
     RetrieverConfig,
     RewriterConfig,
 )
-from harness.search.depth import Depth
-from harness.search.fuse import Fusion
-from harness.search.fuse.routes import FusionConfig
-from harness.search.query_steps import Rewriter
-from harness.search.step import Retriever
-from harness.types import Ranking
+from harness.steps.search.depth import Depth
+from harness.steps.search.fuse import Fusion
+from harness.steps.search.fuse.routes import FusionConfig
+from harness.steps.search.query_steps import Rewriter
+from harness.steps.search.step import Retriever
+from harness.values.types import Ranking
 
 
 class WordsConfig(RetrieverConfig):

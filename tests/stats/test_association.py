@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from harness.stats.association import (
+from harness.comparison.stats.association import (
     bounds,
     kendall,
     kendall_rows,
@@ -14,7 +14,7 @@ from harness.stats.association import (
     spearman,
     spearman_rows,
 )
-from harness.stats.units import units_of
+from harness.comparison.stats.units import units_of
 
 SMALL = st.integers(0, 3).map(float)
 

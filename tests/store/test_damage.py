@@ -14,12 +14,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.errors import StoreError
-from harness.search.retrieve import ChromaConfig, ChromaRetriever
-from harness.search.step import Passages
+from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever
+from harness.steps.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.store.seal import seal
-from harness.types import Query
+from harness.values.errors import StoreError
+from harness.values.types import Query
 
 ITEMS = {bytes([i]) * 32: np.full(96, i, dtype=np.float32).tobytes() for i in range(200)}
 

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
-from harness.errors import HarnessError
 from harness.store import keyvalue
+from harness.values.errors import HarnessError
 
 
 @pytest.mark.parametrize("kind", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR])

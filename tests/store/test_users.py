@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import StoreError
 from harness.store import CacheLayout, clear, tidy
 from harness.store import lock as locks
 from harness.store.users import alone, join
+from harness.values.errors import StoreError
 
 HARNESS = Path(locks.__file__).parents[1]
 USER = """

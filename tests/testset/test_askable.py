@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from harness.testset.minutes import time_to_grade
-from harness.testset.propose.askable import Vocabulary, is_heading, is_noun_phrase, is_whole_row
-from harness.testset.propose.drafting import draft
-from harness.testset.propose.material import table_rows
+from harness.labels.testset.minutes import time_to_grade
+from harness.labels.testset.propose.askable import Vocabulary, is_heading, is_noun_phrase, is_whole_row
+from harness.labels.testset.propose.drafting import draft
+from harness.labels.testset.propose.material import table_rows
 from tests.testset.test_propose import document
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.testset.choose.balance import balanced
-from harness.testset.choose.leading import copied
-from harness.testset.choose.likeness import by_vectors, by_words, same_figures
-from harness.testset.rows import Candidate, to_csv
-from harness.testset.state import State
+from harness.labels.testset.choose.balance import balanced
+from harness.labels.testset.choose.leading import copied
+from harness.labels.testset.choose.likeness import by_vectors, by_words, same_figures
+from harness.labels.testset.rows import Candidate, to_csv
+from harness.labels.testset.state import State
 from tests.testset.helpers import testset
 
 SET = State(Path("set"))

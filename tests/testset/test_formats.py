@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.corpus.labels import read_labels
-from harness.corpus.text import text_sha256
-from harness.errors import CorpusError, LabelError
-from harness.testset.finished import FinishedTestset, TestQuestion, label_of
-from harness.testset.formats import FORMATS
-from harness.testset.formats.values import resolve_offsets, span_of
-from harness.types import Document
+from harness.data.corpus.labels import read_labels
+from harness.data.corpus.text import text_sha256
+from harness.labels.testset.finished import FinishedTestset, TestQuestion, label_of
+from harness.labels.testset.formats import FORMATS
+from harness.labels.testset.formats.values import resolve_offsets, span_of
+from harness.values.errors import CorpusError, LabelError
+from harness.values.types import Document
 from tests.testset.helpers import run
 
 TEXT = (
@@ -259,7 +259,7 @@ def test_a_fault_of_ours_is_not_called_one_of_the_export(name, tmp_path, monkeyp
     FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
     for ours in ("values.label_of", "values.part_of", f"{name}.resolve_passage", f"{name}.question_in"):
         with monkeypatch.context() as patched:
-            patched.setattr(f"harness.testset.formats.{ours}", broken)
+            patched.setattr(f"harness.labels.testset.formats.{ours}", broken)
             with pytest.raises(TypeError, match="ours"):
                 FORMATS[name].read(tmp_path / SOURCE[name], DOCUMENTS)
 

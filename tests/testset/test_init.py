@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.config import load_config
-from harness.scaffold.folder_summary import language_of
-from harness.testset.config import load_testset
+from harness.labels.scaffold.folder_summary import language_of
+from harness.labels.testset.config import load_testset
+from harness.running.config import load_config
 from tests.testset.helpers import run
 
 ROOT = Path(__file__).parents[2]
@@ -153,8 +153,8 @@ def test_it_works_after_a_plain_install_without_the_repository(folder):
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(str(site))
     prompts = (
-        "from harness.testset.propose.llm import FOLDER as a; "
-        "from harness.testset.answering import FOLDER as b"
+        "from harness.labels.testset.propose.llm import FOLDER as a; "
+        "from harness.labels.testset.answering import FOLDER as b"
     )
     done = subprocess.run(
         [sys.executable, "-c", f"{prompts}; print(len(list(a.glob('*.yaml'))), len(list(b.glob('*.yaml'))))"],

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.stats.agreement import krippendorff_alpha
-from harness.testset.rows import DisagreementRow, GradeRow, PoolRow
-from harness.testset.state import State
+from harness.comparison.stats.agreement import krippendorff_alpha
+from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
+from harness.labels.testset.state import State
 from tests.label_page.pools import by
 from tests.testset.helpers import run, testset
 
@@ -25,8 +25,8 @@ def two_raters():
 @pytest.fixture
 def graded(folder):
     """A test set whose passages Ada and Bob have graded on the labelling page."""
-    from harness.label_page.opening import Source, open_service
-    from harness.progress import Silent
+    from harness.labels.label_page.opening import Source, open_service
+    from harness.values.progress import Silent
 
     sentences = "\n\n".join(f"Plant number {n} employs {n + 200} people in town {n}." for n in range(120))
     Path("docs/plants.txt").write_text(sentences, encoding="utf-8")

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.corpus.text import text_sha256
-from harness.errors import CorpusError
+from harness.data.corpus.text import text_sha256
+from harness.labels.testset.kinds import KINDS, quotas
+from harness.labels.testset.propose.drafting import draft
+from harness.labels.testset.propose.material import Place, excerpts, locate, table_rows
+from harness.labels.testset.propose.user_questions import read_user_questions
+from harness.labels.testset.rows import Question
+from harness.labels.testset.state import State
 from harness.store.ledger import Ledger
-from harness.testset.kinds import KINDS, quotas
-from harness.testset.propose.drafting import draft
-from harness.testset.propose.material import Place, excerpts, locate, table_rows
-from harness.testset.propose.user_questions import read_user_questions
-from harness.testset.rows import Question
-from harness.testset.state import State
-from harness.types import Document
+from harness.values.errors import CorpusError
+from harness.values.types import Document
 from tests.external import samples
 from tests.judge.fake_server import FakeServer, error, says
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.testset.grades import agreements, final_grades
-from harness.testset.rows import (
+from harness.labels.testset.grades import agreements, final_grades
+from harness.labels.testset.rows import (
     AnswerRow,
     Candidate,
     DisagreementRow,
@@ -24,7 +24,7 @@ from harness.testset.rows import (
     Question,
     to_csv,
 )
-from harness.testset.state import State
+from harness.labels.testset.state import State
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset
 

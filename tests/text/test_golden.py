@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text.golden import golden_answers, golden_cell
+from harness.values.text.golden import golden_answers, golden_cell
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.data.trec import evaluate
+from harness.data.trec.sources import qrels_from_dict, run_from_dict
+from harness.data.trec.tables import Run
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.measures.conventions import CONVENTIONS
 from harness.measures.seed_ratio import seed_ratio
-from harness.trec import evaluate
-from harness.trec.sources import qrels_from_dict, run_from_dict
-from harness.trec.tables import Run
 from tests.measures.build import chunk, span, value
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")

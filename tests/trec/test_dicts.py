@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.data.trec import dicts, evaluate
+from harness.data.trec.dicts import evaluate_dicts
+from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import order
 from harness.measures.conventions import CONVENTIONS
-from harness.trec import dicts, evaluate
-from harness.trec.dicts import evaluate_dicts
-from harness.trec.sources import qrels_from_dict, run_from_dict
 
 IDS = [*"abcdefgh", "q1", "A", "a\0", "", "10", "9"]
 SCORES = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2, np.float32(2), np.uint8(3), 1e39, -np.inf, np.inf])

@@ -13,18 +13,18 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.measures.seed_ratio import seed_ratio
-from harness.report.trec import trec_qrels, trec_run
-from harness.trec import (
+from harness.data.trec import (
     evaluate,
     read_qrels,
     read_run,
     sources,
     unpack,
 )
-from harness.trec.ids import TrecError
-from harness.trec.sources import qrels_from_dict, run_from_dict
-from harness.types import Ranking
+from harness.data.trec.ids import TrecError
+from harness.data.trec.sources import qrels_from_dict, run_from_dict
+from harness.measures.seed_ratio import seed_ratio
+from harness.report.trec import trec_qrels, trec_run
+from harness.values.types import Ranking
 
 RUN = "q1 Q0 d1 1 2.5 t\nq1\tQ0  d2   2\t1.5 t\r\n\n  q2 Q0 d1 1 -3e-2 t"
 QRELS = "q1 0 d1 2\nq1 0.5 d2 -1\n\nq2  0\td9 1\n"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.trec import ids, match
-from harness.trec.ids import DocIds, Ids, fingerprints
+from harness.data.trec import ids, match
+from harness.data.trec.ids import DocIds, Ids, fingerprints
 
 texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)
 pairs = st.lists(st.tuples(st.integers(0, 2), texts), max_size=12)

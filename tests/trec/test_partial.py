@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.measures.conventions import CONVENTIONS
-from harness.trec import (
+from harness.data.trec import (
     TrecError,
     evaluate,
     read_qrels,
     read_run,
 )
-from harness.trec.dicts import evaluate_dicts
-from harness.trec.sources import qrels_from_dict, qrels_from_frame, run_from_dict, run_from_frame
+from harness.data.trec.dicts import evaluate_dicts
+from harness.data.trec.sources import qrels_from_dict, qrels_from_frame, run_from_dict, run_from_frame
+from harness.measures.conventions import CONVENTIONS
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
 QRELS = {"q1": {"a": 1}, "q2": {"b": 1}}

@@ -6,19 +6,19 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from harness.answer.form import LISTS
-from harness.answer.llm_measure import LlmMeasureConfig
-from harness.answer.measure import AnswerMeasure, AnswerMeasureConfig
-from harness.answer.measures import ANSWER_MEASURES
-from harness.answer.steps import STEPS, Language, prompt_of
-from harness.kinds import Kind
+from harness.measures.answer.form import LISTS
+from harness.measures.answer.llm_measure import LlmMeasureConfig
+from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig
+from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures.answer.steps import STEPS, Language, prompt_of
+from harness.values.kinds import Kind
 
 _INTRO = """\
 # Measures of answers
 
-Written by `make docs` from the table in harness/answer/measures/. Each scores one answered question: the
-question, the passages that were read, the answer, and if known the golden answer and the labelled
-evidence. Means are over the questions that have a value.
+Written by `make docs` from the table in harness/measures/answer/measures/. Each scores one answered
+question: the question, the passages that were read, the answer, and if known the golden answer and the
+labelled evidence. Means are over the questions that have a value.
 
 A question without a value has a reason instead, and is counted. It is *undefined* if there is nothing to
 measure, such as citations of an answer that cites nothing. It has *failed* if there is a value that is not

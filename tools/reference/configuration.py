@@ -9,13 +9,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from harness.config.load import section_of
-from harness.config.models import STAGES, BenchConfig
-from harness.config.sweep import OPTIONAL, TABLES
 from harness.judge import KINDS as JUDGES
 from harness.judge import LabelsConfig
-from harness.kinds import Section, StageConfig
-from harness.served import ServedEndpoint
+from harness.models.served import ServedEndpoint
+from harness.running.config.load import section_of
+from harness.running.config.models import STAGES, BenchConfig
+from harness.running.config.sweep import OPTIONAL, TABLES
+from harness.values.kinds import Section, StageConfig
 
 _INTRO = """\
 # Configuration

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.figures.board import board
 from harness.report.figures.cost import cost
 from harness.report.figures.curve import curve
@@ -14,6 +13,7 @@ from harness.report.figures.prediction import prediction
 from harness.report.figures.reranker import reranker
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import saved, style
+from harness.values.errors import HarnessError
 
 KINDS: dict[str, Callable[[FigureData], Any]] = {
     "board": board,

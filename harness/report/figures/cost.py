@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, short
+from harness.values.errors import HarnessError
 
 Point = tuple[float, float, int]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.printable import printable
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, MARKERS, axes, grid
+from harness.values.errors import HarnessError
+from harness.values.printable import printable
 
 
 def curve(shown: FigureData) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, grid, name_rows, short
+from harness.values.errors import HarnessError
 
 _OVER = ("within queries", "settings", "queries")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.errors import HarnessError
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
-from harness.text.numbers import counted
+from harness.values.errors import HarnessError
+from harness.values.text.numbers import counted
 
 
 def reranker(shown: FigureData) -> Any:

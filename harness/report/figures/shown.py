@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.printable import printable
-from harness.text.numbers import FEWEST_FOR_INTERVAL
+from harness.values.errors import HarnessError
+from harness.values.printable import printable
+from harness.values.text.numbers import FEWEST_FOR_INTERVAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from harness.report.columns import Cells, Column, table
 from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
-from harness.text.characters import snippet
-from harness.types import Chunk
+from harness.values.text.characters import snippet
+from harness.values.types import Chunk
 
 
 @table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))

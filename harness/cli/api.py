@@ -1,0 +1,217 @@
+"""The harness from Python: what the commands do, in a notebook or a script.
+
+Everything here is also reached as ``harness.run``, ``harness.read_results`` and so on; heavy libraries are
+imported when they are used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from harness.measures.gain import gain_exp, gain_lin
+from harness.measures.ndcg import dcg
+from harness.running.config import BenchConfig
+from harness.running.config import load_config as _load_config
+from harness.values.progress import Reporter, Silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from harness.comparison import Verdict
+
+Folder = Path | str
+MEASURES = ("ndcg_exp@10", "ndcg_lin@10", "recall@10", "mrr", "judged@10")
+
+
+def load_config(path: Folder) -> BenchConfig:
+    """Read and check a configuration file; raises ConfigError with file, line, key and remedy.
+
+    Paths in it are relative to the working folder.
+    """
+    return _load_config(Path(path))
+
+
+def run(
+    config: BenchConfig | Folder,
+    progress: bool = False,
+    reporter: Reporter | None = None,
+    again: bool = False,
+) -> Results:
+    """Run a benchmark as ``harness bench`` does, report.html included, and return its results.
+
+    Where nothing has changed since its results were written, these are returned immediately; ``again`` runs
+    it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
+    instead. Raises HarnessError with what to do about it.
+    """
+    from harness.running.bench.job import run_or_reuse
+
+    read = config if isinstance(config, BenchConfig) else load_config(config)
+    if reporter is None and progress:
+        from harness.cli.terminal import TerminalReporter
+
+        reporter = TerminalReporter()
+    return Results(run_or_reuse(read, reporter or Silent(), again=again).folder)
+
+
+def read_results(folder: Folder) -> Results:
+    """The results in a folder such as ``results/quickstart``; raises HarnessError if there are none."""
+    found = Results(Path(folder))
+    _ = found.record
+    return found
+
+
+@dataclass(frozen=True)
+class Results:
+    """A folder of results. Tables are read when they are first used; docs/results.md describes them."""
+
+    folder: Path
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """record.json: configuration, versions, models, hashes, counts."""
+        from harness.report import read_result
+
+        return read_result(self.folder).record
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Means by setting, stage, split and measure, with intervals."""
+        return self.table("summary")
+
+    @cached_property
+    def per_query(self) -> pd.DataFrame:
+        """Every value of every query."""
+        return self.table("per_query")
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table by its name, such as ``rankings``, with typed columns; raises HarnessError for none."""
+        from harness.report import read_table
+
+        return read_table(self.folder, name)
+
+    def compare(self, measure: str | None = None, baseline: str | None = None) -> Comparison:
+        """Which setting is best, by how much, and whether that is real; by default by the headline."""
+        return compare(self, measure=measure, baseline=baseline)
+
+    def report(self, output: Folder | None = None) -> Path:
+        """Build report.html again, by default in the folder of the results; returns where it is."""
+        from harness.running.bench.page import write_page
+
+        return write_page(self.folder, None if output is None else Path(output))[0]
+
+    def __str__(self) -> str:
+        return str(self.compare())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A verdict, in words (``str``), as plain values (``as_dict``) and difference by difference."""
+
+    verdict: Verdict = field(repr=False)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict in words: decision, margin, test, what it holds for, caveats, next step."""
+        from harness.comparison import sentences_of
+
+        return tuple(sentences_of(self.verdict))
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """One row per pair of settings: the mean difference, its interval, its corrected p."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.verdict.comparisons])
+
+    def as_dict(self) -> dict[str, Any]:
+        """As verdict.json has it."""
+        from harness.comparison import verdict_json
+
+        return dict(verdict_json(self.verdict))
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def compare(
+    *results: Results | Folder, measure: str | None = None, baseline: str | None = None, stage: str = "final"
+) -> Comparison:
+    """Compare the settings of one or several results query by query, as ``harness compare`` does.
+
+    Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
+    for an unknown measure, setting or stage.
+    """
+    from harness.comparison.findings import measure_to_take, names_of, scores_of, verdict_of
+    from harness.running.bench.pool_union import read_united
+
+    folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
+    names = names_of(folders)
+    stored, _ = read_united(folders, stage, measure, None, Silent())
+    taken = measure_to_take(stored, measure)
+    named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
+    return Comparison(verdict_of(scores_of(named), taken, baseline))
+
+
+def score(
+    run: Any, qrels: Any, measures: Sequence[str] = MEASURES, convention: str = "harness"
+) -> pd.DataFrame:
+    """The values of every judged query, one row each; ``.mean()`` of it are the means.
+
+    ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
+    DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
+    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN if a measure is
+    undefined. Raises ValueError for an unknown measure or convention, TrecError for bad data.
+    """
+    import pandas as pd
+
+    from harness.data import trec
+
+    if isinstance(run, Mapping) and isinstance(qrels, Mapping):
+        scores = trec.evaluate_dicts(run, qrels, tuple(measures), convention)
+    else:
+        ranked = _source(run, trec.run_from_dict, trec.run_from_frame, trec.read_run)
+        judged = _source(qrels, trec.qrels_from_dict, trec.qrels_from_frame, trec.read_qrels)
+        scores = trec.evaluate(ranked, judged, tuple(measures), convention)
+    names = [measure.name for measure in scores.measures]
+    return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))
+
+
+def _source(given: Any, from_dict: Any, from_frame: Any, read: Any) -> Any:
+    if isinstance(given, Mapping):
+        return from_dict(given)
+    return read(Path(given)) if isinstance(given, str | Path) else from_frame(given)
+
+
+def ndcg(
+    ranked: Sequence[int], judged: Sequence[int], k: int | None = 10, gain: Literal["exp", "lin"] = "exp"
+) -> float:
+    """NDCG@k of one ranking: its grades in rank order, and the grades of *all* that was judged.
+
+    The ideal is the best k of ``judged``, not of what was retrieved; unjudged text has grade 0 in ``ranked``.
+    ``gain`` is 2^g - 1 or g itself; the discount log2(rank + 1). NaN if nothing judged is relevant. Raises
+    ValueError for a negative grade, a k below 1, and a grade of ``ranked`` that ``judged`` lacks.
+    Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
+    """
+    if k is not None and k < 1:
+        raise ValueError(f"k is {k}: give a rank from 1, or None for all")
+    if min([0, *ranked, *judged]) < 0:
+        raise ValueError("a grade is below 0: grades are integers from 0")
+    if lacking := Counter(filter(None, ranked)) - Counter(judged):
+        raise ValueError(
+            f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
+            "judged, retrieved or not"
+        )
+    worth = gain_exp if gain == "exp" else gain_lin
+    ideal = np.array(sorted(judged, reverse=True), dtype=np.int64)
+    best, found = (
+        float(dcg(grades, np.array([0, len(grades)]), k, worth)[0])
+        for grades in (ideal, np.array(ranked, dtype=np.int64))
+    )
+    return found / best if best > 0 else float("nan")

@@ -1,0 +1,209 @@
+"""`harness abilities`: how a model handles noise, missing, scattered and false evidence."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.commands.declaring import (
+    QUIET,
+    Command,
+    command,
+    flag,
+    number,
+    path,
+    results_folder,
+    several,
+)
+from harness.cli.commands.shared import print_prices, refuse_other_than_csv
+
+if TYPE_CHECKING:
+    from harness.steps.answer import AnswerConfig
+
+_DESCRIPTION = """\
+Test a model on the four abilities of RGB (Chen et al., AAAI 2024): answering despite noise, saying that
+the answer is missing, combining evidence, and noticing false evidence. With your own corpus and labels:
+
+  harness bench my.yaml                                     # queries with a column answer
+  harness abilities own results/mine --output trials.jsonl
+  harness abilities try trials.jsonl --config my.yaml       # its section answer says which model answers
+
+Or with RGB's files, which may be used for evaluation only (CC BY-NC-SA 4.0):
+
+  harness abilities rgb rgb/en_fact.jsonl rgb/zh_refine.jsonl --output trials.jsonl
+"""
+_MAKING = (
+    path("--output", "not overwritten", required=True),
+    number("--passages", 5, "passages per trial"),
+    several(
+        "--rates",
+        "shares of noise, separated by commas or spaces; default 0,0.2,0.4,0.6,0.8; ⌈N · rate⌉ passages are "
+        "noise",
+        "SHARE",
+    ),
+    number("--seed", 2333, "seed of random draws"),
+)
+
+
+@command(
+    "own",
+    "make trials from a folder of results",
+    "Make trials from your own questions: evidence from their labels, near misses from real rankings. "
+    "Questions need golden answers (a column answer in the query file; `;` separates parts).",
+    results_folder(),
+    *_MAKING,
+)
+def own(args: argparse.Namespace) -> int:
+    """Make them of a folder of results."""
+    from harness.cli.terminal import print_line
+    from harness.running.abilities.from_results import evidence_of
+    from harness.running.abilities.own import LeftOut, own_trials
+
+    left = LeftOut()
+    evidence = evidence_of(args.results)
+    _write(args, list(own_trials(evidence, _options(args), left)))
+    for (ability, why), count in sorted(left.items()):
+        print_line(f"  {ability}: {count} left out ({why})")
+    return 0
+
+
+@command(
+    "rgb",
+    "make trials from RGB's files",
+    "Make trials from RGB's files, by the rules of its script.",
+    path("files", "such as en_fact.jsonl", nargs="+"),
+    flag("--true", "use the true passages of counterfactual files (*_fact), for noise and rejection"),
+    *_MAKING,
+)
+def rgb(args: argparse.Namespace) -> int:
+    """Make them of files of RGB."""
+    from harness.running.abilities.rgb import read_rgb, rgb_trials
+
+    options = _options(args)
+    _write(args, [one for file in args.files for one in rgb_trials(read_rgb(file, true=args.true), options)])
+    return 0
+
+
+@command(
+    "try",
+    "let a model answer trials, and print the table",
+    "Let the answerer of CONFIG (its section `answer`) answer every trial, and print the shares by ability "
+    "and noise. Answers of a language model are paid for once and kept in the ledger. The built-in prompt "
+    "`abilities` (`abilities_zh`) asks for the phrases by which answers are marked.",
+    path("trials", "file written by `abilities own` or `rgb`", "TRIALS"),
+    path("--config", "YAML with `answer`", "CONFIG", required=True),
+    path("--output", "write every answer and mark to a .csv file"),
+    flag(
+        "--any-refusal",
+        "also count refusals in other words than those RGB looks for; its published figures do not",
+    ),
+    flag("--dry-run", "say how many calls it takes and what they cost; ask nothing"),
+    QUIET,
+)
+def try_(args: argparse.Namespace) -> int:
+    """Answer them and print the table."""
+    from harness.cli.terminal import TerminalReporter, print_line, show
+    from harness.report import counted
+    from harness.running.abilities.answered import answer_trials, price, shares_table
+    from harness.running.abilities.trial import read_trials
+    from harness.running.context import Context
+    from harness.store import write_text
+
+    refuse_other_than_csv(args.output)
+    answerer, cache = _answerer(args.config)
+    trials = read_trials(args.trials)
+    with Context.at(cache, TerminalReporter(quiet=args.quiet), may_ask=not args.dry_run) as context:
+        if args.dry_run:
+            print_prices(price(trials, answerer, context))
+            return 0
+        tried = answer_trials(trials, answerer, context, any_refusal=args.any_refusal)
+    show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
+    if args.output:
+        write_text(args.output, _marks_csv(tried))
+        print_line(f"Every answer: {args.output}")
+    return 0
+
+
+def _options(args: argparse.Namespace) -> Any:
+    from harness.running.abilities.rgb import RgbOptions
+    from harness.values.errors import ConfigError
+
+    given = ",".join(args.rates) or "0,0.2,0.4,0.6,0.8"
+    try:
+        rates = tuple(dict.fromkeys(float(one) for one in given.split(",")))
+    except ValueError:
+        raise ConfigError(f"--rates is {given!r}; write shares such as 0,0.2,0.4.") from None
+    if args.passages < 1 or not all(0 <= rate < 1 for rate in rates):
+        raise ConfigError("--passages is at least 1, and --rates are from 0 to below 1 (1 is rejection).")
+    return RgbOptions(args.passages, rates, args.seed)
+
+
+def _write(args: argparse.Namespace, trials: list[Any]) -> None:
+    from collections import Counter
+
+    from harness.cli.terminal import print_line
+    from harness.report import counted
+    from harness.running.abilities.trial import write_trials
+    from harness.values.errors import CorpusError
+
+    if not trials:
+        raise CorpusError(
+            "No question gives a trial: trials need evidence, near misses and golden answers. Write answers "
+            "into the column answer of the query file, label their evidence, and run the benchmark again."
+        )
+    write_trials(trials, args.output)
+    counts = ", ".join(f"{ability} {count}" for ability, count in Counter(t.ability for t in trials).items())
+    print_line(f"{args.output}: {counted(len(trials), 'trial')} ({counts})")
+
+
+def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
+    """The section ``answer`` of a file, which has one answerer, and the cache that the file names."""
+    from pydantic import ValidationError
+
+    from harness.running.config.load import known_below
+    from harness.running.config.source import read_source
+    from harness.steps.answer import ANSWERERS
+    from harness.values.errors import ConfigError
+
+    source = read_source(path)
+    section = source.data.get("answer")
+    if not isinstance(section, dict):
+        raise source.error(("answer",), "must be one section here, such as `answer: {kind: extractive}`.")
+    try:
+        kind = ANSWERERS.find(section.get("kind", ANSWERERS.default))
+    except ConfigError as error:
+        raise ConfigError(f"{source.where(('answer', 'kind'))}: {error}") from None
+    try:
+        config: AnswerConfig = kind.config.model_validate(section)
+    except ValidationError as error:
+        raise source.explain(("answer",), error, known=known_below(kind.config, error)) from None
+    cache = source.data.get("cache", ".cache/harness")
+    if not isinstance(cache, str):
+        raise source.error(("cache",), "must be the path of a folder.")
+    return config, Path(cache)
+
+
+def _marks_csv(tried: list[Any]) -> str:
+    from harness.report import to_csv
+
+    marks = ("right", "rejects", "detects")
+    return to_csv(
+        ("trial_id", "ability", "rate", "answer", "reason", *marks),
+        (
+            {
+                "trial_id": one.trial.trial_id,
+                "ability": one.trial.ability,
+                "rate": one.trial.rate,
+                "answer": one.reply.text,
+                "reason": one.reply.reason,
+                **{mark: getattr(one.marked, mark, None) for mark in marks},
+            }
+            for one in tried
+        ),
+    )
+
+
+abilities = Command(
+    "abilities", "test a model on noise, missing and false evidence", _DESCRIPTION, parts=(own, rgb, try_)
+)

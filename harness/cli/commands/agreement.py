@@ -1,0 +1,207 @@
+"""`harness judge agreement`: how far a judge agrees with people."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.commands.declaring import command, flag, number, option, path
+from harness.values.text.numbers import counted
+
+if TYPE_CHECKING:
+    from harness.judge.agreement_report import Agreement
+    from harness.running.bench.agreement import SettingsAgreement
+
+_DESCRIPTION = """\
+Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
+Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals over queries.
+
+  harness judge agreement my.yaml --dry-run   how many calls this takes
+  harness judge agreement my.yaml             writes agreement.csv and a plot
+  harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
+                                              and judge-corrected means, if the labelled queries are a random
+                                              sample of all
+  harness judge agreement --pairs pairs.csv --max-grade 3
+                                              pairs from elsewhere: query_id, human_grade, llm_grade, model
+"""
+
+
+@command(
+    "agreement",
+    "compare a judge with people",
+    _DESCRIPTION,
+    path("config", "with a judge and labels", "CONFIG", nargs="?"),
+    flag("--settings", "also compare the order of the settings"),
+    flag("--dry-run", "print the cost and stop"),
+    path("--pairs", "graded pairs as CSV, instead of a CONFIG"),
+    number("--max-grade", 4, "top of the scale"),
+    option(
+        "--out-of-scale", choices=("reject", "clamp"), default="reject", help="of --pairs; default reject"
+    ),
+    path("--to", "default results/<name>-agreement", "DIR"),
+)
+def agreement(args: argparse.Namespace) -> int:
+    """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
+    from harness.values.errors import ConfigError
+
+    if (args.config is None) == (args.pairs is None):
+        raise ConfigError("harness judge agreement takes either a CONFIG or --pairs FILE.")
+    return _of_file(args) if args.config is None else _of_config(args)
+
+
+def _of_file(args: argparse.Namespace) -> int:
+    from harness.judge.agreement_report import measure_agreement
+    from harness.running.judging.graded_pairs import read_pairs
+
+    by_judge, odd = read_pairs(args.pairs, args.max_grade, args.out_of_scale)
+    found = [
+        measure_agreement(judge, pairs, args.max_grade, out_of_scale=odd[judge])
+        for judge, pairs in by_judge.items()
+    ]
+    _leave(args.to or Path("results") / f"{args.pairs.stem}-agreement", found, None)
+    return 0
+
+
+def _of_config(args: argparse.Namespace) -> int:
+    from harness.cli.commands.shared import exit_code
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.running.bench.agreement import grade_agreement, label_pairs, settings_agreement
+    from harness.running.bench.flow import search_all
+    from harness.running.config import load_config
+    from harness.running.context import Context
+    from harness.running.corpus import load_corpus
+    from harness.running.judging.judges import pool_judge_config
+    from harness.running.judging.pool import estimate_pool, make_pool
+    from harness.values.errors import ConfigError
+
+    config = load_config(args.config)
+    judge = pool_judge_config(config)
+    if judge is None:
+        raise ConfigError(
+            f"{args.config}: the judge is `labels`; there is no other judge to compare with people."
+        )
+    with Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
+        corpus, searched = (
+            search_all(config, context) if args.settings else (load_corpus(config, context), [])
+        )
+        skipped = [item.doc_id for item in corpus.skipped]
+        if args.dry_run:
+            pairs = [
+                *label_pairs(corpus),
+                *(make_pool(searched, corpus, judge.pool).pairs if searched else ()),
+            ]
+            in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
+            estimate = estimate_pool(in_order, judge, context, corpus)
+            free = f"{counted(len(pairs), 'pair')}, at no cost"
+            print_line(f"{judge.title}: {estimate or free}. Nothing was spent.")
+            return exit_code(config, skipped)
+        found = grade_agreement(corpus, judge, context)
+        settings = settings_agreement(searched, corpus, config, context) if args.settings else None
+    _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
+    return exit_code(config, skipped)
+
+
+def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | None) -> None:
+    """Print the figures and write the files."""
+    import re
+
+    from harness.cli.terminal import print_line, print_table
+    from harness.judge.agreement_report import agreement_csv, agreement_plot
+    from harness.store import write_text
+
+    print_table(
+        "agreement with people",
+        ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias"),
+        [
+            (
+                one.judge,
+                one.pairs,
+                one.unscored,
+                str(one.kappa),
+                str(one.kappa_quadratic),
+                str(one.alpha_ordinal),
+                f"{one.bias:+.2f}",
+            )
+            for one in found
+        ],
+    )
+    write_text(folder / "agreement.csv", agreement_csv(found))
+    try:
+        for one in found:
+            name = re.sub(r"[^\w.-]+", "_", one.judge)
+            (folder / f"{name}.png").write_bytes(agreement_plot(one))
+    except ModuleNotFoundError:
+        print_line("No plot: it needs matplotlib (pip install 'ndcg-harness[plots]').")
+    if settings is not None:
+        _leave_settings(folder, settings)
+    print_line(f"Written: {folder}/")
+
+
+def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
+    from dataclasses import asdict
+
+    from harness.cli.terminal import print_line, print_table
+    from harness.report.cells import to_csv
+    from harness.store import write_text
+
+    order = settings.order
+    if order is None:
+        print_line(
+            "Comparing the order of settings takes at least two rankings and a query that both can score."
+        )
+    else:
+        rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
+        print_table(
+            f"order of settings by {settings.measure}, {counted(settings.queries, 'query', 'queries')}",
+            ("settings", "how many", "Kendall's tau"),
+            [(which, count, str(tau)) for which, count, tau in rows],
+        )
+        columns = ("which", "settings", "measure", "queries", "value", "low", "high")
+        own = {"measure": settings.measure, "queries": settings.queries}
+        table = [{"which": w, "settings": n, **own, **asdict(tau)} for w, n, tau in rows]
+        write_text(folder / "order.csv", to_csv(columns, table))
+    if settings.corrected:
+        _leave_corrected(folder, settings)
+    else:
+        print_line("Too few labelled queries for judge-corrected means.")
+
+
+def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
+    from dataclasses import asdict
+
+    from harness.cli.terminal import print_table
+    from harness.report.cells import to_csv
+    from harness.store import write_text
+
+    means = [
+        {"setting": setting, "stage": stage, "measure": settings.measure, **asdict(one)}
+        for (setting, stage), one in settings.corrected.items()
+    ]
+    write_text(folder / "corrected.csv", to_csv(tuple(means[0]), means))
+    print_table(
+        f"judge-corrected {settings.measure}; valid only if the labelled queries are a random sample",
+        ("setting", "stage", "corrected", "people alone", "judge alone"),
+        [(row["setting"], row["stage"], *_estimates(row)) for row in means],
+    )
+    differences = [
+        {"setting": one[0], "stage": one[1], "against": two[0], "against_stage": two[1], **asdict(found)}
+        for (one, two), found in settings.differences.items()
+    ]
+    if differences:
+        write_text(folder / "corrected_differences.csv", to_csv(tuple(differences[0]), differences))
+        best = f"{differences[0]['setting']} ({differences[0]['stage']})"
+        print_table(
+            f"judge-corrected difference of {best} to each other, paired by query",
+            ("against", "stage", "corrected", "people alone", "judge alone"),
+            [(row["against"], row["against_stage"], *_estimates(row)) for row in differences],
+        )
+
+
+def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return (
+        f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]",
+        f"{row['human_only']:.3f} [{row['human_only_low']:.3f}, {row['human_only_high']:.3f}]",
+        f"{row['judge_only']:.3f}",
+    )

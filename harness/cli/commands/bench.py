@@ -1,0 +1,175 @@
+"""`harness bench`: run a benchmark and write its results."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.commands.declaring import QUIET, command, config_file, flag
+
+if TYPE_CHECKING:
+    from harness.running.bench.final_output import FinalOutput
+    from harness.running.config import BenchConfig
+    from harness.values.types import RunRecord
+
+_DONE = {
+    "rewriting": "rewrote queries",
+    "filter": "found what queries name",
+    "context": "wrote context for chunks",
+    "answer": "answered questions",
+    "measuring": "measured answers",
+}
+
+
+@command(
+    "bench",
+    "run a benchmark and write its results",
+    "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
+    "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
+    "were written, they are shown at once.",
+    config_file("YAML file; docs/configuration.md has every key"),
+    flag(
+        "--dry-run",
+        "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
+        "take, and stop",
+    ),
+    flag(
+        "--again", "run even if nothing has changed since the results were written; the cache is still reused"
+    ),
+    QUIET,
+)
+def bench(args: argparse.Namespace) -> int:
+    """Run it and print the summary."""
+    from harness.cli.commands.shared import exit_code
+    from harness.cli.terminal import TerminalReporter, show
+    from harness.report import DocumentRow
+    from harness.running.bench.job import run_or_reuse
+    from harness.running.config import load_config
+
+    config = load_config(args.config)
+    if args.dry_run:
+        return _dry_run(config, args.quiet)
+    done = run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    _print_figures(done.ending)
+    if done.results is None:
+        unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
+        show((f"{unchanged} (--again runs it again).",))
+    else:
+        _print_work(done.results.record)
+    _print_verdict(done.ending, done.folder)
+    skipped = done.results.of(DocumentRow) if done.results is not None else ()
+    return exit_code(config, [row.document for row in skipped if row.status == "skipped"])
+
+
+def _print_work(record: RunRecord) -> None:
+    """The calls and computations of a run."""
+    from harness.cli.terminal import show
+    from harness.report import counted
+
+    counts = record.counts
+    computed = (
+        f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
+        f"{counted(counts.get('pairs_computed', 0), 'pair')} computed, "
+        f"{counts.get('vectors_reused', 0):,} and {counts.get('pairs_reused', 0):,} reused, "
+        f"in {record.timings['total']:.1f} s."
+    )
+    show((*_called(record), *_judging(record), computed))
+
+
+def _print_figures(ending: FinalOutput) -> None:
+    from harness.cli.terminal import print_summary, show
+
+    print_summary(ending.name, ending.summary, ending.level, ending.headline)
+    for table in ending.tables:
+        show(table)
+    if ending.notes:
+        show(ending.notes)
+
+
+def _print_verdict(ending: FinalOutput, folder: Path) -> None:
+    """The verdict comes last, where readers look first."""
+    from harness.cli.terminal import print_line, show
+    from harness.report.stored import REPORT
+
+    if ending.page:
+        show(ending.page)
+    show(ending.verdict)
+    if ending.answers:
+        show(ending.answers)
+    print_line(f"Results: {folder}/")
+    print_line(f"All differences: harness compare {folder}")
+    print_line(f"Open in a browser: {folder / REPORT}")
+
+
+def _called(record: RunRecord) -> list[str]:
+    """The calls of language models and endpoints before the search, where any were made."""
+    from harness.report import counted
+
+    return [
+        f"{name} {_DONE[facts.get('purpose', 'rewriting')]}: {counted(facts['calls'], 'call')} now "
+        f"{_spent(facts)}, {counted(facts['from_ledger'], 'answer')} from the ledger."
+        for name, facts in record.counts.get("rewriting", {}).items()
+    ] + [
+        f"{name}: {counted(facts['requests'], 'request')} now {_spent(facts)}, "
+        f"{counted(facts['kept_from_before'], 'value')} kept from before."
+        for name, facts in record.counts.get("endpoints", {}).items()
+    ]
+
+
+def _spent(facts: Mapping[str, Any]) -> str:
+    return "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
+
+
+def _judging(record: RunRecord) -> list[str]:
+    """The work of the judge, where it is a language model."""
+    from harness.report import counted
+
+    if not record.cost:
+        return []
+    cost = record.cost
+    return [
+        f"{record.judge['name']} graded {counted(cost['pairs'], 'pair')}: "
+        f"{counted(cost['calls'], 'call')} now {_spent(cost)}, "
+        f"{counted(cost['from_ledger'], 'answer')} from the ledger, "
+        f"{sum(cost['unscored'].values())} without a grade."
+    ]
+
+
+def _dry_run(config: BenchConfig, quiet: bool) -> int:
+    from harness.cli.commands.shared import exit_code
+    from harness.cli.terminal import TerminalReporter, print_line, print_table
+    from harness.report import counted
+    from harness.running.bench.flow import dry_run
+
+    plan = dry_run(config, TerminalReporter(quiet=quiet))
+    upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
+    endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
+    services = [
+        f"{one.url}: {counted(one.settings, 'setting calls it', 'settings call it')}, and a dry run sends "
+        "nothing to it."
+        for one in plan.services
+    ]
+    for lines, reason in (
+        ([f"{one.name}: {one.estimate}." for one in plan.rewriting], f"a {upon} that has not been made yet"),
+        (endpoints, "an endpoint that has not been called yet"),
+        (services, "its answers"),
+    ):
+        for line in lines:
+            print_line(line)
+        if lines:
+            print_line(f"Rankings, and so the pairs to judge, depend on {reason}.")
+    if upon or endpoints or services:
+        print_line("Nothing was spent.")
+        return exit_code(config, plan.skipped)
+    for one in plan.answers.answering:
+        print_line(f"{one.name}, to answer: {one.estimate}.")
+    for one in plan.answers.measuring:
+        about = "about " if plan.answers.about else ""
+        print_line(f"{one.name}, to measure answers, {about}at least: {one.estimate}.")
+    if plan.settings:
+        print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
+    cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)
+    print_line(f"{plan.judge}: {cost}. Nothing was spent.")
+    return exit_code(config, plan.skipped)

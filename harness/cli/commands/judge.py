@@ -1,0 +1,153 @@
+"""`harness judge`: the ledger of judgments, and whether to believe a judge."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from harness.cli.commands import agreement, answers, batches, check_answers
+from harness.cli.commands.declaring import CACHE, Command, command, config_file, number, path
+from harness.values.text.numbers import counted
+
+if TYPE_CHECKING:
+    from harness.judge.check import CheckReport
+
+_DESCRIPTION = """\
+Manage the judgments of language models, and check how far they can be trusted.
+
+  harness bench my.yaml --dry-run             what judging would cost, before anything is spent
+  harness judge check my.yaml                 test the judge on a small known set (spends a little)
+  harness judge check-answers my.yaml         the same for the model that scores answers
+  harness judge agreement my.yaml             compare it with your own labels
+  harness judge answers my.yaml --failed      its raw answers
+  harness judge batches                       batches that are in progress
+  harness judge export --to judgments.jsonl   every judgment ever paid for, to keep or share
+  harness judge import judgments.jsonl        load them into another cache; nothing is paid for twice
+
+See docs/judge.md.
+"""
+
+
+@command(
+    "export",
+    "write all judgments as JSON lines",
+    "Write every answer of the ledger as JSON lines: query, passages, grades or the reason why there are "
+    "none, the raw answer, tokens, price, time. The export contains your texts in full, but no API key.",
+    path("--to", "the file to write; default: standard output"),
+    CACHE,
+)
+def export(args: argparse.Namespace) -> int:
+    """Write the ledger as JSON lines."""
+    from harness.cli.commands.shared import open_ledger
+    from harness.cli.terminal import print_line, write_out
+
+    with open_ledger(args.cache) as ledger:
+        if args.to is None:
+            for line in ledger.export_lines():
+                write_out(line + "\n")
+            return 0
+        count = 0
+        with args.to.open("w", encoding="utf-8", newline="\n") as file:
+            for line in ledger.export_lines():
+                file.write(line + "\n")
+                count += 1
+    print_line(f"{args.to}: {counted(count, 'answer')}. The file contains queries and passages in full.")
+    return 0
+
+
+@command(
+    "import",
+    "load judgments from JSON lines",
+    "Add the lines of an export that are not yet in the ledger, all or none. A line whose key does not match "
+    "its content is refused.",
+    path("file", "a file written by `harness judge export`"),
+    CACHE,
+)
+def import_(args: argparse.Namespace) -> int:
+    """Add the lines of an export to the ledger."""
+    from harness.cli.terminal import print_line
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+    from harness.values.errors import JudgeError
+    from harness.values.regular_file import refuse_special
+
+    try:
+        if args.file.exists():
+            refuse_special(args.file)
+        with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
+            found = ledger.import_lines(lines, str(args.file))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise JudgeError(f"{args.file} cannot be read: {reason}. Export it again.") from error
+    print_line(f"{counted(found.added, 'answer')} added, {found.already_there} were already there.")
+    return 0
+
+
+@command(
+    "check",
+    "test the judge on a small known set",
+    "Run about 50 known passages, several times each, through the judge of CONFIG. Does it grade plain "
+    "passages as a person could? Does it obey instructions inside a passage, on topic or off topic? Does it "
+    "agree with itself? Does the position in a list matter? This costs a little; the answers go into the "
+    "ledger. Exit code 1 if it finds a problem.",
+    config_file("with relevance: {judge: llm, …}"),
+    number("--repeats", 3, "how often each call is made"),
+)
+def check(args: argparse.Namespace) -> int:
+    """Run the known set through every model that judges and print the result."""
+    from harness.cli.terminal import TerminalReporter
+    from harness.judge.check import check_judge
+    from harness.running.config import load_config
+    from harness.running.judging.judges import llm_configs
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+
+    config = load_config(args.config)
+    passed = True
+    for judge in llm_configs(config):
+        with Ledger(CacheLayout(config.cache).ledger) as ledger:
+            report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+        _print_check(report)
+        passed = passed and report.passed
+    return 0 if passed else 1
+
+
+def _print_check(report: CheckReport) -> None:
+    from harness.cli.terminal import print_facts, print_line
+
+    bias = report.position_bias
+    position = "one passage per call" if bias is None else f"{bias:+.2f} grades"
+    print_facts(
+        f"{report.judge}: known set of {report.passages} passages, alone and under attack",
+        [
+            ("sensible grades", f"{report.in_range:.0%} of the plain passages"),
+            *(
+                (f"gained by: {attack}, {carrier}", f"{gain:+.2f} grades")
+                for (attack, carrier), gain in report.leakage.items()
+            ),
+            ("agrees with itself", f"{report.self_agreement:.0%}"),
+            ("place in the list", position),
+            ("without a grade", f"{report.unscored} of {report.pairs}"),
+            ("calls", report.summary.calls),
+        ],
+    )
+    for problem in report.problems:
+        print_line(f"problem: {problem}")
+
+
+judge = Command(
+    "judge",
+    "judgments: show, export, import; test a judge, compare it with people",
+    _DESCRIPTION,
+    parts=(
+        export,
+        import_,
+        check,
+        check_answers.check_answers,
+        agreement.agreement,
+        answers.show_answers,
+        batches.show_batches,
+    ),
+    title="what to do",
+    metavar="WHAT",
+)

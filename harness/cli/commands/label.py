@@ -1,0 +1,212 @@
+"""`harness label`: a page in the browser in which people grade passages."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from harness.cli.commands.declaring import command, flag, number, one_of, option, path, several
+from harness.cli.commands.shared import refuse_below_one
+
+if TYPE_CHECKING:
+    from harness.labels.label_page.opening import Source
+
+_DESCRIPTION = """\
+Label in the browser: grade passages from 0 to 4 with single keys, and mark the evidence on the document's
+page. Several people can label without seeing each other's grades. The page is served on this machine only.
+
+  harness label my.yaml                  # the unjudged top of all settings
+  harness label my.yaml --pool pool.csv  # the passages of a file
+  harness label --pool pool.csv --documents 'docs/*.pdf'
+  harness label --results results/mine   # in the order that settles the verdict soonest
+
+Every grade is on disk before the page shows it as saved. When you are done:
+
+  harness label my.yaml --export ratings.csv   # every rater's own grades
+  harness label my.yaml --merge                # settled grades, added to the labels of my.yaml
+
+See docs/labelling.md.
+"""
+
+
+@command(
+    "label",
+    "grade passages in the browser",
+    _DESCRIPTION,
+    path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
+    path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
+    several("--documents", "the documents of --pool, without CONFIG", "GLOB"),
+    path(
+        "--results",
+        "folder such as results/mine: its passages, in the order that settles the verdict soonest",
+        "RESULTS",
+    ),
+    path("--labels", "people's labels of --results, or those to --merge into; default: those it names"),
+    flag("--hide-verdict", "with --results: raters cannot see how firm the verdict is"),
+    number("--top", 10, "how deep to pool each setting"),
+    option("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page"),
+    path("--guidelines", "your own guidelines, instead of ours"),
+    number("--seed", 0, "shuffles the passages"),
+    flag("--as-listed", "passages in the order of the pool, not shuffled"),
+    option("--port", type=int, default=8765, metavar="N", help="default 8765; if taken, the next free one"),
+    flag("--no-browser", "only print the link"),
+    path("--state", "where labels are kept; default: next to labels or pool"),
+    one_of(
+        path("--export", "write every rater's own grades, .csv or .jsonl, and stop"),
+        flag("--merge", "merge the raters' grades into the labels of CONFIG or --labels, and stop"),
+    ),
+)
+def label(args: argparse.Namespace) -> int:
+    """Serve the page, or export its labels."""
+    from harness.labels.label_page.opening import Source
+    from harness.values.errors import ConfigError
+
+    refuse_below_one(top=args.top)
+    if not 0 <= args.port <= 65535:
+        raise ConfigError(f"--port is a number from 0 to 65535, not {args.port}.")
+    if args.config and args.documents:
+        raise ConfigError("CONFIG names its documents: leave --documents out.")
+    if args.results and (args.config or args.pool or args.documents or args.as_listed):
+        raise ConfigError(
+            "--results names its configuration and has its own order: leave out CONFIG, --pool, "
+            "--documents and --as-listed."
+        )
+    if not args.results and (args.hide_verdict or (args.labels and not args.merge)):
+        raise ConfigError("--hide-verdict goes with --results, --labels with --results or --merge.")
+    source = Source(
+        args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
+    )
+    if args.export:
+        return _export(source, args)
+    return _merge(source, args) if args.merge else _serve(source, args)
+
+
+def _serve(source: Source, args: argparse.Namespace) -> int:
+    import webbrowser
+    from contextlib import ExitStack
+    from functools import partial
+
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.labels.label_page.link_file import link_file
+    from harness.labels.label_page.opening import open_service
+    from harness.labels.label_page.queue import as_listed, usual_order
+    from harness.labels.label_page.serve import listening_at, serve
+    from harness.report import counted
+
+    order = as_listed if args.as_listed else None
+    if order is None and source.results is None:
+        order = partial(usual_order, seed=args.seed)
+    reporter = TerminalReporter()
+    with ExitStack() as held:
+        listening = held.enter_context(listening_at(args.port))
+        port = listening.getsockname()[1]
+        if args.port not in (0, port):
+            print_line(f"Port {args.port} is taken; the page is at port {port}.")
+        shown = not args.hide_verdict
+        opened = open_service(source, reporter, args.guidelines, args.rater, order, shown)
+        service = held.enter_context(opened)
+        passages = counted(service.total, "passage")
+        print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
+        print_line(f"Labels are kept in {source.state_path}.")
+
+        def tell(link: str) -> None:
+            print_line(f"Open {link}")
+            print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
+            sys.stdout.flush()
+            if not args.no_browser and sys.stdout.isatty():
+                webbrowser.open(held.enter_context(link_file(link, source.state_path)).as_uri())
+
+        serve(service, listening, tell)
+    print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
+    into = "--merge" if args.config or args.results else "--merge --labels labels.csv"
+    print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
+    return 0
+
+
+def _export(source: Source, args: argparse.Namespace) -> int:
+    from harness.cli.terminal import print_line
+    from harness.labels.label_page.export import rater_rows
+    from harness.labels.label_page.state import State
+    from harness.labels.labelling.rows import add_rows
+    from harness.report import counted
+    from harness.values.errors import ConfigError
+
+    path = args.export
+    if path.exists():
+        raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
+    with State(_existing(source)) as state:
+        found = rater_rows(state, args.rater)
+    add_rows(path, found.rows)
+    raters = list(dict.fromkeys(row["judge"] for row in found.rows))
+    skipped = f"; {found.skipped} skipped" if found.skipped else ""
+    print_line(
+        f"{path}: {counted(len(found.rows), 'grade')} by {', '.join(raters) or 'nobody'}, "
+        f"each rater's own{skipped}."
+    )
+    if args.pool is not None and (args.pool.parent / "testset.yaml").exists():
+        folder = quote(str(args.pool.parent))
+        print_line("Next:")
+        for name in raters:
+            print_line(f"  harness testset {folder} grade --from {quote(str(path))} --by {quote(name)}")
+    return 0
+
+
+def _merge(source: Source, args: argparse.Namespace) -> int:
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.comparison.stats.raters import pair_agreements
+    from harness.labels.label_page.export import RULE, merged_rows, new_rows, skipped_rows
+    from harness.labels.label_page.settled import grades_of
+    from harness.labels.label_page.state import State
+    from harness.labels.labelling.rows import add_rows, write_rows
+    from harness.labels.labelling.skips import add_skips
+    from harness.labels.labelling.stored import documents_of
+    from harness.report import counted
+    from harness.values.errors import ConfigError
+
+    config = source.bench()
+    # without CONFIG the pool stands where its labels would
+    labels = args.labels or (config.labels if args.config or args.results else None)
+    if labels is None:
+        raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
+    reporter = TerminalReporter()
+    with State(_existing(source)) as state:
+        found = merged_rows(state, args.rater)
+        skipped = skipped_rows(state, args.rater)
+        pairs = [one for one in pair_agreements(grades_of(state.labels(args.rater))) if one.items]
+    rows = new_rows(found.rows, labels, documents_of(config, reporter), config.anchor, reporter.note)
+    if rows:
+        add_rows(labels, rows)
+    if args.results:
+        # the order of labelling passes over them from now on
+        add_skips(labels, skipped)
+    known = len(found.rows) - len(rows)
+    there = f"; {known} were there already" if known else ""
+    print_line(f"{labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
+    print_line(RULE)
+    for one in pairs:
+        print_line(str(one))
+    if found.disputed:
+        path = labels.with_name(f"{labels.stem}.disputed.csv")
+        write_rows(path, found.disputed)
+        print_line(
+            f"{path}: {counted(len(found.disputed), 'passage')} on which raters differ, and who said what."
+        )
+    return 0
+
+
+def _existing(source: Source) -> Path:
+    from harness.values.errors import LabelError
+
+    path = source.state_path
+    if not path.exists():
+        raise LabelError(f"{path} does not exist: nothing has been labelled yet. Run harness label first.")
+    return path
+
+
+def _left_out(differ: int, skipped: int) -> str:
+    parts = [f"; {differ} left out, on which raters differ: resolve them on the page"] if differ else []
+    parts += [f"; {skipped} skipped"] if skipped else []
+    return "".join(parts)

@@ -1,0 +1,172 @@
+"""`harness labels`: sheets of unjudged passages, and their grades back into the labels."""
+
+from __future__ import annotations
+
+import argparse
+from shlex import quote
+
+from harness.cli.commands.declaring import Command, command, number, path, results_folder
+from harness.cli.commands.shared import refuse_below_one, refuse_existing_sheet
+
+_DESCRIPTION = """\
+Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
+people write in its column grade is added to the labels, and the next run counts it (judged@10).
+
+  harness labels unjudged results/mine --output sheet.xlsx
+  harness labels next results/mine --output sheet.xlsx     fewer: those that settle the verdict soonest
+  harness labels add sheet.xlsx --in my.yaml
+  harness bench my.yaml
+
+See docs/labelling.md.
+"""
+_UNJUDGED = """\
+Write the passages to grade: the unjudged ones at the top of every setting, each once, the most frequent first
+(by how many settings found it, then by its best rank).
+
+  harness labels unjudged results/mine --output sheet.xlsx
+  harness labels unjudged results/mine --top 5 --output sheet.csv
+
+The documents are read as recorded in the results, from the cache if they are there.
+"""
+_NEXT = """\
+Write the passages to grade next, so that the best setting is found with few labels. Say how firm the verdict
+is by the labels so far, how many more labels it takes, and when to stop. Passages are drawn with known
+probabilities, so the estimates and their intervals hold although most passages have no label.
+
+  harness labels next results/mine --output sheet.xlsx
+  harness labels add sheet.xlsx --in my.yaml          grade or write skip, from the top; then:
+  harness labels next results/mine --output sheet2.xlsx
+
+If a language model has judged the results, people's grades correct its own. `harness show`,
+`harness compare` and the page (harness report results/mine) show the findings too. The draws are kept
+next to the labels file (labels.order.json): keep this file, because the intervals depend on it.
+"""
+_ADD = """\
+Add the graded rows of a sheet to the labels. Every passage is compared with the text at its offsets; rows
+without a grade are left for later, and existing labels are not added again. Write skip in place of a
+grade for what cannot be graded: `harness labels next` skips it from then on.
+
+  harness labels add sheet.xlsx --in my.yaml
+  harness labels add sheet.csv --in my.yaml --to more-labels.csv
+"""
+
+
+_TOP = number("--top", 10, "of each ranking")
+
+
+@command(
+    "unjudged",
+    "write the passages to grade",
+    _UNJUDGED,
+    results_folder(),
+    _TOP,
+    path("--output", "the sheet, .xlsx or .csv; not overwritten", required=True),
+)
+def unjudged(args: argparse.Namespace) -> int:
+    """Write the sheet."""
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.labels.labelling.sheet import write_sheet
+    from harness.labels.labelling.stored import sheet_of
+    from harness.report import counted
+
+    refuse_below_one(top=args.top)
+    refuse_existing_sheet(args.output)
+    sheet = sheet_of(args.results, args.top, TerminalReporter())
+    left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
+    left_out = left_out if sheet.unanswerable else ""
+    if not sheet.rows:
+        print_line(f"All of the first {args.top} is judged{left_out}.")
+        return 0
+    write_sheet(args.output, sheet.rows)
+    add = f"harness labels add {quote(str(args.output))} --in CONFIG"
+    queries = len({row["query_id"] for row in sheet.rows})
+    print_line(
+        f"{args.output}: {counted(len(sheet.rows), 'passage')} of "
+        f"{counted(queries, 'query', 'queries')} to grade{left_out}."
+    )
+    print_line(f"Fill the column grade (0 to 4), then: {add}")
+    if sheet.judge != "labels":
+        print_line(
+            "A language model has judged these results: people's grades are only compared with its grades."
+        )
+    return 0
+
+
+@command(
+    "next",
+    "write the passages whose grades settle the verdict soonest",
+    _NEXT,
+    results_folder(),
+    _TOP,
+    number("--count", 25, "how many"),
+    path("--labels", "people's labels; default: those of the configuration"),
+    path("--output", "the sheet, .xlsx or .csv; without it, only what is known"),
+)
+def following(args: argparse.Namespace) -> int:
+    """Write the sheet, and print the verdict by the labels so far."""
+    from harness.cli.terminal import TerminalReporter, print_line, show
+    from harness.labels.labelling.next_labels import by_labels, next_labels
+    from harness.labels.labelling.sheet import write_sheet
+    from harness.report import counted
+    from harness.report.by_labels import FILE, to_text
+    from harness.store import write_text
+
+    refuse_below_one(top=args.top, count=args.count)
+    refuse_existing_sheet(args.output)
+    found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
+    shown = by_labels(found.firmness, args.top)
+    write_text(args.results / FILE, to_text(shown))
+    show(shown.sentences, *shown.tables())
+    if found.rows and args.output is not None:
+        write_sheet(args.output, found.rows)
+        add = f"harness labels add {quote(str(args.output))} --in CONFIG"
+        print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, in order from the top.")
+        print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
+    elif found.rows:
+        print_line(f"{counted(len(found.rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
+    return 0
+
+
+@command(
+    "add",
+    "add graded rows to the labels",
+    _ADD,
+    path("sheet", "the graded sheet, .xlsx or .csv", "SHEET"),
+    path("--in", "YAML file of the benchmark", "CONFIG", dest="config", required=True),
+    path("--to", "the labels; default: those of CONFIG"),
+)
+def add(args: argparse.Namespace) -> int:
+    """Check the grades and add them."""
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.data.corpus import read_queries
+    from harness.labels.labelling.grading import graded_rows
+    from harness.labels.labelling.rows import add_rows
+    from harness.labels.labelling.skips import add_skips, skips_of
+    from harness.labels.labelling.stored import documents_of
+    from harness.report import counted
+    from harness.running.config import load_config
+    from harness.values.errors import ConfigError
+
+    config = load_config(args.config)
+    labels = args.to or config.labels
+    if labels is None:
+        raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
+    reporter = TerminalReporter()
+    documents = documents_of(config, reporter)
+    queries = [query.query_id for query in read_queries(config.queries, config.split).queries]
+    added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note, may_skip=True)
+    if added.rows:
+        add_rows(labels, added.rows)
+    skipped = add_skips(labels, added.skipped)
+    rest = [f"{added.known} were there already"] if added.known else []
+    rest += [f"{skipped} skipped, listed in {skips_of(labels)}"] if skipped else []
+    rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
+    print_line("; ".join([f"{labels}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
+    if args.to and args.to != config.labels:
+        print_line(f"{args.config} does not name {args.to}: set labels: {args.to}.")
+    return 0
+
+
+labels = Command(
+    "labels", "grade retrieved passages that are unjudged", _DESCRIPTION, parts=(unjudged, following, add)
+)

@@ -1,0 +1,141 @@
+"""`harness score-answers`: measure the answers of another pipeline."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.commands.declaring import QUIET, command, flag, option, path, results_folder
+from harness.cli.commands.shared import (
+    TWO_ROUNDS,
+    measures,
+    names_of_measures,
+    print_prices,
+    refuse_other_than_csv,
+)
+
+if TYPE_CHECKING:
+    from harness.running.answering.external import MeasureScores
+
+_DESCRIPTION = """\
+Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
+user_input, retrieved_contexts, response, reference; only the question is required.
+
+  harness score-answers answers.jsonl
+  harness score-answers answers.jsonl --measures exact_match,token_f1,answer_similarity
+  harness score-answers answers.jsonl --config answers.yaml --output scores.csv
+
+Measures that use a language model need a file that names it, such as the configuration of a benchmark:
+
+  answer_measures: [faithfulness, {kind: aspect_critic, name: dated, aspect: The answer names a date.}]
+  answer_judge: {endpoint: {model: gpt-4.1-mini}, max_cost: 2.0, prices: …}
+
+Its answers are kept in the ledger and paid for once. Answers without a value are counted, and never score 0.
+docs/answer-measures.md has every measure with formula, range and source.
+"""
+_EXPORT = """\
+Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,
+retrieved_contexts, response, reference) plus query_id, documents and cited.
+
+  harness export-answers results/mine --output answers.jsonl
+  harness export-answers results/mine --setting 'top_n=5' --output answers.jsonl
+"""
+
+
+@command(
+    "score-answers",
+    "measure the answers of another pipeline",
+    _DESCRIPTION,
+    path("file", ".jsonl, .csv, .tsv or .xlsx"),
+    measures("those of --config, else exact_match, token_f1"),
+    path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
+    path("--output", "write all values to this .csv file"),
+    path(
+        "--human",
+        "a table with query_id, measure and value: people's ratings of a random sample. Prints how well the "
+        "measures agree with them, and corrected means",
+    ),
+    flag("--dry-run", "print the calls and their cost; make none"),
+    QUIET,
+)
+def score_answers(args: argparse.Namespace) -> int:
+    """Score them and print the means."""
+    from harness.cli.terminal import TerminalReporter, print_line, show
+    from harness.data.external.answer_files import read_answers
+    from harness.report import counted
+    from harness.running.answering.external import external_table, price_external, score_external
+    from harness.running.config.answer_scoring import load_answer_scoring
+    from harness.running.context import Context
+    from harness.store import write_text
+
+    names = names_of_measures(args.measures)
+    refuse_other_than_csv(args.output)
+    config = load_answer_scoring(args.config, names)
+    exchanges = read_answers(args.file)
+    reporter = TerminalReporter(quiet=args.quiet)
+    with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
+        if args.dry_run:
+            print_prices(price_external(exchanges, config, context), TWO_ROUNDS)
+            return 0
+        found = score_external(exchanges, config, context)
+    answered = sum(one.answer is not None for one in exchanges)
+    title = f"{args.file.name}: {counted(len(exchanges), 'question')}, {answered} answered"
+    show(external_table(title, found))
+    if args.human:
+        _show_people(args.human, found)
+    if args.output:
+        write_text(args.output, _csv(found))
+        print_line(f"Every value: {args.output}")
+    return 0
+
+
+@command(
+    "export-answers",
+    "write the answers of a run for other tools, such as ragas",
+    _EXPORT,
+    results_folder(),
+    option("--setting", metavar="NAME", help="whose answers; required if there are several"),
+    path("--output", "not overwritten", required=True),
+)
+def export_answers(args: argparse.Namespace) -> int:
+    """Write the file and say how many answers it has."""
+    from harness.cli.terminal import print_line
+    from harness.data.external.answer_files import write_answers
+    from harness.report import counted
+    from harness.running.answering.exported import exported_answers
+
+    count = write_answers(exported_answers(args.results, args.setting), args.output)
+    print_line(f"{args.output}: {counted(count, 'question')}")
+    return 0
+
+
+def _show_people(path: Path, found: list[MeasureScores]) -> None:
+    """How well the measures agree with people's values."""
+    from harness.cli.terminal import show
+    from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
+
+    queries = [one.query_id for one in found[0].scores]
+    human = read_values(path, [one.measure for one in found], queries)
+    beside = [compare_with_people(one, human[one.measure]) for one in found if one.measure in human]
+    show(people_table([one for one in beside if one is not None]))
+
+
+def _csv(found: list[MeasureScores]) -> str:
+    """A row per question and measure."""
+    import json
+
+    from harness.report import to_csv
+
+    columns = ("query_id", "measure", "value", "failed", "reason", "details")
+    return to_csv(
+        columns,
+        (
+            {
+                **{name: getattr(score, name) for name in columns},
+                "details": json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
+            }
+            for one in found
+            for score in one.scores
+        ),
+    )

@@ -1,0 +1,99 @@
+"""Shared by several commands: reading options, opening a ledger, naming prices, the exit code of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.commands.declaring import Option, several
+
+if TYPE_CHECKING:
+    from harness.running.config import BenchConfig
+    from harness.steps.search import PendingCalls
+    from harness.store.ledger import Ledger
+
+_SHOWN = 5
+TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
+
+
+def measures(default: str) -> Option:
+    """``--measures``, where ``names_of_measures`` reads them."""
+    return several("--measures", f"separated by commas or spaces; default: {default}", "NAMES")
+
+
+def names_of_measures(given: Sequence[str]) -> list[str]:
+    """Split at the commas outside parentheses; each name once. None for an option that is not given."""
+    from harness.values.errors import ConfigError
+
+    names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(given))
+    found = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if given and not found:
+        raise ConfigError("--measures is empty; omit it to get the default measures.")
+    return found
+
+
+def refuse_other_than_csv(output: Path | None) -> None:
+    """Raise ConfigError for an ``--output`` that is no .csv file."""
+    from harness.values.errors import ConfigError
+
+    if output is not None and output.suffix.lower() != ".csv":
+        raise ConfigError(f"--output is {output}; name a .csv file.")
+
+
+def refuse_below_one(**numbers: int | None) -> None:
+    """Raise ConfigError for an option that counts, by its name, and is below 1."""
+    from harness.values.errors import ConfigError
+
+    for name, value in numbers.items():
+        if value is not None and value < 1:
+            raise ConfigError(f"--{name} counts from 1; it cannot be {value}.")
+
+
+def refuse_existing_sheet(path: Path | None) -> None:
+    """Raise ConfigError for a sheet that would be overwritten."""
+    from harness.values.errors import ConfigError
+
+    if path is not None and path.exists():
+        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
+
+
+def print_prices(missing: Sequence[PendingCalls], note: str = "") -> None:
+    """The calls that a dry run has found, what they cost, and a note about it; or that there are none."""
+    from harness.cli.terminal import print_line
+
+    for one in missing:
+        print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
+    if note or not missing:
+        print_line(note if missing else "No calls are needed.")
+
+
+@contextmanager
+def open_ledger(cache: Path) -> Iterator[Ledger]:
+    """The ledger of a cache that has one; raises LlmError, rather than make an empty one."""
+    from harness.store import CacheLayout
+    from harness.store.ledger import Ledger
+    from harness.values.errors import LlmError
+
+    path = CacheLayout(cache).ledger
+    if not path.is_file():
+        raise LlmError(f"There is no ledger at {path}: nothing has been judged with this cache. See --cache.")
+    with Ledger(path) as ledger:
+        yield ledger
+
+
+def exit_code(config: BenchConfig, skipped: Sequence[str]) -> int:
+    """0; or 1, with an error that names documents, where ``on_bad_document: fail_at_end`` skipped some."""
+    from harness.cli.terminal import print_error
+    from harness.report import counted
+
+    if not skipped or config.on_bad_document != "fail_at_end":
+        return 0
+    more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""
+    print_error(
+        f"{counted(len(skipped), 'document')} could not be used: {', '.join(skipped[:_SHOWN])}{more}. "
+        "The rest is done (on_bad_document: fail_at_end)."
+    )
+    return 1

@@ -1,0 +1,291 @@
+"""`harness testset`: a labelled test set, step by step."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harness.cli.commands.declaring import Command, command, flag, number, one_of, option, path
+from harness.cli.commands.shared import refuse_below_one
+
+if TYPE_CHECKING:
+    from harness.cli.commands.declaring import Option
+    from harness.labels.testset.state import State
+    from harness.labels.testset.steps import Outcome
+    from harness.running.context import Context
+
+_DESCRIPTION = """\
+Make questions and labels for your documents. DIR holds testset.yaml, which `harness init` writes, and one
+table per step, which you can edit in a spreadsheet at any time. Every step says what comes next, and
+can be repeated (--again) or undone (undo). No answer of a language model is paid for twice.
+
+  harness init contracts --out DIR
+  harness testset DIR status
+  harness testset DIR propose --dry-run    what 60 questions by the model would cost
+  harness testset DIR propose              or --offline, or --from queries.csv
+  harness testset DIR choose --auto        34 of them; people edit chosen.csv
+  harness testset DIR gather               9 passages each, by several retrievers
+  harness testset DIR grade --dry-run      or --sheet sheet.xlsx for people
+  harness testset DIR answer
+  harness testset DIR review --sheet second.xlsx
+  harness testset DIR export
+  harness bench DIR/export/bench.yaml
+
+docs/testset.md describes every step and file.
+"""
+
+Step = Callable[["State", "Context", argparse.Namespace], "Outcome"]
+_AGAIN = flag("--again", "repeat the step; the old file stays in history/")
+_DRY_RUN = flag("--dry-run", "say what it would cost; ask nothing")
+_PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
+
+
+@command("status", "say where you are and what comes next")
+def status(args: argparse.Namespace) -> int:
+    """Print a line per step, and what comes next."""
+    from harness.cli.terminal import print_facts
+    from harness.labels.testset.state import State
+    from harness.labels.testset.status import status_of
+
+    found = status_of(State(args.folder))
+    print_facts(str(args.folder), found.steps)
+    _print_next(found.next)
+    return 0
+
+
+@command(
+    "undo",
+    "undo the latest step",
+    "Restore the files that the latest step has changed. What was undone is kept under DIR/history/undone/. "
+    "Run it again to undo the step before.",
+)
+def undo(args: argparse.Namespace) -> int:
+    """Take the latest step back."""
+    from harness.cli.terminal import print_line
+    from harness.labels.testset.config import load_testset
+    from harness.labels.testset.state import State
+
+    # a folder that holds no test set gets no lock file
+    load_testset(args.folder)
+    state = State(args.folder)
+    with state.alone():
+        undone = state.undo()
+    print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
+    print_line(f"As they were, with every edit: {args.folder}/history/undone/{undone.folder.name}/.")
+    return 0
+
+
+def _step(name: str, help: str, description: str, *options: Option) -> Callable[[Step], Command]:
+    """Make a command of the step below it."""
+    return lambda step: Command(name, help, description, options, partial(_run_step, step))
+
+
+def _run_step(step: Step, args: argparse.Namespace) -> int:
+    """Do one step, print its outcome and what comes next."""
+    from harness.cli.terminal import TerminalReporter, print_line
+    from harness.labels.testset.state import State
+    from harness.labels.testset.status import status_of
+    from harness.running.context import Context
+
+    state = State(args.folder)
+    # first of all: a folder that holds no test set gets no lock file
+    cache = state.config.cache
+    refuse_below_one(count=getattr(args, "count", None))
+    may_ask = not getattr(args, "dry_run", False)
+    with state.alone(), Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
+        outcome = step(state, context, args)
+    for line in outcome.lines:
+        print_line(line)
+    for name, estimate in outcome.estimates:
+        print_line(f"  {name}: {estimate}.")
+    if outcome.dry:
+        print_line("Nothing was spent.")
+        return 0
+    _print_next(status_of(state).next if outcome.next is None else outcome.next)
+    return 0
+
+
+def _print_next(commands: tuple[str, ...]) -> None:
+    from harness.cli.terminal import print_line
+
+    if commands:
+        print_line("Next:" if len(commands) == 1 else "Next, one of:")
+    for one in commands:
+        print_line(f"  {one}")
+
+
+def _count(help: str) -> Option:
+    return option("--count", type=int, metavar="N", help=help)
+
+
+def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[Option, Option]:
+    """A sheet for people that is written or read, and who has filled it in."""
+    either = one_of(path("--sheet", write), path("--from", read, dest="given"), required=required)
+    return either, option("--by", default="", metavar="NAME", help=by)
+
+
+@_step(
+    "propose",
+    "propose questions",
+    "Write proposed.csv: questions of several kinds, each with the passage that would answer it as a "
+    "suggestion. By the language model of testset.yaml (llm); or from a list, a search log or traces "
+    "(--from); or drafted by rules, without a model (--offline).",
+    one_of(
+        flag("--offline", "draft from headings, tables and sentences"),
+        path("--from", "questions of your users: .csv, .xlsx, .jsonl", dest="given"),
+    ),
+    option("--field", default="", metavar="NAME", help="with --from: the field that holds the question"),
+    _count("how many; default: questions in testset.yaml"),
+    _PROMPT,
+    flag("--add", "add to the existing proposals"),
+    _AGAIN,
+    _DRY_RUN,
+)
+def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset import proposing
+    from harness.values.errors import ConfigError
+
+    count = args.count or state.config.questions
+    if args.field and not args.given:
+        raise ConfigError("--field goes with --from.")
+    if args.dry_run and (args.offline or args.given):
+        raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
+    if args.offline:
+        return proposing.propose_offline(state, context, count, args.again, args.add)
+    if args.given:
+        return proposing.propose_from_file(
+            state, context, args.given, count, args.field, args.again, args.add
+        )
+    return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
+
+
+@_step(
+    "choose",
+    "choose among the proposals",
+    "Write chosen.csv, where people write yes or no into keep and edit the text. Near-duplicates and leading "
+    "questions, which copy the words of their passage, are shown with measures. --auto keeps a balanced set "
+    "of kinds and documents. What you have marked and edited stays.",
+    flag("--auto", "fill keep with a balanced choice"),
+    _count("how many; default: chosen in testset.yaml"),
+    option(
+        "--by",
+        choices=("words", "embedding"),
+        default="words",
+        help="what makes near-duplicates; default words",
+    ),
+    _AGAIN,
+)
+def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset.choosing import choose
+
+    count = args.count or state.config.chosen
+    return choose(state, context, count, args.auto, args.again, args.by)
+
+
+@_step(
+    "gather",
+    "gather passages to grade",
+    "Write pool.csv: for every kept question, passages that several different retrievers find, each in turn: "
+    "words, meaning and both, over small and large chunks. found.csv says which found what; raters do not "
+    "see it.",
+    _count("passages per question; default: as in testset.yaml"),
+    path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
+    _AGAIN,
+)
+def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset.gathering import gather
+
+    return gather(state, context, args.count or state.config.passages, args.also, args.again)
+
+
+@_step(
+    "grade",
+    "grade the passages",
+    "Write grades.csv. The judge of testset.yaml grades (judge, or llm); or people do, in a sheet (--sheet), "
+    "which is read back with --from. The labels that a labelling page wrote are read too.",
+    *_sheet(
+        "write a sheet for people, .xlsx or .csv", "read a graded sheet, or labels", "with --from: who graded"
+    ),
+    flag("--all", "with --sheet: include passages that people have graded"),
+    _AGAIN,
+    _DRY_RUN,
+)
+def _grade(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset import grading
+
+    if args.sheet:
+        return grading.export_sheet(state, context, args.sheet, args.all)
+    if args.given:
+        return grading.import_grades(state, context, args.given, args.by)
+    return grading.grade_by_judge(state, context, args.again, args.dry_run)
+
+
+@_step(
+    "answer",
+    "write golden answers",
+    "Write answers.csv: the model of testset.yaml (answer, or llm) answers from the passages of grade 2 and "
+    "above; or people fill the column answer (--by-hand).",
+    flag("--by-hand", "only write the rows to fill"),
+    _PROMPT,
+    _AGAIN,
+    _DRY_RUN,
+)
+def _answer(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset import answering
+
+    if args.by_hand:
+        return answering.answer_by_hand(state)
+    return answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
+
+
+@_step(
+    "review",
+    "let a second person grade a part",
+    "Write a sheet with a part of the graded passages, without their grades (--sheet), for a second person. "
+    "--from reads it back, prints the agreement, and disagreements.csv lists where the two differ.",
+    *_sheet("write the sheet, .xlsx or .csv", "read the graded sheet", "who reviews", required=True),
+    number("--share", 0.2, "of the passages", "PART"),
+)
+def _review(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset import reviewing
+
+    if args.sheet:
+        return reviewing.export_review(state, context, args.sheet, args.share, args.by)
+    return reviewing.import_review(state, context, args.given, args.by)
+
+
+@_step(
+    "export",
+    "write the test set",
+    "Write export/: queries.csv with answers, labels.csv, a datasheet of how they were made, and bench.yaml, "
+    "which runs without changes. With --format: the files of another tool.",
+    option(
+        "--format",
+        default="",
+        metavar="NAME",
+        help="csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
+    ),
+    path("--to", "with --format: the folder to write", "DIR"),
+)
+def _export(state: State, context: Context, args: argparse.Namespace) -> Outcome:
+    from harness.labels.testset import exporting
+    from harness.values.errors import ConfigError
+
+    if args.to and not args.format:
+        raise ConfigError("--to goes with --format.")
+    if args.format:
+        return exporting.export_as(state, context, args.format, args.to)
+    return exporting.export(state, context)
+
+
+testset = Command(
+    "testset",
+    "make questions and labels step by step",
+    _DESCRIPTION,
+    (path("folder", "the folder of the test set", "DIR"),),
+    parts=(status, _propose, _choose, _gather, _grade, _answer, _review, _export, undo),
+    title="steps",
+    metavar="STEP",
+)

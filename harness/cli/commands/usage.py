@@ -1,0 +1,106 @@
+"""The words of the command line and their help."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from typing import Any, NoReturn
+
+from harness import __version__
+from harness.cli.commands import COMMANDS
+from harness.values.printable import printable_lines
+
+_COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
+_DESCRIPTION = """\
+Benchmark retrieval over your own documents: which chunking, retriever and reranker
+ranks best, by how much, and is the difference real?
+
+Start with:
+  harness init FOLDER                    begin with a folder of documents
+  harness testset DIR status             make questions and labels
+  harness bench configs/quickstart.yaml  run a benchmark, write its results
+  harness validate my.yaml               check a configuration first
+  harness show results/quickstart        print the summary of results
+  harness report results/quickstart      make a page for the browser
+  harness compare results/quickstart     which is best, and is it real?
+  harness judge --help                   language models as judges
+  harness score --run R --qrels Q        evaluate as trec_eval does
+  harness find "revenue" --in my.yaml    find passages to label
+  harness label my.yaml                  grade passages in the browser
+  harness labels --help                  grade in a spreadsheet
+  harness check-kind my.yaml             test your own steps before a run
+"""
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Wraps paragraphs; the comment of an example that is too wide comes first, on a line of its own."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        out: list[str] = []
+        prose: list[str] = []
+        for line in [*text.splitlines(), ""]:
+            if line[:1].strip():
+                prose.append(line)
+                continue
+            if prose:
+                out += textwrap.wrap(" ".join(prose), width, break_long_words=False, break_on_hyphens=False)
+                prose = []
+            out += _example(line, width)
+        return "\n".join(indent + line for line in out).rstrip() + "\n"
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
+
+
+def _example(line: str, width: int) -> list[str]:
+    # a line of data is pasted as it is
+    if len(line) <= width or line.lstrip().startswith("{"):
+        return [line]
+    parts = _COMMENT.match(line)
+    if parts is None:
+        return _folded(line, width)
+    comment = f"# {parts['comment'].removeprefix('# ')}"
+    wrapped = textwrap.wrap(comment, width - len(parts["indent"]), subsequent_indent="# ")
+    command = parts["indent"] + parts["command"]
+    return [parts["indent"] + one for one in wrapped] + (
+        [command] if len(command) <= width else _folded(command, width)
+    )
+
+
+def _folded(command: str, width: int) -> list[str]:
+    """A command over several lines, as a shell takes it."""
+    indent = " " * (len(command) - len(command.lstrip()))
+    lines = textwrap.wrap(
+        command.strip(),
+        width - len(indent) - 2,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    joined = [indent + line for line in lines]
+    return [line + " \\" for line in joined[:-1]] + joined[-1:]
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse an argument, which is shown but steers no terminal; ends with 2."""
+        super().error(printable_lines(message))
+
+
+def parser(word: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; its result has ``run``, which does the work of the chosen one.
+
+    ``word`` names the wanted command, and no other is then built. For an unknown word all are built, so that
+    the error lists them.
+    """
+    whole = _Parser(prog="harness", description=_DESCRIPTION)
+    whole.add_argument("--version", action="version", version=f"harness {__version__}")
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    wanted = [command for command in COMMANDS if command.name == word]
+    for command in wanted or COMMANDS:
+        command.add_to(commands)
+    return whole

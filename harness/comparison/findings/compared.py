@@ -1,0 +1,148 @@
+"""The output of `harness compare`: the verdict, the settings, the differences, and the value of choosing."""
+
+from __future__ import annotations
+
+from harness.comparison import (
+    Comparison,
+    ScoreMatrix,
+    Step,
+    Verdict,
+    cross_validate,
+    finding_cell,
+    front,
+    select,
+    sentences_of,
+)
+from harness.comparison.findings.verdicts import Scores, turning_of
+from harness.report import Part, Table
+from harness.values.text.numbers import (
+    FEWEST_FOR_INTERVAL,
+    counted,
+    interval,
+    number,
+    signed,
+    signed_interval,
+)
+
+SHOWN = 30
+
+
+def compared_parts(
+    scores: Scores,
+    verdict: Verdict,
+    *,
+    select_by: str = "train",
+    folds: int = 5,
+    only_real: bool = False,
+) -> tuple[Part, ...]:
+    """The parts of a comparison in the order of reading; ``only_real`` leaves out other differences."""
+    matrix = scores.matrices[verdict.measure].defined()
+    parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
+    if verdict.comparisons:
+        parts += _differences(verdict, only_real and verdict.baseline is None)
+        chosen = _selected(matrix, scores, select_by, folds) if verdict.comparable else ()
+        # where nothing was found no choice is better than another
+        parts += [(*chosen, *_front(verdict))] if verdict.leader is not None else []
+    return tuple(parts)
+
+
+def standings_table(verdict: Verdict) -> Table:
+    """The settings by their means, each with its interval, its place and its price."""
+    people, prices = verdict.population, verdict.costs.by_setting
+    columns = ["setting", "n", "mean", f"{verdict.level:.0%} interval"]
+    columns += ["place"] if len(verdict.standings) > 1 else []
+    columns += [verdict.costs.unit, "front"] if prices else []
+    on_front = {step.setting for step in _steps(verdict)}
+    rows = []
+    for one in verdict.standings:
+        bounds = interval(one.low, one.high, people.queries)
+        row = [one.setting, str(people.queries), number(one.mean), bounds]
+        row += [one.place] if len(verdict.standings) > 1 else []
+        row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
+        rows.append(tuple(row))
+    notes = [
+        "Each interval is of one mean; whether two settings differ is shown by the interval of their "
+        "difference."
+    ]
+    if people.kind == "few clusters":
+        notes.append(f"The intervals hold for more questions on the same {people.unit}s, not for new ones.")
+    notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
+    if prices:
+        notes.append(f"front: no other setting is as good at as few {verdict.costs.unit}.")
+    return Table(
+        f"{verdict.measure}: means over {counted(people.queries, 'query', 'queries')}",
+        tuple(columns),
+        tuple(rows),
+        left=frozenset({0, 4}) if len(verdict.standings) > 1 else frozenset({0}),
+        notes=tuple(notes),
+    )
+
+
+def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
+    found = verdict.comparisons
+    shown = [one for one in found if one.real or not only_real]
+    against = "settings" if verdict.baseline is not None else "pairs"
+    family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
+    if not shown:
+        return [(f"No difference is real (intervals and p {family}).",)]
+    more, bounds = len(shown) - SHOWN, f"{verdict.level:.0%} interval"
+    return [
+        Table(
+            f"{'real differences' if only_real else 'differences'}, the clearest first",
+            ("setting", "against", "difference", bounds, "p", "won/tied/lost", "real?"),
+            tuple((one.setting, one.against, *difference_cells(one)) for one in shown[:SHOWN]),
+            names=2,
+            left=frozenset({0, 1}),
+            notes=(
+                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}; "
+                f"equivalent where it lies within ±{verdict.options.tolerance:g}.",
+                *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
+            ),
+        )
+    ]
+
+
+def _label_note(verdict: Verdict) -> str:
+    words = "" if verdict.comparable else " and both have the same chunks (no: chunks)"
+    if verdict.turning is not None:
+        words += ", unless longer or shorter labels change the sign (no: labels)"
+    return words
+
+
+def difference_cells(one: Comparison) -> tuple[str, ...]:
+    """Difference, interval, p, queries won, tied and lost, and whether it is real."""
+    return (
+        signed(one.difference),
+        signed_interval(one.low, one.high, one.n),
+        "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
+        f"{one.wins}/{one.ties}/{one.losses}",
+        finding_cell(one),
+    )
+
+
+def _selected(matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int) -> tuple[str, ...]:
+    if select_by == "cross-validated":
+        return cross_validate(matrix, folds, options=scores.options).sentences()
+    if {"train", "validation"} <= set(matrix.splits):
+        turning = turning_of(scores).get(matrix.measure)
+        return select(matrix, scores.options, turning).sentences()
+    return ()
+
+
+def _front(verdict: Verdict) -> list[str]:
+    steps = _steps(verdict)
+    if not steps:
+        return [verdict.costs.reason] if verdict.costs.reason else []
+    named = [
+        f"{step.setting} ({step.quality:.3f} for {step.cost:,.0f}"
+        + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")
+        for step in steps
+    ]
+    return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(named)}."]
+
+
+def _steps(verdict: Verdict) -> list[Step]:
+    prices = verdict.costs.by_setting
+    if prices is None or verdict.leader is None:
+        return []
+    return front(prices, {one.setting: one.mean for one in verdict.standings})

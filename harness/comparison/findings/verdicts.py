@@ -1,0 +1,229 @@
+"""The one way from scores to a verdict: `bench`, `show`, `compare` and report.html all take it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.comparison.findings.label_sensitivity import LabelSensitivity
+from harness.measures import (
+    across_chunkings,
+    across_parsers,
+    family_of,
+    headline,
+    reading_depth,
+    trusted_for,
+)
+from harness.measures.table import upper_of
+from harness.values.types import ResultWarning
+
+INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The input of a verdict.
+
+    ``matrices`` has the same settings by every measure, in the order in which measures were named;
+    ``chunkings`` says how each setting cuts documents, or is empty if unknown; ``documents`` are the names of
+    the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
+    depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
+    computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
+    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run.
+    """
+
+    matrices: Mapping[str, ScoreMatrix]
+    chunkings: Mapping[str, str] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+    tokens: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
+    options: Options = field(default_factory=Options)
+    notes: tuple[str, ...] = ()
+    by_labels: tuple[str, ...] = ()
+    corrected: str = ""
+    warnings: tuple[ResultWarning, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The measure that these settings are compared by."""
+        return headline(tuple(self.matrices), differ(self.chunkings.values()))
+
+
+def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None = None) -> Verdict:
+    """The verdict by ``measure``, by default the headline; the other measures may contradict it."""
+    names = tuple(scores.matrices)
+    chosen = measure or scores.headline
+    matrix = scores.matrices[chosen]
+    different, fits = _comparing(scores)
+    fit = headline(names, different)
+    return conclude(
+        matrix,
+        others=[one for name, one in scores.matrices.items() if name != chosen],
+        trust=trust_of(scores),
+        instead=fit if fits(fit) and fit != chosen else "",
+        chunkings=scores.chunkings,
+        baseline=baseline,
+        costs=costs_of(scores, chosen) if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
+        notes=scores.notes,
+        by_labels=scores.by_labels,
+        corrected=scores.corrected,
+        warnings=scores.warnings,
+        unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
+        turning=turning_of(scores),
+        holes=holes_of(scores.matrices, chosen),
+        options=scores.options,
+    )
+
+
+def trust_of(scores: Scores) -> dict[str, Trust]:
+    """What each measure is for, and whether it compares all these settings."""
+    different, fits = _comparing(scores)
+    return {name: _trust(name, fits(name) or not different) for name in scores.matrices}
+
+
+def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
+    """Whether the settings cut documents differently, and which measures compare settings that do."""
+    settings = next(iter(scores.matrices.values())).settings
+    own = [scores.chunkings.get(name, "") for name in settings]
+    return differ(own), across_parsers if _parsers_differ(own) else across_chunkings
+
+
+def turning_of(scores: Scores) -> dict[str, Turning]:
+    """By measure, the differences between chunkings that longer or shorter labels give another sign."""
+    return {name: one.turning(scores.chunkings) for name, one in scores.sensitivity.items()}
+
+
+def holes_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> Holes | None:
+    """The unjudged share of what is read first, and the upper bound of ``measure`` if it was scored.
+
+    For a measure that reads text it is the share of that text (``judged_text``), else that of the ranks; of
+    several depths the one of ``measure``, else the first. None if neither share nor bound was scored.
+    """
+    if measure.startswith("judged"):
+        return None
+    family, depth = family_of(measure), measure.partition("@")[2]
+    wanted = {"judged": "ranks"}
+    if family is not None and family.cut_in_text:
+        of_text = "judged_text" if family.reads == "characters" else "judged_text_tokens"
+        wanted = {of_text: f"{family.reads} read"} | wanted
+    shares = [
+        name for share in wanted for name in matrices if name.partition("@")[0] == share and "@" in name
+    ]
+    bound, upper = _bound_of(matrices, measure)
+    if not shares:
+        return Holes("", 0, {}, bound, upper) if bound else None
+    kind = shares[0].partition("@")[0]
+    judged = f"{kind}@{depth}" if f"{kind}@{depth}" in shares else shares[0]
+    return Holes(judged, int(judged.partition("@")[2]), _means(matrices[judged]), bound, upper, wanted[kind])
+
+
+def _bound_of(matrices: Mapping[str, ScoreMatrix], measure: str) -> tuple[str, dict[str, float]]:
+    """The upper bound of a measure among those scored, and its means: for rbp its residual on top of it."""
+    bound = upper_of(measure, matrices) if family_of(measure) else ""
+    if bound:
+        return bound, _means(matrices[bound])
+    residual = measure.replace("rbp", "rbp_residual", 1)
+    if not measure.startswith("rbp") or residual not in matrices:
+        return "", {}
+    means = _means(matrices[measure])
+    return residual, {name: means[name] + more for name, more in _means(matrices[residual]).items()}
+
+
+def _means(matrix: ScoreMatrix) -> dict[str, float]:
+    """The mean of every setting that has one."""
+    means = zip(matrix.settings, matrix.means.tolist(), strict=True)
+    return {name: mean for name, mean in means if not math.isnan(mean)}
+
+
+def tokens_of(
+    prices: Mapping[str, Iterable[Mapping[str, Any]]],
+    names: Mapping[tuple[str, str], str],
+    stage: str = "final",
+) -> dict[str, dict[str, float]]:
+    """The tokens to read in every setting, by the depth to which they are read.
+
+    ``prices`` maps results to the rows of their prices.csv, ``names`` each (result, setting) to what it is
+    called here.
+    """
+    tokens: dict[str, dict[str, float]] = {}
+    for result, rows in prices.items():
+        # rows are in the order of the stages, so that the last one stays
+        for row in rows:
+            name = names.get((result, row["setting"]))
+            if name is not None and stage in ("final", row["stage"]) and row["tokens_read"] not in ("", None):
+                tokens.setdefault(row["depth"], {})[name] = float(row["tokens_read"])
+    return tokens
+
+
+def costs_of(scores: Scores, measure: str) -> Costs:
+    """The tokens to read in every setting, counted as deep as ``measure`` reads."""
+    depth = reading_depth(measure)
+    if not scores.tokens or depth is None:
+        return Costs(None, "")
+    tokens = scores.tokens.get(str(depth), {})
+    if any(name not in tokens for name in scores.matrices[measure].settings):
+        reads = f"what {measure} reads ({depth})"
+        return Costs(None, "", f"Costs are left out: not all results have a prices.csv that counts {reads}.")
+    return Costs(tokens, depth.price)
+
+
+def chunkings_of(settings: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """How each configured setting cuts what is read, as text to compare by, by its name.
+
+    Where parsers differ, also what it cuts: of two texts no chunking is the same.
+    """
+    own = [one for one in settings if "name" in one and one.get("chunk") is not None]
+    parsed = [one.get("parse") for one in own]
+    several = any(one != parsed[0] for one in parsed)
+    return {
+        str(one["name"]): json.dumps(
+            {"cut": _cut(one), "parse": one.get("parse")} if several else _cut(one),
+            sort_keys=True,
+            default=str,
+        )
+        for one in own
+    }
+
+
+def _cut(setting: Mapping[str, Any]) -> Any:
+    """The chunker, and the reader where it reads other text than the chunks."""
+    return setting["chunk"] if setting.get("read") is None else [setting["chunk"], setting["read"]]
+
+
+def headline_of(record: Mapping[str, Any], measures: Sequence[str]) -> str:
+    """The headline of a result, from its run record and the measures it was scored by."""
+    chunkings = chunkings_of(record.get("config", {}).get("settings", []))
+    return headline(measures, differ(chunkings.values()))
+
+
+def differ(chunkings: Iterable[str]) -> bool:
+    """Whether there is more than one chunking."""
+    return len(set(chunkings)) > 1
+
+
+def options_of(record: Mapping[str, Any]) -> Options:
+    """How a result is to be compared, from its run record: everywhere in the same way."""
+    config, plain = record.get("config", {}), Options()
+    stated, limit = config.get("bootstrap", {}), config.get("price_limit")
+    return Options(
+        level=float(stated.get("level", plain.level)),
+        resamples=int(stated.get("resamples", plain.resamples)),
+        seed=int(stated.get("seed", plain.seed)),
+        tolerance=float(config.get("tolerance", plain.tolerance)),
+        price_limit=None if limit is None else float(limit),
+    )
+
+
+def _parsers_differ(chunkings: Iterable[str]) -> bool:
+    """Whether these texts of ``chunkings_of`` are of several parsers."""
+    cut = [json.loads(text) for text in chunkings if text]
+    return differ(json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one)
+
+
+def _trust(name: str, comparable: bool) -> Trust:
+    phrase = trusted_for(name)
+    return Trust(phrase, comparable, bool(phrase))

@@ -1,0 +1,98 @@
+"""Bounds of an estimate from its standard error and skewness: Student's t, and Hall's, which allows for skew.
+
+Which method is right is a matter of calibration: see docs/statistics.md. The rule here is the wider of the
+two on either side. With few queries, bootstrap intervals cover less than they claim.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from harness.comparison.stats.arrays import Floats
+
+
+def guarded_bounds(
+    value: Floats, error: Floats, skew: Floats, freedom: float, tail: float
+) -> tuple[Floats, Floats]:
+    """On either side the wider of Student's t and Hall's; ``tail`` is left out.
+
+    ``error`` is the standard error of ``value``, ``skew`` the skewness of its sampling distribution (for a
+    mean of n values, their skewness over √n), ``freedom`` the degrees of freedom of ``error``. Sources:
+    Student, Biometrika 1908; Hall, JRSS B 1992. docs/statistics.md has how well they cover.
+    """
+    return bounds_at(value, error, skew, student_quantile(1 - tail, freedom))
+
+
+def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
+    """The same for one value."""
+    low, high = guarded_bounds(np.array([value]), np.array([error]), np.array([skew]), freedom, tail)
+    return float(low[0]), float(high[0])
+
+
+def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
+    """The same, ``critical`` standard errors away before skew is allowed for.
+
+    Seldom differing queries make differences skewed, and with few queries Student's interval then misses the
+    mean on the long side. Hall's reaches out on that side, and gives way on the other.
+    """
+    low = value - error * np.maximum(critical, inverse_hall(critical, skew))
+    high = value - error * np.minimum(-critical, inverse_hall(-critical, skew))
+    return low, high
+
+
+def within(low: Floats, high: Floats, values: Floats, lowest: float) -> tuple[Floats, Floats]:
+    """Bounds cut to ``lowest`` and 1 if all ``values`` they rest on are in [0, 1], as measures mostly are.
+
+    Values that no mean can reach are cut off; with few queries t-intervals include them.
+    """
+    known = values[~np.isnan(values)]
+    if not known.size or known.min() < 0 or known.max() > 1:
+        return low, high
+    return np.maximum(low, lowest), np.minimum(high, 1.0)
+
+
+def student_quantile(probability: float, freedom: float) -> float:
+    """The quantile of Student's t with ``freedom`` degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def student_tail(t: Floats, freedom: float) -> Floats:
+    """The two-sided p-value of each t; 1 without a degree of freedom."""
+    from scipy.special import stdtr
+
+    return np.ones(len(t)) if freedom < 1 else np.asarray(2 * stdtr(freedom, -np.abs(t)), dtype=np.float64)
+
+
+def hall_statistic(t: Floats, skew: Floats) -> Floats:
+    """Hall's transformation of t, which is monotone; ``skew`` is the skewness over √n."""
+    changed: Floats = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6
+    return changed
+
+
+def inverse_hall(x: float, skew: Floats) -> Floats:
+    """The t that Hall's transformation maps to x."""
+    small = np.abs(skew) < 1e-8
+    safe = np.where(small, 1.0, skew)
+    curved = 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1)
+    return np.where(small, x, curved)
+
+
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share (JASA 1927); ``n`` is at least 1.
+
+    Of 60 trials without a success the share may still be 6 %; an interval by the standard error, which is 0
+    there, would say that it cannot.
+    """
+    from scipy.special import ndtri
+
+    if not 0 <= successes <= n or not n:
+        raise ValueError(f"{successes} of {n} trials is not a share")
+    z = float(ndtri((1 + level) / 2))
+    share = successes / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(0.0, middle - half) if successes else 0.0, min(1.0, middle + half) if successes < n else 1.0

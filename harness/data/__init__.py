@@ -1,0 +1,1 @@
+"""Files to documents, queries, labels and hits, and back: parsers, tables, TREC, other tools' exports."""

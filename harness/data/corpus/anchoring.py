@@ -1,0 +1,347 @@
+"""Label rows become judgments: each quote is found in the extracted text, with a score of how well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Literal
+
+from pydantic import Field
+
+from harness.data.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
+from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.labels import Graded, LabelRow
+from harness.data.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
+from harness.data.corpus.table import plain_cell, suggestion
+from harness.values.errors import LabelError
+from harness.values.kinds import StageConfig
+from harness.values.text.characters import snippet
+from harness.values.text.spans import trim
+from harness.values.types import Document, Judgment
+
+_MAX_LISTED = 20
+_snippet = partial(snippet, length=160)
+
+
+class AnchorConfig(StageConfig):
+    """How sure an anchoring must be (0 to 100), and whether a quote below that fails the run or is listed."""
+
+    threshold: float = Field(default=90.0, ge=0, le=100)
+    on_unanchored: Literal["fail", "list"] = "fail"
+    duplicates: bool = Field(
+        default=True,
+        description="Where the text of a relevant label occurs elsewhere too, word for word (white space "
+        "aside), both are one evidence: finding either is enough. `false`: only the labelled places count.",
+    )
+    duplicate_length: int = Field(
+        default=30,
+        ge=1,
+        description="The fewest characters, white space aside, of a label whose duplicates count.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Anchoring:
+    """Where a label row landed. ``start`` and ``end`` are None if nothing similar was found.
+
+    ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote is in the text
+    that was searched; the first one was taken. ``quote`` and ``found`` are snippets on one line;
+    ``figures_differ`` says that a fuzzy match holds other digits than the quote.
+    """
+
+    line: int
+    query_id: str
+    doc_id: str
+    page: int | None
+    method: Method
+    score: float
+    start: int | None
+    end: int | None
+    quote: str
+    found: str
+    copies: int
+    accepted: bool
+    figures_differ: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorResult:
+    """The judgments, one anchoring per row in row order, and the rows of documents that were left out."""
+
+    judgments: tuple[Judgment, ...]
+    anchorings: tuple[Anchoring, ...]
+    skipped: tuple[LabelRow, ...] = ()
+
+    def graded(self, rows: Iterable[LabelRow]) -> Iterator[Graded]:
+        """The text that every row grades, of ``rows`` that were anchored."""
+        own = {row.line: row for row in rows}
+        for one in self.anchorings:
+            if one.accepted:
+                row = own[one.line]
+                yield one.line, (one.query_id, one.doc_id, one.start, one.end), row.judge, row.grade
+
+
+def anchor(
+    rows: Sequence[LabelRow],
+    documents: Mapping[str, Document],
+    config: AnchorConfig,
+    query_ids: Collection[str] | None = None,
+    skipped_documents: Collection[str] = (),
+    elsewhere: Collection[int] | None = None,
+) -> AnchorResult:
+    """Find every row in its document.
+
+    Offsets are checked, a page alone is the whole page without the space around it, a quote is sought on its
+    page (also where it runs over to the next), without a page in the whole document: verbatim, then
+    without whitespace, then by fuzzy alignment. Rows of ``skipped_documents`` are put aside.
+
+    ``elsewhere`` is given where several parsers read the documents, and this is the text of one: the lines
+    of the rows that may be missing here, as another text holds them. A row whose answer is not in the text is
+    then missing too, and a quote is not held to a page in a text without pages.
+
+    Raises LabelError for an unknown document, an unknown query (where ``query_ids`` is given), offsets or
+    pages that do not fit, two rows on one span, answers that are not in their label's text, and, unless
+    ``on_unanchored`` is ``list``, for quotes below the threshold, all of them at once.
+    """
+    known_queries = None if query_ids is None else frozenset(query_ids)
+    doc_ids = []
+    for row in rows:
+        _check_query(row, known_queries)
+        doc_ids.append(_resolve(row, documents, skipped_documents))
+    may_miss = frozenset(elsewhere or ())
+    located = [_answered(item, may_miss) for item in _locate(rows, doc_ids, documents, elsewhere)]
+    if config.on_unanchored == "fail":
+        _refuse_unanchored(located, config.threshold, may_miss)
+    anchorings = tuple(_anchoring(item, config) for item in located)
+    accepted = [item for item, anchoring in zip(located, anchorings, strict=True) if anchoring.accepted]
+    _refuse_repeats(accepted)
+    _refuse_missing_answers(accepted)
+    skipped = (row for row, doc_id in zip(rows, doc_ids, strict=True) if doc_id not in documents)
+    return AnchorResult(tuple(_judgments(accepted)), anchorings, tuple(skipped))
+
+
+@dataclass(frozen=True, slots=True)
+class _Located:
+    row: LabelRow
+    document: Document
+    place: Place
+
+
+def _answered(item: _Located, may_miss: Collection[int]) -> _Located:
+    """The place; a row that may be missing, and whose answer cannot be read here, has none."""
+    missing = item.row.line in may_miss and item.row.answer and _answer(item) is None
+    return replace(item, place=Place(item.place.method, None, None, 0.0)) if missing else item
+
+
+def _locate(
+    rows: Sequence[LabelRow],
+    doc_ids: Sequence[str],
+    documents: Mapping[str, Document],
+    elsewhere: Collection[int] | None,
+) -> list[_Located]:
+    """Place each row of a known document; in row order."""
+    located: dict[int, _Located] = {}
+    # Document by document, because a searcher remembers what it has prepared of its text.
+    by_document = sorted(
+        (index for index in range(len(rows)) if doc_ids[index] in documents), key=doc_ids.__getitem__
+    )
+    for doc_id, indices in groupby(by_document, key=doc_ids.__getitem__):
+        document = documents[doc_id]
+        searcher = Searcher(document)
+        for index in indices:
+            row = rows[index]
+            if elsewhere is not None and row.quote and not document.page_starts:
+                row = replace(row, page=None)
+            place = _place(row, document, searcher, elsewhere or ())
+            located[index] = _Located(row, document, place)
+    return [located[index] for index in sorted(located)]
+
+
+def _where(row: LabelRow) -> str:
+    return f"{row.source}, line {row.line}"
+
+
+def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
+    """The document id that a row means, with or without a file suffix."""
+    name, stem = possible_ids(row.document)
+    for candidate in (name, stem):
+        if candidate in documents or candidate in skipped:
+            return candidate
+    raise LabelError(
+        f"{_where(row)}: there is no document {row.document!r}{suggestion(stem, documents)}. "
+        "Correct the name, or add the file to documents."
+    )
+
+
+def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
+    if query_ids is not None and row.query_id not in query_ids:
+        raise LabelError(
+            f"{_where(row)}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
+            "Correct the id, or add the query."
+        )
+
+
+def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> Place:
+    if row.start is not None and row.end is not None:
+        return _by_offsets(row, row.start, row.end, document)
+    page = None
+    if row.page is not None:
+        page = page_of_row(document, row.page, _where(row), LabelError, "Leave the page out.")
+    if row.quote:
+        return searcher.find(row.quote.strip(), row.page)
+    assert page is not None  # read_labels lets no row through that has none of the three
+    start, end = trim(document.text, page)
+    if start == end:
+        if row.line in may_miss:
+            return Place("page", None, None, 0.0)
+        raise LabelError(
+            f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
+            "Run OCR over the document, or remove the row."
+        )
+    return Place("page", start, end, 100.0)
+
+
+def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Place:
+    if end > len(document.text):
+        raise LabelError(
+            f"{_where(row)}: end {end} lies beyond the text of {document.doc_id} "
+            f"({len(document.text)} characters). Count characters of the extracted text, not bytes."
+        )
+    found = document.text[start:end]
+    if row.quote and not is_same_text(row.quote, found):
+        raise LabelError(
+            f"{_where(row)}: the text at {start}-{end} of {document.doc_id} is {_snippet(found)!r}, not the "
+            f"quote {_snippet(row.quote)!r}. Correct the offsets, or omit them to search for the quote."
+        )
+    if row.page is not None and document.page_of(start) != row.page:
+        raise LabelError(
+            f"{_where(row)}: offset {start} of {document.doc_id} is page {document.page_of(start)}, "
+            f"not {row.page}. Correct one, or leave the page out."
+        )
+    return Place("offsets", start, end, 100.0)
+
+
+def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: Collection[int]) -> None:
+    failing = [
+        item
+        for item in located
+        if (item.place.start is None or item.place.score < threshold) and item.row.line not in may_miss
+    ]
+    if not failing:
+        return
+    lines = [_failure(item) for item in failing[:_MAX_LISTED]]
+    if len(failing) > _MAX_LISTED:
+        lines.append(f"… and {len(failing) - _MAX_LISTED} more")
+    are = "is" if len(failing) == 1 else "are"
+    raise LabelError(
+        f"{len(failing)} of {len(located)} labels {are} not found in the documents with a score of at least "
+        f"{threshold:g}. Correct the quotes or pages, lower the threshold, or set on_unanchored: list.\n"
+        + "\n".join(f"  {line}" for line in lines)
+    )
+
+
+def _failure(item: _Located) -> str:
+    row, place = item.row, item.place
+    at = f"{_where(row)}, query {row.query_id}, {item.document.doc_id}"
+    at += "" if row.page is None else f" page {row.page}"
+    anywhere = Searcher(item.document).find(row.quote.strip(), None)
+    hint = ""
+    if anywhere.start is not None and anywhere.score > place.score:
+        hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
+    if place.start is None:
+        return f"{at}: nothing alike for {_snippet(row.quote)!r}{hint}"
+    found = _snippet(item.document.text[place.start : place.end])
+    return f"{at}: {_snippet(row.quote)!r} scores {place.score:.1f} at best, with {found!r}{hint}"
+
+
+def _anchoring(item: _Located, config: AnchorConfig) -> Anchoring:
+    row, document, place = item.row, item.document, item.place
+    found = "" if place.start is None else document.text[place.start : place.end]
+    return Anchoring(
+        line=row.line,
+        query_id=row.query_id,
+        doc_id=document.doc_id,
+        page=row.page if place.start is None else document.page_of(place.start),
+        method=place.method,
+        score=place.score,
+        start=place.start,
+        end=place.end,
+        quote=_snippet(row.quote),
+        found=_snippet(found),
+        copies=place.copies,
+        figures_differ=figures_differ(place.method, row.quote, found),
+        accepted=place.start is not None and place.score >= config.threshold,
+    )
+
+
+def _judgments(located: Sequence[_Located]) -> Iterator[Judgment]:
+    for item in located:
+        row, place = item.row, item.place
+        if place.start is not None and place.end is not None:
+            yield Judgment(
+                query_id=row.query_id,
+                doc_id=item.document.doc_id,
+                start=place.start,
+                end=place.end,
+                grade=row.grade,
+                evidence=row.evidence,
+                source=row.source,
+                judge=row.judge,
+                answer=_answer(item),
+            )
+
+
+def _answer(item: _Located) -> tuple[int, int] | None:
+    start, end = item.place.start, item.place.end
+    if not item.row.answer or start is None or end is None:
+        return None
+    return answer_span(item.row.answer, item.document, start, end)
+
+
+def _refuse_missing_answers(located: Sequence[_Located]) -> None:
+    missing = [item for item in located if item.row.answer and _answer(item) is None]
+    if not missing:
+        return
+    lines = [
+        f"  {_where(item.row)}: {_snippet(item.row.answer)!r} is not in "
+        f"{_snippet(item.document.text[item.place.start : item.place.end])!r}"
+        for item in missing[:_MAX_LISTED]
+    ]
+    if len(missing) > _MAX_LISTED:
+        lines.append(f"  … and {len(missing) - _MAX_LISTED} more")
+    raise LabelError(
+        "The answer of a label must be part of the text that the label grades. Write it as it is there, or "
+        "leave it empty:\n" + "\n".join(lines)
+    )
+
+
+def _refuse_repeats(located: Sequence[_Located]) -> None:
+    """One judge grades a span for a query once: twice would count its gain twice, or contradict itself."""
+    lines: dict[tuple[object, ...], int] = {}
+    for item in located:
+        row, place = item.row, item.place
+        key = (row.query_id, item.document.doc_id, place.start, place.end, row.judge)
+        if key in lines:
+            raise LabelError(
+                f"{_where(row)}: lands on the same text as line {lines[key]} "
+                f"({item.document.doc_id}:{place.start}-{place.end}, query {row.query_id}). "
+                "Keep one row, or give start and end to tell copies apart."
+            )
+        lines[key] = row.line
+
+
+def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:
+    """The first place of ``answer`` within ``start``..``end``, verbatim, else without whitespace.
+
+    The apostrophe that keeps a spreadsheet from running it as a formula is overlooked. None if it does not
+    be there, or nothing is left of it without whitespace.
+    """
+    text = document.text[start:end]
+    answer = answer if answer in text else plain_cell(answer)
+    found = find_exact(answer, text)
+    if found is None:
+        needle = whitespace_free(answer)
+        found = find_in_view(needle, whitespace_free(text)) if needle.text else None
+    return None if found is None else (start + found.start, start + found.end)

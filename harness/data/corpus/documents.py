@@ -1,0 +1,201 @@
+"""Which files are the corpus: globs to document files with ids."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path, PurePath
+
+from harness.data.corpus.formats import FORMAT_SUFFIXES
+from harness.values.errors import CorpusError
+from harness.values.regular_file import refuse_special
+
+PDF_SUFFIXES = (".pdf",)
+TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
+SUFFIXES = PDF_SUFFIXES + TEXT_SUFFIXES + FORMAT_SUFFIXES
+# What user-defined parsers often read: tables of labels may name such files with their ending.
+_OTHERS = (".doc", ".odt", ".rtf", ".xml", ".json", ".ppt", ".xls", ".epub")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFile:
+    """A file of the corpus and the id of its document."""
+
+    doc_id: str
+    path: Path
+
+
+def document_id(stem: str) -> str:
+    """The id for a file stem: NFC, with ``_`` for whitespace runs (TREC files) and colons (chunk ids)."""
+    return re.sub(r"\s+|:", "_", unicodedata.normalize("NFC", stem))
+
+
+def possible_ids(name: str) -> tuple[str, str]:
+    """The ids that the name of a document in a table may mean: as it is, and without a file's ending."""
+    full = document_id(name)
+    return full, next((full[: -len(end)] for end in SUFFIXES + _OTHERS if full.lower().endswith(end)), full)
+
+
+def find_documents(
+    patterns: str | Sequence[str],
+    base: Path,
+    more: Sequence[str] = (),
+    leave_out: Collection[Path] = (),
+    note: Callable[[str], None] = lambda _: None,
+    unknown: bool = False,
+) -> list[DocumentFile]:
+    """The files that the globs name (``**`` reaches into folders), relative to ``base``, sorted by path.
+
+    ``more`` are endings that can be read besides `SUFFIXES`, by a user-defined parser. Files in
+    ``leave_out``, such as the labels, are not documents; ``note`` gets their names. Files of one name in
+    several folders get ids with as many of their folders as tell them apart. With ``unknown`` files that
+    cannot be read are listed too, under their whole name: reading them fails, file by file.
+    Raises CorpusError for a glob that matches no file, for a file type that cannot be read, for a file name
+    that is not UTF-8 and for two files that would share an id.
+    """
+    paths: dict[Path, Path] = {}
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        for path in _matches(pattern, base):
+            paths.setdefault(path.resolve(), path)
+    kept_out = [paths.pop(path) for path in {one.resolve() for one in leave_out} & paths.keys()]
+    if kept_out:
+        names = ", ".join(str(path) for path in sorted(kept_out))
+        note(f"Not read as documents, because the configuration names them for something else: {names}.")
+        if not paths:
+            raise CorpusError(f"documents: nothing but {names}, which are not documents. Name the documents.")
+    unreadable = {path for path in paths.values() if path.suffix.lower() not in {*SUFFIXES, *more}}
+    ids = _ids([path for path in paths.values() if path not in unreadable], base)
+    ids |= {path: document_id(path.name) for path in unreadable}
+    files: dict[str, DocumentFile] = {}
+    for path in sorted(paths.values()):
+        if not unknown:
+            refuse_unknown(path, more)
+        _refuse_undecodable(path)
+        twin = path in unreadable and ids[path] in files
+        file = DocumentFile(document_id(str(path)) if twin else ids[path], path)
+        if file.doc_id in files:
+            raise CorpusError(
+                f"{files[file.doc_id].path} and {path} would both be document {file.doc_id!r}. Rename one."
+            )
+        files[file.doc_id] = file
+    if not files:
+        raise CorpusError("documents: no pattern is given. Name the files, for example docs/*.pdf.")
+    return list(files.values())
+
+
+def refuse_unknown(path: Path, more: Sequence[str] = ()) -> None:
+    """Raise CorpusError for a file whose type is neither in `SUFFIXES` nor in ``more``."""
+    known = dict.fromkeys([*SUFFIXES, *more])
+    if path.suffix.lower() not in known:
+        raise CorpusError(
+            f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
+            f"Known: {', '.join(known)}. Convert it, narrow the pattern, or name a parser of your own "
+            "(docs/own-steps.md)."
+        )
+
+
+def _ids(paths: Sequence[Path], base: Path) -> dict[Path, str]:
+    """The id of every file: its stem, with folders before it where files of several folders share it.
+
+    Folders count from ``base`` and as they are named, so that ids are the same on every machine.
+    """
+    ids: dict[Path, str] = {}
+    by_stem: dict[str, list[Path]] = {}
+    for path in paths:
+        by_stem.setdefault(document_id(path.stem), []).append(path)
+    for stem, own in by_stem.items():
+        folders = [Path(os.path.relpath(path.parent, base)).parts for path in own]
+        depth = 0
+        if len(set(folders)) == len(folders) > 1:
+            while len({_last(parts, depth) for parts in folders}) < len(folders):
+                depth += 1
+        for path, parts in zip(own, folders, strict=True):
+            named = [document_id(part) for part in _last(parts, depth)]
+            ids[path] = "/".join([*named, stem])
+    return ids
+
+
+def _last(parts: tuple[str, ...], count: int) -> tuple[str, ...]:
+    return parts[max(0, len(parts) - count) :]
+
+
+def _matches(pattern: str, base: Path) -> list[Path]:
+    literal = base / pattern
+    if literal.is_file():
+        return [literal]
+    if literal.is_dir():
+        raise CorpusError(
+            f"documents: {literal} is a folder. Name the files in it: {pattern.rstrip('/')}/*.pdf."
+        )
+    found = [literal] if literal.is_symlink() or literal.exists() else expand(pattern, base)
+    for path in found:
+        if path == literal or (path.is_symlink() and not path.exists()):
+            refuse_special(path)
+    files = [path for path in found if path.is_file()]
+    if not files:
+        what = "pattern matches no file" if has_magic(pattern) else "file is not there"
+        raise CorpusError(f"documents: the {what}: {pattern!r}, looked for in {base.resolve()}. Correct it.")
+    return files
+
+
+def _refuse_undecodable(path: Path) -> None:
+    """Refuse a name that no result file could hold; in it Python writes surrogates for what is not UTF-8."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise CorpusError(
+            f"{shown}: the file name is not UTF-8, so no result could name the document. Rename the file."
+        ) from error
+
+
+def expand(pattern: str, base: Path) -> list[Path]:
+    """Paths below ``base`` that match ``pattern``: as ``glob.glob``, no hidden files; ``**`` is any folders.
+
+    Unlike there, ``**`` enters no folder a second time, whatever links lead to it; two links to ``.`` are
+    2^40 paths to ``glob``.
+    """
+    parts = PurePath(pattern).parts
+    if "**" not in parts:
+        # Path.glob refuses absolute patterns and takes hidden files along.
+        return [base / name for name in glob(pattern, root_dir=base)]  # noqa: PTH207
+    at = parts.index("**")
+    rest = parts[at:]
+    while rest and rest[0] == "**":
+        rest = rest[1:]
+    starts = expand(str(PurePath(*parts[:at])), base) if at else [base]
+    return [
+        found
+        for folder in _folders(starts)
+        for found in expand(str(PurePath(*rest)) if rest else "*", folder)
+    ]
+
+
+def _folders(starts: list[Path]) -> Iterator[Path]:
+    """The folders ``starts`` and all below them that are not hidden, each once; links after all real ones."""
+    seen: set[tuple[int, int]] = set()
+    real, links = deque(starts), deque[Path]()
+    while real or links:
+        folder = real.popleft() if real else links.popleft()
+        try:
+            status = folder.stat()
+            with os.scandir(folder) as entries:
+                below = sorted(entries, key=lambda entry: entry.name)
+        except OSError:  # no folder, or not readable: glob skips it as well
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        yield folder
+        for entry in below:
+            if entry.name.startswith("."):
+                continue
+            with suppress(OSError):  # a link to itself
+                if entry.is_dir():
+                    (links if entry.is_symlink() else real).append(folder / entry.name)

@@ -1,0 +1,178 @@
+"""Text that occurs word for word in several places states one fact: finding any of them is enough.
+
+A label says where an answer is, but rarely lists every place. Boilerplate, tables printed twice and the
+filings of successive years repeat sentences, and a ranking that finds the duplicate would count as a miss.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.values.text.spans import Span
+from harness.values.types import Document, Judgment
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+# Of a hash, the bits that are looked up first.
+_LOW_BITS = 0xFFFFF
+# All that str.isspace knows; the last one is the ideographic space.
+_WHITE_SPACE = np.array([code for code in range(0x3001) if chr(code).isspace()], dtype=np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """``judgments`` with the duplicates found and their evidence named; counts of what was done.
+
+    ``added`` are new spans, ``repeated`` the labels whose text is elsewhere too, ``joined`` those that
+    had no evidence name and share one now, as their text was labelled in several places.
+    """
+
+    judgments: tuple[Judgment, ...]
+    added: int
+    repeated: int
+    joined: int
+
+
+def credit_duplicates(
+    judgments: Sequence[Judgment], documents: Mapping[str, Document], least: int
+) -> Duplicates:
+    """Grade every other place that holds a label's text, as the same evidence.
+
+    Texts are compared without white space, which differs between two extractions of one sentence. Only
+    relevant labels of at least ``least`` characters without white space count: what is shorter may mean
+    something else in another place. Labels of whole documents are left alone, and so is every place that the
+    query has a label for: people's labels take precedence.
+    """
+    texts = {doc_id: _Squeezed.of(document.text) for doc_id, document in documents.items()}
+    wanted: dict[str, list[int]] = defaultdict(list)
+    for row, judgment in enumerate(judgments):
+        document = documents[judgment.doc_id]
+        text = _squeeze(document.text[judgment.start : judgment.end])
+        if judgment.grade and len(text) >= least and text != texts[judgment.doc_id].text:
+            wanted[text].append(row)
+    places = _places(wanted, texts, least)
+    named, joined = _name_evidence(judgments, wanted)
+    labelled: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for one in judgments:
+        labelled[one.query_id, one.doc_id].append((one.start, one.end))
+    added: list[Judgment] = []
+    repeated: set[int] = set()
+    for text, rows in wanted.items():
+        for (query_id, _), same in _by_query_and_grade(judgments, rows).items():
+            first = named[same[0]]
+            for doc_id, start, end in places[text]:
+                spans = labelled[query_id, doc_id]
+                if not any(start < last and begin < end for begin, last in spans):
+                    repeated.add(same[0])
+                    added.append(replace(first, doc_id=doc_id, start=start, end=end))
+                    spans.append((start, end))
+    names = {row.evidence for row in added}
+    kept = [
+        named[row] if row in joined or (row in named and named[row].evidence in names) else judgment
+        for row, judgment in enumerate(judgments)
+    ]
+    return Duplicates((*kept, *added), len(added), len(repeated), len(joined))
+
+
+def _name_evidence(
+    judgments: Sequence[Judgment], wanted: Mapping[str, Sequence[int]]
+) -> tuple[dict[int, Judgment], set[int]]:
+    """Each wanted row with an evidence name, equal texts of one query and grade under one.
+
+    Of rows that people have named differently each keeps its name. The second value are the rows whose name
+    changed because an equal text has it.
+    """
+    named: dict[int, Judgment] = {}
+    joined: set[int] = set()
+    for rows in wanted.values():
+        for same in _by_query_and_grade(judgments, rows).values():
+            first = judgments[same[0]]
+            given = next((judgments[row].evidence for row in same if judgments[row].evidence), "")
+            name = given or f"{first.doc_id}:{first.start}-{first.end}"
+            for row in same:
+                named[row] = replace(judgments[row], evidence=judgments[row].evidence or name)
+                if len(same) > 1 and not judgments[row].evidence:
+                    joined.add(row)
+    return named, joined
+
+
+def _by_query_and_grade(
+    judgments: Sequence[Judgment], rows: Iterable[int]
+) -> dict[tuple[str, int | None], list[int]]:
+    """Rows by query and grade: equal texts with unequal grades were distinguished on purpose."""
+    groups: dict[tuple[str, int | None], list[int]] = defaultdict(list)
+    for row in rows:
+        groups[judgments[row].query_id, judgments[row].grade].append(row)
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Squeezed:
+    """A text without its white space, and as code points; ``place[i]`` is where character i was."""
+
+    text: str
+    letters: NDArray[np.uint32]
+    place: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, text: str) -> _Squeezed:
+        letters = _letters(text)
+        place = np.flatnonzero(~np.isin(letters, _WHITE_SPACE))
+        return cls(_squeeze(text), letters[place], place)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        return int(self.place[start]), int(self.place[end - 1]) + 1
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+def _places(
+    wanted: Iterable[str], texts: Mapping[str, _Squeezed], least: int
+) -> dict[str, list[tuple[str, int, int]]]:
+    """Where each wanted text is: (document, start, end).
+
+    All windows of ``least`` characters of a document are hashed and looked up, so that time does not grow
+    with the number of texts times the length of the documents. Equal hashes are compared verbatim.
+    """
+    by_hash: dict[int, list[str]] = defaultdict(list)
+    for text in wanted:
+        by_hash[int(_window_hashes(_letters(text[:least]), least)[0])].append(text)
+    found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    known = np.zeros(_LOW_BITS + 1, dtype=np.bool_)
+    known[[value & _LOW_BITS for value in by_hash]] = True
+    for doc_id, squeezed in texts.items():
+        hashes = _window_hashes(squeezed.letters, least)
+        for at in np.flatnonzero(known[hashes & np.uint64(_LOW_BITS)]).tolist():
+            for text in by_hash.get(int(hashes[at]), ()):
+                if squeezed.text.startswith(text, at):
+                    found[text].append((doc_id, *squeezed.span(at, at + len(text))))
+    return found
+
+
+def _letters(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+def _window_hashes(letters: NDArray[np.uint32], width: int) -> NDArray[np.uint64]:
+    """A polynomial hash modulo 2^64 of every window of ``width`` characters."""
+    if len(letters) < width:
+        return np.zeros(0, dtype=np.uint64)
+    # a window is put together from stretches of 1, 2, 4, … characters, as the bits of its width say
+    block, base, size, done = letters.astype(np.uint64), _BASE, 1, 0
+    hashes = np.zeros(len(letters) + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        while True:
+            if width & size:
+                fitting = len(letters) - done - size + 1
+                hashes = hashes[:fitting] * base + block[done : done + fitting]
+                done += size
+            if done == width:
+                return hashes
+            block = block[:-size] * base + block[size:]
+            base, size = base * base, 2 * size

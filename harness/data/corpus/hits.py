@@ -1,0 +1,228 @@
+"""The hits of another pipeline as a file lists them: in rank order, not yet placed in documents."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from harness.data.corpus.table import (
+    TABLES,
+    Row,
+    Table,
+    check_offsets,
+    finite_number,
+    read_table,
+    suggestion,
+    whole_number,
+)
+from harness.values.errors import CorpusError
+from harness.values.regular_file import refuse_special
+
+PLACES = ("start", "page", "text")
+# No valid row takes more than this; a damaged file may claim any number.
+_MOST_ROWS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """One returned passage: offsets in a document, its page, or its text.
+
+    ``rank`` counts from 1 in the order of the file's ranks or, without them, of its scores; ``score`` is None
+    if the file has none that fall with the ranks. ``line`` is its line in ``source``, in parquet its row.
+    """
+
+    source: str
+    line: int
+    query_id: str
+    rank: int | None
+    score: float | None
+    document: str = ""
+    start: int | None = None
+    end: int | None = None
+    page: int | None = None
+    text: str = ""
+
+    @property
+    def where(self) -> str:
+        """Where it is, for messages."""
+        return f"{self.source}, line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class HitFile:
+    """The hits of one pipeline by query, in rank order.
+
+    ``rising`` says that scores rise down every ranking of the file as its rows are, as distances do, and
+    that they decided the order; ``scores_kept`` whether scores agree with the ranks.
+    """
+
+    path: Path
+    rows: dict[str, tuple[HitRow, ...]]
+    rising: bool
+    scores_kept: bool
+
+
+def read_hits(path: Path) -> HitFile:
+    """Read ``.jsonl``, ``.csv`` or ``.parquet``; raises CorpusError that names line, column and remedy.
+
+    Columns: query_id; rank (from 1 or 0, without gaps) or score (higher is better; ties stay in the order of
+    the file), rank decides where both are there; and start with end, page or text. ``document`` may be left
+    out where there is text.
+    """
+    table = _table(path)
+    _check_columns(table)
+    ranked = "rank" in table.columns
+    by_query: dict[str, list[HitRow]] = {}
+    for raw in table.rows:
+        row = _hit(path, raw, ranked)
+        by_query.setdefault(row.query_id, []).append(row)
+    rising = not ranked and _rise(by_query.values())
+    ordered = {
+        query: _by_rank(rows) if ranked else sorted(rows, key=lambda row: -(row.score or 0.0))
+        for query, rows in by_query.items()
+    }
+    kept = all(_falls(rows) for rows in ordered.values())
+    return HitFile(
+        path,
+        {query: tuple(_numbered(rows, kept)) for query, rows in ordered.items()},
+        rising,
+        kept or not any(row.score is not None for rows in ordered.values() for row in rows),
+    )
+
+
+def _table(path: Path) -> Table:
+    if path.suffix.lower() != ".parquet":
+        if path.suffix.lower() not in TABLES:
+            refuse_special(path)
+            known = ", ".join((*TABLES, ".parquet"))
+            raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {known}.")
+        return read_table(path, ("query_id",), CorpusError)
+    from pyarrow import ArrowException, parquet
+
+    refuse_special(path)
+    try:
+        if parquet.read_metadata(path).num_rows > _MOST_ROWS:
+            raise CorpusError(f"{path}: more than {_MOST_ROWS:,} rows. Write the first ranks of each query.")
+        read = parquet.read_table(path, page_checksum_verification=True)
+    except (ArrowException, OSError, ValueError) as error:
+        first = (str(error) or type(error).__name__).splitlines()[0]
+        raise CorpusError(f"{path}: cannot be read as parquet ({first}). Write it again.") from error
+    columns = tuple(read.column_names)
+    if "query_id" not in columns:
+        raise CorpusError(f"{path}: there is no column 'query_id'{suggestion('query_id', columns)}. Add it.")
+    if not read.num_rows:
+        raise CorpusError(f"{path}: there is no row. Add some, or point to another file.")
+    rows = [
+        Row(line, {name: _cell(value) for name, value in record.items()})
+        for line, record in enumerate(read.to_pylist(), start=1)
+    ]
+    return Table(path, columns, tuple(rows))
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        # pandas makes floats of integers where a row has none
+        return str(int(value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _check_columns(table: Table) -> None:
+    columns = ", ".join(table.columns)
+    if not {"rank", "score"} & set(table.columns):
+        raise CorpusError(
+            f"{table.path}: there is no column 'rank' and none 'score', so no row comes first. The columns "
+            f"are: {columns}. Number the hits of each query from 1 in a column rank."
+        )
+    if not set(PLACES) & set(table.columns):
+        raise CorpusError(
+            f"{table.path}: nothing says what was returned. The columns are: {columns}. Add text, or "
+            "document with start and end, or document with page."
+        )
+
+
+def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
+    where = f"{path}, line {raw.line}"
+    if not raw.get("query_id"):
+        raise CorpusError(f"{where}: query_id is empty. Fill it.")
+    row = HitRow(
+        source=str(path),
+        line=raw.line,
+        query_id=raw.get("query_id"),
+        rank=whole_number(where, "rank", raw.get("rank"), 0, CorpusError),
+        score=finite_number(where, "score", score, "Correct it.") if (score := raw.get("score")) else None,
+        document=raw.get("document"),
+        start=whole_number(where, "start", raw.get("start"), 0, CorpusError),
+        end=whole_number(where, "end", raw.get("end"), 0, CorpusError),
+        page=whole_number(where, "page", raw.get("page"), 0, CorpusError),
+        text=raw.cells.get("text", "") if raw.get("text") else "",
+    )
+    if ranked and row.rank is None:
+        raise CorpusError(f"{where}: rank is empty. Fill it in every row, or leave the column out.")
+    if not ranked and row.score is None:
+        raise CorpusError(f"{where}: score is empty, so the row has no place. Fill it, or write ranks.")
+    _check_place(where, row)
+    return row
+
+
+def _check_place(where: str, row: HitRow) -> None:
+    check_offsets(where, row.start, row.end, CorpusError)
+    if row.page == 0:
+        raise CorpusError(
+            f"{where}: page is 0, and pages of the file count from 1. Some loaders count from 0 (LangChain's "
+            "PyPDFLoader does): write page + 1 in every row."
+        )
+    if row.start is None and row.page is None and not row.text:
+        raise CorpusError(
+            f"{where}: nothing says what was returned. Fill text, or document with start and end, or "
+            "document with page."
+        )
+    if not row.document and not row.text:
+        raise CorpusError(f"{where}: document is empty. Name it, or give the text.")
+
+
+def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:
+    """The rows by rank; ranks begin at 0 or 1 and leave none out, as a gap would move up what follows."""
+    ordered = sorted(rows, key=lambda row: row.rank or 0)
+    expected = 0 if ordered[0].rank == 0 else 1
+    before: HitRow | None = None
+    for row in ordered:
+        if before is not None and row.rank == before.rank:
+            raise CorpusError(
+                f"{row.where}: rank {row.rank} of query {row.query_id} is already on line {before.line}. "
+                "Give every hit of a query a rank of its own."
+            )
+        if row.rank != expected:
+            raise CorpusError(
+                f"{row.where}: query {row.query_id} has no rank {expected} before rank {row.rank}. Write "
+                "every hit down to the last one that counts: without them, what follows would move up."
+            )
+        before, expected = row, expected + 1
+    return ordered
+
+
+def _numbered(rows: Sequence[HitRow], keep_scores: bool) -> list[HitRow]:
+    return [
+        replace(row, rank=rank, score=row.score if keep_scores else None)
+        for rank, row in enumerate(rows, start=1)
+    ]
+
+
+def _falls(rows: Sequence[HitRow]) -> bool:
+    """Whether every row has a score and none is above the one before it."""
+    scores = [row.score for row in rows]
+    known = [score for score in scores if score is not None]
+    return len(known) == len(scores) and all(a >= b for a, b in pairwise(known))
+
+
+def _rise(rankings: Iterable[Sequence[HitRow]]) -> bool:
+    """Whether scores rise, and nowhere fall, down the file within every query that has several."""
+    several = [[row.score or 0.0 for row in rows] for rows in rankings if len(rows) > 1]
+    return bool(several) and all(
+        scores[0] < scores[-1] and all(a <= b for a, b in pairwise(scores)) for scores in several
+    )

@@ -1,0 +1,49 @@
+"""The PDF parsers to choose from, by kind.
+
+The configuration of each has ``read(path, on_page) -> PdfPages``. It calls ``on_page`` with the number of
+every page before it reads it, and raises CorpusError for every file it cannot read.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+from pydantic import Field
+
+from harness.data.corpus.documents import PDF_SUFFIXES
+from harness.data.corpus.parsers.content_streams import read_content_streams
+from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
+from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
+from harness.data.corpus.parsers.python import PythonParserConfig
+from harness.values.kinds import Kinds
+
+ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
+PARSERS: Kinds[ParserConfig] = Kinds.of_configs("parse", PypdfConfig, Pypdfium2Config, PythonParserConfig)
+
+
+def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:
+    """The endings of the files that a parser reads; all others are plain text."""
+    return parser.suffixes if isinstance(parser, PythonParserConfig) else PDF_SUFFIXES
+
+
+def release_of(parser: ParserConfig) -> str:
+    """The version of the library that reads the files; raises PackageNotFoundError if it is not installed."""
+    return parser.version if isinstance(parser, PythonParserConfig) else version(parser.kind)
+
+
+def second_reader(parser: ParserConfig) -> SecondReader:
+    """The reader that a parser's text is compared with.
+
+    pypdf is compared with pypdfium2 where that is installed. The opposite would take far longer than the
+    parsing itself, so pypdfium2, and pypdf without it, are compared with the content streams. These know no
+    fonts and count glyphs too many, so that only heavy losses show. Pages of real filings lie far from both
+    limits: see docs/corpora.md.
+    """
+    if parser.kind == "pypdf":
+        try:
+            return SecondReader(f"pypdfium2 {version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
+        except PackageNotFoundError:
+            pass
+    return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)

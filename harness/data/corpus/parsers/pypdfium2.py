@@ -1,0 +1,118 @@
+"""Text extraction with pypdfium2 (the PDF engine of Chromium): fast, and another opinion on reading order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.data.corpus.parsers.pdf_file import (
+    MOST_PATHS_OF_A_BLANK_PAGE,
+    PageReading,
+    PdfPages,
+    check_pdf_file,
+    damaged_error,
+    page_error,
+    password_error,
+    read_pages,
+)
+from harness.data.corpus.worker_process import OnPage
+from harness.values.errors import CorpusError
+from harness.values.kinds import StageConfig
+
+# FPDF_GetSecurityHandlerRevision; revision 4 may be either cipher, PDFium does not tell which.
+_ENCRYPTION = {-1: "none", 2: "rc4-40", 3: "rc4-128", 4: "rc4-128 or aes-128", 5: "aes-256", 6: "aes-256"}
+_FPDF_ERR_PASSWORD = 4
+# PDFium writes lines with CRLF, and a hyphen at a line end as U+FFFE (newer builds: U+0002).
+_PDFIUM_MARKS = str.maketrans({"\r": None, "\ufffe": "-", "\x02": "-"})
+
+
+class Pypdfium2Config(StageConfig):
+    """pypdfium2 has nothing to set."""
+
+    kind: Literal["pypdfium2"] = "pypdfium2"
+
+    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+        """Extract the text of every page; line ends become LF, PDFium's marks for hyphens become hyphens."""
+        check_pdf_file(path)
+        pdf = _open(path)
+        try:
+            pages = read_pages(path, len(pdf), on_page, lambda number: _page_text(path, pdf, number))
+            return PdfPages(pages, _encryption_of(pdf))
+        finally:
+            pdf.close()
+
+
+def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:
+    """Count the characters of every page, as a second reading; raises CorpusError as the parser does."""
+    pdf = _open(path)
+    try:
+        readings = []
+        for number in range(1, len(pdf) + 1):
+            on_page(number)
+            characters = sum(map(len, _page_text(path, pdf, number).split()))
+            readings.append(PageReading(characters, blank=not characters and _is_blank(pdf, number)))
+        return readings
+    finally:
+        pdf.close()
+
+
+def _is_blank(pdf: Any, number: int) -> bool:
+    """Whether a page holds nothing but a few lines and boxes."""
+    from pypdfium2 import raw
+
+    page = pdf[number - 1]
+    try:
+        count = raw.FPDFPage_CountObjects(page)
+        return count < MOST_PATHS_OF_A_BLANK_PAGE and all(
+            raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) == raw.FPDF_PAGEOBJ_PATH
+            for i in range(count)
+        )
+    finally:
+        page.close()
+
+
+def _open(path: Path) -> Any:
+    try:
+        import pypdfium2
+    except ImportError as error:
+        raise CorpusError(
+            f"{path}: the parser kind pypdfium2 is not installed. Install it: "
+            "pip install 'ndcg-harness[pdfium]', or use the kind pypdf."
+        ) from error
+    _forget_last_error()
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == _FPDF_ERR_PASSWORD:
+            raise password_error(path) from error
+        raise damaged_error(path, "pypdfium2", error) from error
+
+
+def _forget_last_error() -> None:
+    """PDFium keeps the error of an earlier file and may report it for this one; set another in its place."""
+    from pypdfium2 import raw
+
+    raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)  # sets FPDF_ERR_FORMAT
+
+
+def _page_text(path: Path, pdf: Any, number: int) -> str:
+    import pypdfium2
+
+    try:
+        page = pdf[number - 1]
+        text_page = page.get_textpage()
+        try:
+            text: str = text_page.get_text_bounded()
+        finally:
+            text_page.close()
+            page.close()
+    except (pypdfium2.PdfiumError, ValueError, IndexError) as error:
+        raise page_error(path, number, "pypdfium2", error) from error
+    return text.translate(_PDFIUM_MARKS)
+
+
+def _encryption_of(pdf: Any) -> str:
+    from pypdfium2 import raw
+
+    revision = int(raw.FPDF_GetSecurityHandlerRevision(pdf))
+    return _ENCRYPTION.get(revision, f"security handler revision {revision}")

@@ -1,0 +1,283 @@
+"""Find the hits of another pipeline in the documents: by offsets, by page, or by their text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.data.corpus.align import folded, whitespace_free
+from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.hits import HitRow
+from harness.data.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
+from harness.data.corpus.table import suggestion
+from harness.values.errors import CorpusError
+from harness.values.text.characters import snippet
+from harness.values.text.spans import trim
+from harness.values.types import Document
+
+# Fuzzy alignment reads the likeliest documents alone where no document is named.
+_ALIGNED_DOCUMENTS = 3
+# Places of a text with more occurrences are not distinguished.
+_MOST_COPIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A half-open range of a document that a hit may stand for, how it was found, how surely (0 to 100)."""
+
+    doc_id: str
+    start: int
+    end: int
+    method: Method
+    score: float = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedHit:
+    """A hit and its place; None if its text is in no document, or too little like it.
+
+    ``best`` is how alike the likeliest text is, ``copies`` how many places hold the text where it was looked
+    for. ``repeats``: a hit above it in its ranking has the same place. ``other_page``: the text is not on the
+    page that the row names. ``figures_differ``: what was found by likeness holds other digits.
+    """
+
+    row: HitRow
+    place: Place | None
+    best: float
+    copies: int
+    repeats: bool = False
+    other_page: bool = False
+    figures_differ: bool = False
+
+
+def place_hits(
+    rankings: Sequence[Sequence[HitRow]],
+    documents: Mapping[str, Document],
+    threshold: float,
+    left_out: Collection[str] = (),
+    keep_unknown: bool = False,
+) -> list[list[PlacedHit]]:
+    """Place every hit of every ranking; the rows of a ranking are in rank order.
+
+    Offsets are checked against the text, a page alone is the whole page without the space around it, a text
+    is sought verbatim, then without whitespace, then by likeness of at least ``threshold``: in the
+    document that the row names, else in all of them. Where it is several times, a place on the row's page
+    comes first, then the first in the order of the documents, and the next ones go to further hits of the
+    ranking with the same text.
+
+    Hits in documents that were ``left_out`` have no place, and with ``keep_unknown`` those in unknown
+    documents. Raises CorpusError for an unknown document, offsets or pages that do not fit, and a hit without
+    a place that has no text.
+    """
+    rows = [row for ranking in rankings for row in ranking]
+    meant = {row.document: _document_of(row, documents, left_out, keep_unknown) for row in rows}
+    wanted = {
+        (meant[row.document], row.text.strip())
+        for row in rows
+        if row.start is None and row.text and meant[row.document] != _NOWHERE
+    }
+    found = _find_texts(wanted, documents, threshold)
+    return [_place_ranking(ranking, meant, found, documents) for ranking in rankings]
+
+
+_NOWHERE = "\0nowhere"
+# (document or '' for any, text): the places found, else the likeness of the best one
+_Wanted = tuple[str, str]
+_Found = Mapping[_Wanted, "_Places"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    places: tuple[Place, ...]
+    best: float
+
+
+def _document_of(
+    row: HitRow, documents: Mapping[str, Document], left_out: Collection[str], keep: bool
+) -> str:
+    """The id of the document that a row names, which may be a path; '' where it names none."""
+    if not row.document:
+        return ""
+    last = row.document.replace("\\", "/").rsplit("/", 1)[-1]
+    candidates = (*possible_ids(row.document), *possible_ids(last))
+    for candidate in candidates:
+        if candidate in documents:
+            return candidate
+    if keep or any(candidate in left_out for candidate in candidates):
+        return _NOWHERE
+    raise CorpusError(
+        f"{row.where}: there is no document {row.document!r}{suggestion(candidates[-1], documents)}. Correct "
+        "the name, add the file to --documents, or count hits in other documents as unjudged text "
+        "(--other-documents keep)."
+    )
+
+
+def _place_ranking(
+    rows: Iterable[HitRow], meant: Mapping[str, str], found: _Found, documents: Mapping[str, Document]
+) -> list[PlacedHit]:
+    taken: set[tuple[str, int, int]] = set()
+    placed = []
+    for row in rows:
+        one = _place(row, meant[row.document], found, documents, taken)
+        if one.place is None:
+            if not row.text:
+                raise CorpusError(
+                    f"{row.where}: {row.document!r} was not read, and the row has no text to stand for it. "
+                    "Give the text of every hit."
+                )
+        else:
+            key = (one.place.doc_id, one.place.start, one.place.end)
+            one = replace(one, repeats=key in taken)
+            taken.add(key)
+        placed.append(one)
+    return placed
+
+
+def _place(
+    row: HitRow,
+    doc_id: str,
+    found: _Found,
+    documents: Mapping[str, Document],
+    taken: Collection[tuple[str, int, int]],
+) -> PlacedHit:
+    if doc_id == _NOWHERE:
+        return PlacedHit(row, None, 0.0, 0)
+    if row.start is not None and row.end is not None:
+        return PlacedHit(row, _by_offsets(row, row.start, row.end, _named(row, doc_id, documents)), 100.0, 1)
+    if not row.text:
+        return PlacedHit(row, _whole_page(row, _named(row, doc_id, documents)), 100.0, 1)
+    known = found[doc_id, row.text.strip()]
+    if not known.places:
+        return PlacedHit(row, None, known.best, 0)
+    on_page = [place for place in known.places if _touches(place, row.page, documents)]
+    ordered = [*on_page, *(place for place in known.places if place not in on_page)] if on_page else None
+    places = ordered or known.places
+    free = (place for place in places if (place.doc_id, place.start, place.end) not in taken)
+    place = next(free, places[0])
+    text = documents[place.doc_id].text[place.start : place.end]
+    return PlacedHit(
+        row,
+        place,
+        place.score,
+        len(known.places),
+        other_page=row.page is not None and not _touches(place, row.page, documents),
+        figures_differ=figures_differ(place.method, row.text, text),
+    )
+
+
+def _touches(place: Place, page: int | None, documents: Mapping[str, Document]) -> bool:
+    """Whether some of a place is on a page."""
+    if page is None:
+        return False
+    document = documents[place.doc_id]
+    first, last = document.page_of(place.start), document.page_of(place.end - 1)
+    return first is None or last is None or first <= page <= last
+
+
+def _named(row: HitRow, doc_id: str, documents: Mapping[str, Document]) -> Document:
+    if not doc_id:
+        raise CorpusError(f"{row.where}: start and end need a document. Name it, or leave them out.")
+    return documents[doc_id]
+
+
+def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
+    if end > len(document.text):
+        raise CorpusError(
+            f"{row.where}: end {end} lies beyond the text of {document.doc_id} ({len(document.text)} "
+            "characters). Offsets count characters of the text as the harness extracts it; leave start and "
+            "end out and give the text to have it searched."
+        )
+    there = document.text[start:end]
+    if row.text and whitespace_free(row.text).text != whitespace_free(there).text:
+        raise CorpusError(
+            f"{row.where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 80)!r}, not "
+            f"{snippet(row.text, 80)!r}. Offsets count characters of the text as the harness extracts it; "
+            "leave start and end out to have the text searched."
+        )
+    return Place(document.doc_id, start, end, "offsets")
+
+
+def _whole_page(row: HitRow, document: Document) -> Place:
+    page = page_of_row(document, row.page or 0, row.where, CorpusError, "Give the text instead.")
+    start, end = trim(document.text, page)
+    if start == end:
+        raise CorpusError(
+            f"{row.where}: page {row.page} of {document.doc_id} has no text. Run OCR over the document, or "
+            "give the text that was returned."
+        )
+    return Place(document.doc_id, start, end, "page")
+
+
+def _find_texts(
+    wanted: Collection[_Wanted], documents: Mapping[str, Document], threshold: float
+) -> dict[_Wanted, _Places]:
+    """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
+    places: dict[_Wanted, list[Place]] = {key: [] for key in wanted}
+    for document in documents.values():
+        for key in _of(document, places):
+            found_at = _occurrences(key[1], document.text)
+            places[key] += [Place(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
+    for document in documents.values():
+        if missing := [key for key in _of(document, places) if not places[key]]:
+            view = whitespace_free(document.text)
+            for key in missing:
+                needle = whitespace_free(key[1]).text
+                spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
+                places[key] += [Place(document.doc_id, *span, "whitespace_free") for span in spans]
+    found = {key: _Places(tuple(own), 100.0) for key, own in places.items() if own}
+    missing = sorted(key for key, own in places.items() if not own)
+    return found | _alike(missing, documents, threshold)
+
+
+def _of(document: Document, keys: Iterable[_Wanted]) -> list[_Wanted]:
+    return [key for key in keys if key[0] in ("", document.doc_id)]
+
+
+def _occurrences(needle: str, text: str) -> list[int]:
+    """Where ``needle`` begins, without overlaps; none for an empty one."""
+    found: list[int] = []
+    at = text.find(needle) if needle else -1
+    while at >= 0 and len(found) < _MOST_COPIES:
+        found.append(at)
+        at = text.find(needle, at + len(needle))
+    return found
+
+
+def _alike(
+    missing: Sequence[_Wanted], documents: Mapping[str, Document], threshold: float
+) -> dict[_Wanted, _Places]:
+    """The likeliest place of every text that is nowhere word for word."""
+    found = {key: _Places((), 0.0) for key in missing}
+    look_in: dict[str, list[_Wanted]] = {}
+    for key, doc_ids in _likeliest_documents(missing, documents).items():
+        for doc_id in doc_ids:
+            look_in.setdefault(doc_id, []).append(key)
+    for doc_id, keys in look_in.items():
+        searcher = Searcher(documents[doc_id])
+        for key in keys:
+            at = searcher.find(key[1], None)
+            if at.start is None or at.end is None or at.score <= found[key].best:
+                continue
+            place = Place(doc_id, at.start, at.end, at.method, at.score)
+            found[key] = _Places((place,) if at.score >= threshold else (), at.score)
+    return found
+
+
+def _likeliest_documents(
+    keys: Sequence[_Wanted], documents: Mapping[str, Document]
+) -> dict[_Wanted, list[str]]:
+    """The document that is named, else those that hold most of the short stretches of a text."""
+    anywhere = {key: seeds(folded(key[1]).text) for key in keys if not key[0]}
+    shared: dict[_Wanted, list[tuple[int, str]]] = {key: [] for key in anywhere}
+    if anywhere:
+        for document in documents.values():
+            text = folded(document.text).text
+            for key, own in anywhere.items():
+                if count := sum(seed in text for seed in own):
+                    shared[key].append((-count, document.doc_id))
+    best = {
+        # a document with less than half as many is not where the text comes from
+        key: [doc_id for count, doc_id in sorted(own)[:_ALIGNED_DOCUMENTS] if 2 * count <= min(own)[0]]
+        for key, own in shared.items()
+    }
+    return {key: [key[0]] if key[0] else best[key] for key in keys}

@@ -1,0 +1,138 @@
+"""The questions of a benchmark and how they are divided into train and validation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field
+
+from harness.data.corpus.spreadsheet import Note
+from harness.data.corpus.table import FaultsOfRows, Row, Table, read_table, suggestion, without_apostrophe
+from harness.values.errors import CorpusError
+from harness.values.kinds import StageConfig
+from harness.values.types import SPLITS, Document, Query, Split
+
+_ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+# The least number of questions, and how many are tried first: a corpus may hold thousands.
+_FEWEST_QUESTIONS = 4
+_FIRST = 20
+_OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})
+
+
+class SplitConfig(StageConfig):
+    """Divide queries by a hash of their id, so that adding one query moves no other.
+
+    A query is in validation when SHA-256 of ``"{seed}:{query_id}"``, as a fraction of its range, is below
+    ``validation``.
+    """
+
+    by: Literal["hash"] = "hash"
+    validation: float = Field(default=0.3, ge=0, le=1)
+    seed: int = 7
+
+    def split_of(self, query_id: str) -> Split:
+        """The split of one query; depends on nothing but its id and this config."""
+        digest = hashlib.sha256(f"{self.seed}:{query_id}".encode()).digest()
+        fraction = int.from_bytes(digest, "big") / 2 ** (8 * len(digest))
+        return "validation" if fraction < self.validation else "train"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """Queries in file order, and per query id what the file says besides (answer, note, type, …)."""
+
+    queries: tuple[Query, ...]
+    extras: Mapping[str, Mapping[str, str]]
+
+    def warn_of_answer_keys(self, documents: Sequence[Document], warn: Note) -> None:
+        """Warn of a document that holds most questions word for word: it is a list of them, no source."""
+        questions = [" ".join(query.text.casefold().split()) for query in self.queries]
+        if len(questions) < _FEWEST_QUESTIONS:
+            return
+        for document in documents:
+            text = " ".join(document.text.casefold().split())
+            if 2 * sum(question in text for question in questions[:_FIRST]) <= len(questions[:_FIRST]):
+                continue
+            held = sum(question in text for question in questions)
+            if held * 2 > len(questions):
+                warn(
+                    f"{document.doc_id} holds {held} of the {len(questions)} questions word for word: is it "
+                    "a list of questions? It will be retrieved for all of them. Remove it from documents if "
+                    "real users would not have it."
+                )
+
+
+def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: None) -> QuerySet:
+    """Read a CSV, XLSX or JSONL file with query_id, text and optionally split, answerable, cluster and more.
+
+    ``split`` applies only where the file has no split column. ``answerable`` is yes/no, true/false or 1/0
+    (default yes), ``cluster`` any name, or empty. The apostrophe that keeps a spreadsheet from running a cell
+    as a formula is taken off. ``note`` gets what was unusual in the file. Raises CorpusError that names
+    all lines at fault, the column and the remedy.
+    """
+    table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))
+    if "split" not in table.columns and split is None:
+        raise CorpusError(
+            f"{path}: there is no column 'split', and the configuration names no split. Add the column "
+            f"({' or '.join(SPLITS)}), or configure split: {{by: hash, validation: 0.3, seed: 7}}."
+        )
+    queries: dict[str, Query] = {}
+    lines: dict[str, int] = {}
+    faults = FaultsOfRows(CorpusError)
+    for row in table.rows:
+        with faults.of_a_row():
+            query = _query(table, row, split)
+            if query.query_id in queries:
+                raise CorpusError(
+                    f"{path}, line {row.line}: query_id {query.query_id!r} is already on line "
+                    f"{lines[query.query_id]}. Give each query its own id."
+                )
+            queries[query.query_id] = query
+            lines[query.query_id] = row.line
+    faults.end()
+    more = [name for name in table.columns if name not in _OWN_COLUMNS]
+    extras = {
+        row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
+        for row in table.rows
+    }
+    return QuerySet(tuple(queries.values()), MappingProxyType(extras))
+
+
+def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
+    where = f"{table.path}, line {row.line}"
+    query_id, text = row.get("query_id"), row.get("text")
+    if not query_id:
+        raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
+    refuse_spaces(where, query_id)
+    if not text:
+        raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
+    answerable = is_answerable(where, row.get("answerable"))
+    return Query(query_id, text, _split(where, table, row, split), answerable, row.get("cluster"))
+
+
+def refuse_spaces(where: str, query_id: str) -> None:
+    """Raise CorpusError for an id of a query that the files of TREC could not hold."""
+    if query_id.split() != [query_id]:
+        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
+
+
+def is_answerable(where: str, cell: str) -> bool:
+    """The value of a cell of the column ``answerable``; yes if it is empty. Raises CorpusError."""
+    if cell.lower() not in _ANSWERABLE:
+        raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
+    return _ANSWERABLE[cell.lower()]
+
+
+def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:
+    if "split" not in table.columns and split is not None:
+        return split.split_of(row.get("query_id"))
+    value = row.get("split")
+    for known in SPLITS:
+        if value == known:
+            return known
+    raise CorpusError(f"{where}: split is {value!r}{suggestion(value, SPLITS)}. Write {' or '.join(SPLITS)}.")

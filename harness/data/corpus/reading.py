@@ -1,0 +1,91 @@
+"""Open files of text and JSON: regular files only, in UTF-8, without NUL characters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness.values.errors import CorpusError
+from harness.values.regular_file import refuse_special
+
+
+def read_utf8(path: Path) -> str:
+    """The text of a UTF-8 file with its line ends and byte order mark.
+
+    Raises CorpusError for what is not a regular file, for other encodings and for NUL characters, which are
+    valid UTF-8 but are in UTF-16 or binary files only.
+    """
+    refuse_special(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        guess = "UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "another encoding"
+        raise CorpusError(
+            f"{path}: byte {raw[error.start]:#04x} at offset {error.start} is not UTF-8 "
+            f"(line {raw[: error.start].count(10) + 1}); the file is in {guess}. Save it as UTF-8."
+        ) from error
+    first = raw.find(b"\0")
+    if first >= 0:
+        raise CorpusError(
+            f"{path}: {raw.count(0):,} of its {len(raw):,} bytes are NUL, the first at offset {first} "
+            f"(line {raw[:first].count(10) + 1}); {_with_nul(raw)}."
+        )
+    return text
+
+
+def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
+    """The values in a file of JSON or JSON Lines; lists at the top give their entries.
+
+    ``listed_under`` gives the values in anything but a list, by default itself. Raises CorpusError with the
+    line at fault.
+    """
+    text = read_utf8(path).removeprefix("\ufeff")
+    found: list[Any] = []
+    try:
+        found.append(json.loads(text))
+    except RecursionError as deep:
+        raise CorpusError(f"{path}: is nested too deeply for JSON of an export. Export it again.") from deep
+    except ValueError as of_whole:
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                found += [json.loads(line)] if line.strip() else []
+            except (ValueError, RecursionError) as of_line:
+                error: Exception = of_line
+                # a list over many lines is at fault elsewhere than in its first line
+                if not found and text.lstrip().startswith("[") and isinstance(of_whole, json.JSONDecodeError):
+                    number, error = of_whole.lineno, of_whole
+                raise CorpusError(
+                    f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
+                ) from error
+    return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
+
+
+def read_objects(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
+    """The objects in a file of JSON or JSON Lines; raises CorpusError for none, and for any other value."""
+    found = read_json(path, listed_under)
+    if not found:
+        raise CorpusError(f"{path}: there is nothing in it. Export it again, or name another file.")
+    for number, one in enumerate(found, start=1):
+        if not isinstance(one, dict):
+            shown = json.dumps(one)[:40]
+            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one per line.")
+    return found
+
+
+def _with_nul(raw: bytes) -> str:
+    """Error and remedy for a file with NUL bytes: Western text in UTF-16 has one in every second place."""
+    even, odd = raw[:4096:2], raw[1:4096:2]
+    if min(even.count(0), odd.count(0)) == 0 and max(even.count(0), odd.count(0)) > len(even) // 2:
+        return "the file is in UTF-16 without a byte order mark. Save it as UTF-8"
+    return "the file is not text, or is damaged. Save it as text in UTF-8, or leave it out"
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> CorpusError:
+    reason = error.strerror if isinstance(error, OSError) else error
+    return CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.")

@@ -1,0 +1,227 @@
+"""Rows of a CSV, XLSX or JSON Lines file with the line each one starts on; every value is text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from harness.data.corpus.reading import read_utf8
+from harness.data.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
+from harness.values.errors import CorpusError, HarnessError, LabelError
+from harness.values.regular_file import refuse_special
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record: the 1-based line it starts on, and its cells by column name ('' where empty)."""
+
+    line: int
+    cells: Mapping[str, str]
+
+    def get(self, column: str) -> str:
+        """The cell without the spaces around it; '' where the column or the value is missing."""
+        return self.cells.get(column, "").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a file and the union of their columns, in order of appearance."""
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+# What a spreadsheet would run as a formula; an apostrophe before it keeps it from that.
+FORMULA = ("=", "+", "-", "@", "\t")
+TABLES = (".csv", ".tsv", ".jsonl", ".xlsx")
+
+# Other names that people or tools give to these columns.
+_MEANT = {
+    "query_id": ("id", "qid", "query", "question_id", "queryid", "_id"),
+    "text": ("question", "query", "query_text", "prompt"),
+    "document": ("doc", "doc_id", "docid", "file", "filename", "file_name", "source"),
+    "grade": ("relevance", "rel", "label", "score", "relevance_score", "gain"),
+}
+
+
+def read_table(
+    path: Path, required: Collection[str], error: type[HarnessError], note: Note = lambda _: None
+) -> Table:
+    """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
+
+    Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
+    gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
+    null becomes ''. All faults of rows are named together.
+    """
+    readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
+        ".csv": lambda: _of_records(path, read_csv(path, note)),
+        ".tsv": lambda: _of_records(path, read_csv(path, note)),
+        ".jsonl": lambda: _read_jsonl(path, read_utf8(path).removeprefix("\ufeff"), required),
+        ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
+    }
+    reader = readers.get(path.suffix.lower())
+    try:
+        refuse_special(path)
+        if reader is None:
+            raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
+        columns, rows = reader()
+    except CorpusError as unreadable:
+        raise error(str(unreadable)) from unreadable
+    if not columns:
+        raise error(f"{path}: the file is empty. Fill it, or point to another file.")
+    missing = [column for column in required if column not in columns]
+    if missing:
+        absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
+        raise error(f"{path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one.")
+    if not rows:
+        raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
+    return Table(path, columns, rows)
+
+
+def plain_cell(cell: str) -> str:
+    """A cell without the apostrophe that keeps a spreadsheet from running it as a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
+def without_apostrophe(table: Table) -> Table:
+    """The table with every cell as it was meant; JSON Lines need no apostrophe and stay as they are."""
+    if table.path.suffix.lower() == ".jsonl":
+        return table
+    rows = (replace(row, cells={k: plain_cell(v) for k, v in row.cells.items()}) for row in table.rows)
+    return replace(table, rows=tuple(rows))
+
+
+def _suggested_column(column: str, columns: Collection[str]) -> str:
+    """The tail of a message: the column probably meant, by its usual names or by its letters."""
+    lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
+    known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
+    return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
+
+
+def whole_number(
+    where: str, column: str, value: str, least: int, error: type[HarnessError] = LabelError
+) -> int | None:
+    """A cell as an integer, None for an empty one; raises ``error`` that begins with ``where``."""
+    value = without_zeros(value)
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit()):
+        raise error(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
+    if int(value) < least:
+        raise error(f"{where}: {column} is {value}, the least is {least}. Correct it.")
+    return int(value)
+
+
+def finite_number(where: str, column: str, value: str, remedy: str) -> float:
+    """A cell as a finite number; raises CorpusError that begins with ``where`` and ends with the remedy."""
+    with suppress(ValueError):
+        if math.isfinite(number := float(value)):
+            return number
+    raise CorpusError(f"{where}: {column} is {value!r}, not a finite number. {remedy}")
+
+
+def without_zeros(value: str) -> str:
+    """A number without the ``.0`` that spreadsheets give it."""
+    head, point, tail = value.partition(".")
+    return head if point and tail and not tail.strip("0") else value
+
+
+def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:
+    """Raise ``error`` for half of a range, and for one that is empty or ends before it begins."""
+    if (start is None) != (end is None):
+        raise error(f"{where}: start and end belong together. Fill both, or neither.")
+    if start is not None and end is not None and start >= end:
+        raise error(f"{where}: start {start} is not before end {end} (half-open). Correct them.")
+
+
+class FaultsOfRows:
+    """Collects the faults in the rows of a file, so that all are reported together."""
+
+    _MOST = 20
+
+    def __init__(self, error: type[HarnessError]) -> None:
+        self._error, self._found = error, list[str]()
+
+    @contextmanager
+    def of_a_row(self) -> Iterator[None]:
+        """Keep an error that the with block raises."""
+        try:
+            yield
+        except self._error as fault:
+            self._found.append(str(fault))
+
+    def end(self) -> None:
+        """Raise one error of all that was found, if anything was."""
+        if len(self._found) == 1:
+            raise self._error(self._found[0])
+        if self._found:
+            more = len(self._found) - self._MOST
+            shown = self._found[: self._MOST] + ([f"and {more} more"] if more > 0 else [])
+            raise self._error("\n".join([f"{len(self._found)} rows cannot be used:", *shown]))
+
+
+def suggestion(name: str, known: Collection[str]) -> str:
+    """The tail of a message that suggests the closest known name; '' where none is close."""
+    lowered = {candidate.lower(): candidate for candidate in known}
+    match = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return f" (did you mean {lowered[match[0]]!r}?)" if match else ""
+
+
+def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    columns = tuple(name.strip() for name in records[0][1]) if records else ()
+    for column in columns:
+        if columns.count(column) > 1:
+            raise CorpusError(f"{path}, line 1: the column {column!r} occurs twice. Rename one of them.")
+    faults, rows = FaultsOfRows(CorpusError), []
+    for line, record in records[1:]:
+        with faults.of_a_row():
+            if len(record) != len(columns):
+                raise CorpusError(
+                    f"{path}, line {line}: {len(record)} {'field' if len(record) == 1 else 'fields'} where "
+                    f"the header has {len(columns)}. "
+                    + ("Quote fields that hold a comma." if len(record) > len(columns) else "Add the others.")
+                )
+            rows.append(Row(line, dict(zip(columns, record, strict=True))))
+    faults.end()
+    return columns, tuple(rows)
+
+
+def _read_jsonl(path: Path, text: str, required: Collection[str]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+    rows, columns = [], dict[str, None]()
+    for line, source in enumerate(text.split("\n"), 1):
+        if not source.strip():
+            continue
+        try:
+            record = json.loads(source)
+        except (ValueError, RecursionError) as problem:
+            raise CorpusError(
+                f"{path}, line {line}: not valid JSON ({problem}). Write one object per line."
+            ) from problem
+        if not isinstance(record, dict):
+            raise CorpusError(
+                f"{path}, line {line}: {source.strip()[:40]!r} is not an object. Write one per line."
+            )
+        nested = next((name for name in required if isinstance(record.get(name), dict | list)), None)
+        if nested is not None:
+            raise CorpusError(f"{path}, line {line}: {nested} is a list or an object. Write one value.")
+        cells = {str(name): _json_text(value) for name, value in record.items()}
+        if any("\ud800" <= character <= "\udfff" for cell in cells.values() for character in cell):
+            raise CorpusError(
+                f"{path}, line {line}: holds half a character (a lone surrogate, \\ud800 to \\udfff). "
+                "Write the whole one."
+            )
+        columns.update(dict.fromkeys(cells))
+        rows.append(Row(line, cells))
+    return tuple(columns), tuple(rows)
+
+
+def _json_text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,120 @@
+"""Word documents (DOCX): paragraphs, headings as in Markdown, lists, tables as tab-separated rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.data.corpus.extracted import Blocks, reading
+
+WORD_SUFFIXES = (".docx",)
+_MOST_COLUMNS = 1000
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+
+
+def read_word(path: Path) -> list[str]:
+    """The text of a Word document in its order, as one part; none if it holds no text.
+
+    Inserted text of tracked changes counts, deleted text does not; content controls, links and text boxes
+    are read. Headers, footers, footnotes and comments are left out. Raises CorpusError for a file that is no
+    DOCX, and where python-docx is missing.
+    """
+    with reading(path, "a Word document", "python-docx", "docx", "Save it again as .docx, or as .pdf."):
+        from docx import Document
+
+        document = Document(str(path))
+        styles = {style.style_id: style.name or "" for style in document.styles}
+        blocks = Blocks()
+        _add(document.element.body, styles, blocks)
+        return [blocks.text()] if blocks.text() else []
+
+
+def _name(element: Any) -> str:
+    """The tag without its namespace; '' for comments and the like."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _value(element: Any) -> str:
+    """Its attribute ``val``."""
+    return next((value for key, value in element.items() if key.endswith("}val")), "")
+
+
+def _add(parent: Any, styles: dict[str, str], blocks: Blocks) -> None:
+    for element in parent:
+        name = _name(element)
+        if name == "p":
+            _add_paragraph(element, styles, blocks)
+        elif name == "tbl":
+            blocks.table([_cells(row) for row in _rows(element)])
+        elif name in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
+            _add(element, styles, blocks)
+
+
+def _add_paragraph(paragraph: Any, styles: dict[str, str], blocks: Blocks) -> None:
+    text = "".join(_letters(paragraph))
+    own = next((child for child in paragraph if _name(child) == "pPr"), ())
+    style = next((child for child in own if _name(child) == "pStyle"), None)
+    named = "" if style is None else styles.get(_value(style), "")
+    level = _HEADING.match(named)
+    if level is not None or named == "Title":
+        blocks.heading(text, int(level[1]) if level else 1)
+    elif named.startswith("List") or any(_name(child) == "numPr" for child in own):
+        blocks.item(text)
+    else:
+        blocks.add(text)
+    for box in _boxes(paragraph):
+        _add(box, styles, blocks)
+
+
+def _letters(element: Any) -> Iterator[str]:
+    """The text of a paragraph; that of text boxes in it comes after it."""
+    for child in element:
+        name = _name(child)
+        if name == "t":
+            yield child.text or ""
+        elif name in ("tab", "ptab"):
+            yield "\t"
+        elif name in ("br", "cr"):
+            yield "\n"
+        elif name == "noBreakHyphen":
+            yield "-"
+        elif name not in ("del", "moveFrom", "pPr", "rPr", "AlternateContent", "drawing", "pict", "object"):
+            yield from _letters(child)
+
+
+def _boxes(paragraph: Any) -> Iterator[Any]:
+    """The content of text boxes; of alternatives for older readers the first."""
+    for element in paragraph.iter():
+        if _name(element) == "txbxContent" and not any(
+            _name(above) == "Fallback" for above in element.iterancestors()
+        ):
+            yield element
+
+
+def _rows(table: Any) -> Iterator[Any]:
+    for element in table:
+        if _name(element) == "tr":
+            yield element
+        elif _name(element) in ("sdt", "sdtContent", "ins", "customXml"):
+            yield from _rows(element)
+
+
+def _cells(row: Any) -> list[str]:
+    """The cells of a row; one over several columns is followed by empty ones."""
+    cells: list[str] = []
+    for element in row.iter():
+        if _name(element) != "tc" or _row_of(element) is not row:
+            continue
+        text = " ".join(" ".join("".join(_letters(p)) for p in element.iter() if _name(p) == "p").split())
+        cells.append(text)
+        span = next((one for one in element.iter() if _name(one) == "gridSpan"), None)
+        width = "1" if span is None else _value(span)
+        cells += [""] * (min(int(width), _MOST_COLUMNS) - 1)
+    return cells
+
+
+def _row_of(cell: Any) -> Any:
+    """The row of a cell; that of a table in a cell is another one."""
+    return next(above for above in cell.iterancestors() if _name(above) == "tr")

@@ -1,0 +1,170 @@
+"""Answered questions of other pipelines become a corpus folder: to label, to score, to answer again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
+from harness.data.corpus.table import read_table
+from harness.data.external.answer_files import read_answers, write_answers
+from harness.data.external.exchange import Exchange, Passage
+from harness.data.external.traces import read_traces
+from harness.values.errors import CorpusError
+from harness.values.text.characters import encodable
+from harness.values.text.golden import golden_cell
+
+_ODD = re.compile(r"[^\w.-]+")
+_LONGEST = 80
+_README = """# {title}
+
+Written by `harness import {format}` from {source}.
+
+- `queries.csv`: the questions. Questions with the same words are one cluster. `answer` is the golden answer.
+- `documents/`: what was retrieved, as far as it is known: a file per document that the source names, else a
+  file per passage. Put the whole documents in their place if you have them.
+- `hits.jsonl`: what was retrieved for each question, in its order.
+- `answers.jsonl`: questions, what was read and answered, with the columns of ragas.
+
+Score the answers, and, once there are labels (docs/labelling.md), what was retrieved:
+
+    harness score-answers {folder}/answers.jsonl
+    harness score --hits {folder}/hits.jsonl --queries {folder}/queries.csv \\
+        --labels {folder}/labels.csv --documents '{folder}/documents/*'
+"""
+
+
+def import_traces(
+    source: Path, target: Path, *, format: str = "", texts: Path | None = None
+) -> ImportSummary:
+    """An export of traces as a corpus folder; ``texts`` is a table of passages by id, with a text each."""
+    found = read_traces(source, format)
+    left = found.left.without_question + found.left.without_rest
+    notes = [f"Read as {found.format}."] + ([f"Traces left out: {found.left}."] if left else [])
+    return _write(found.exchanges, source, target, "traces", texts, notes)
+
+
+def import_ragas(source: Path, target: Path, *, texts: Path | None = None) -> ImportSummary:
+    """A file with ragas' columns as a corpus folder; ``texts`` as for traces."""
+    return _write(read_answers(source), source, target, "ragas", texts, [])
+
+
+def _write(
+    exchanges: Sequence[Exchange],
+    source: Path,
+    target: Path,
+    format: str,
+    texts: Path | None,
+    notes: list[str],
+) -> ImportSummary:
+    if texts is not None:
+        exchanges = with_texts(exchanges, texts)
+    names = _names(exchanges)
+    firsts: dict[str, str] = {}
+    for one in exchanges:
+        firsts.setdefault(one.question, one.query_id)
+    with new_corpus_folder(target) as folder:
+        (folder / "documents").mkdir()
+        for name, parts in _documents(exchanges, names).items():
+            write_text(folder / "documents" / name, encodable("\n\n".join(parts)) + "\n")
+        write_csv(
+            folder / "queries.csv",
+            ("query_id", "text", "answerable", "cluster", "answer"),
+            [
+                (
+                    one.query_id,
+                    encodable(one.question),
+                    "yes" if one.answerable else "no",
+                    firsts[one.question],
+                    encodable(golden_cell(one.references)),
+                )
+                for one in exchanges
+            ],
+        )
+        hits = [json.dumps(row, ensure_ascii=False) for row in _hits(exchanges, names)]
+        write_text(folder / "hits.jsonl", "".join(f"{row}\n" for row in hits))
+        write_answers(exchanges, folder / "answers.jsonl")
+        readme = _README.format(title=target.name, format=format, source=source.name, folder=target)
+        write_text(folder / "README.md", readme)
+    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
+
+
+def with_texts(exchanges: Iterable[Exchange], path: Path) -> list[Exchange]:
+    """Passages of which only the id is known, with the text that a table has for it.
+
+    Columns: ``id``, ``text`` and perhaps ``document``. Raises CorpusError for an id that is twice.
+    """
+    table = read_table(path, ("id", "text"), CorpusError)
+    rows: dict[str, Passage] = {}
+    for row in table.rows:
+        name = row.get("id")
+        if name in rows:
+            raise CorpusError(f"{path}, line {row.line}: the id {name!r} appears twice. Keep one of them.")
+        rows[name] = Passage(row.get("text"), row.get("document"), name)
+    return [
+        replace(one, read=tuple(p if p.text else rows.get(p.passage_id, p) for p in one.read))
+        for one in exchanges
+    ]
+
+
+def _names(exchanges: Iterable[Exchange]) -> dict[tuple[str, str], str]:
+    """The file of each passage by (document, text): one a document, or one a passage without a document."""
+    names: dict[tuple[str, str], str] = {}
+    taken: dict[str, str] = {}
+    for passage in (passage for one in exchanges for passage in one.read if passage.text):
+        sha = hashlib.sha256((passage.document or passage.text).encode("utf-8", "surrogatepass")).hexdigest()
+        wanted = _plain(passage.document) or f"passage-{sha[:12]}"
+        if taken.setdefault(wanted.lower(), sha) != sha:
+            wanted = f"{wanted}-{sha[:12]}"
+        names[passage.document, passage.text] = f"{wanted}.txt"
+    return names
+
+
+def _plain(document: str) -> str:
+    """The name that a source gives a document as a file name: its last words, where it is a path."""
+    return _ODD.sub("_", document).strip("._-")[-_LONGEST:].lstrip("._-")
+
+
+def _documents(exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], str]) -> dict[str, list[str]]:
+    """The distinct passages of each file, in the order in which they were first retrieved."""
+    files: dict[str, dict[str, None]] = {}
+    for one in exchanges:
+        for passage in one.read:
+            if passage.text:
+                files.setdefault(names[passage.document, passage.text], {})[passage.text] = None
+    return {name: list(parts) for name, parts in files.items()}
+
+
+def _hits(
+    exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], str]
+) -> Iterable[dict[str, str | int]]:
+    """A row per passage whose text is known; ranks count those alone."""
+    for one in exchanges:
+        known = [passage for passage in one.read if passage.text]
+        for rank, passage in enumerate(known, start=1):
+            document = names[passage.document, passage.text]
+            text = encodable(passage.text)
+            yield {"query_id": one.query_id, "rank": rank, "document": document, "text": text}
+
+
+def _notes(exchanges: Sequence[Exchange]) -> list[str]:
+    notes = []
+    asked = Counter(one.question for one in exchanges)
+    if (again := len(exchanges) - len(asked)) > 0:
+        notes.append(f"Questions asked before in the same words: {again}; they are in one cluster each.")
+    if unanswered := sum(one.answer is None for one in exchanges):
+        notes.append(f"Questions without an answer: {unanswered}.")
+    unread = sum(not passage.text for one in exchanges for passage in one.read)
+    if unread:
+        notes.append(
+            f"Passages of which only the id is known: {unread}. --texts FILE, with columns id and "
+            "text, tells what they say."
+        )
+    if nothing := sum(not one.read for one in exchanges):
+        notes.append(f"Questions for which nothing was retrieved: {nothing}.")
+    return notes

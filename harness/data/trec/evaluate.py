@@ -1,0 +1,194 @@
+"""Score ranked documents against judged ones, under the conventions of this harness or of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from harness.data.trec.ids import Ids, TrecError, fingerprints
+from harness.data.trec.match import Pairs, judged_rows, repeated_row
+from harness.data.trec.tables import Qrels, Run
+from harness.measures import FAMILIES, Measure, compute, parse_measure
+from harness.measures.conventions import Convention, find_convention
+from harness.measures.documents import JudgedDocuments, grade_documents
+from harness.measures.graded import Graded
+from harness.measures.order import rank_rows, tie_groups
+from harness.measures.ragged import owners
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class DocScores:
+    """Values [Q, M] of every measure for every query, NaN if it is undefined."""
+
+    query_ids: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats
+    convention: Convention
+
+    def means(self) -> dict[str, float | None]:
+        """The mean over the queries that have a value, None if none has."""
+        return {
+            measure.name: float(np.nanmean(column)) if (~np.isnan(column)).any() else None
+            for measure, column in zip(self.measures, self.values.T, strict=True)
+        }
+
+
+def evaluate(
+    run: Run, qrels: Qrels, measures: Sequence[Measure | str], convention: Convention | str = "harness"
+) -> DocScores:
+    """Every measure for every judged query.
+
+    Queries that only the run has are left out, as no tool can score them. Raises ValueError for an unknown
+    measure or convention, and for a measure that a convention does not define; TrecError where a document is
+    ranked twice for a query within the depth that is looked at.
+    """
+    rules = find_convention(convention)
+    wanted = tuple(parse_measure(m) if isinstance(m, str) else m for m in measures)
+    check_defined(wanted, rules)
+    parts = rules.by_precision([measure.family for measure in wanted])
+    if len(parts) > 1:
+        return joined(wanted, rules, parts, lambda some, within: evaluate(run, qrels, some, within))
+    ((rules, _),) = parts
+    n_queries = len(qrels.query.names)
+    code = run.query.codes_in(qrels.query.names)
+    query = code[run.query.code]
+    rows = _scored_rows(run, query, rules)
+    ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
+    pairs = Pairs.of(owners(offsets), run.doc, ranked)
+    _refuse_repeats(run, pairs)
+    graded = _grade(run, qrels, pairs, offsets, rules)
+    values = compute(graded, wanted, rules.unanswerable)
+    kept = np.ones(n_queries, dtype=np.bool_)
+    if rules.missing == "drop":
+        # a dictionary may name queries without a document, in the run (empty is not missing) or as judged
+        kept = _marked(code[code >= 0], n_queries) & _marked(qrels.query.code, n_queries)
+    names = qrels.query.names.filter(pa.array(kept)).to_pylist()
+    return DocScores(tuple(names), wanted, values[kept], rules)
+
+
+def joined(
+    measures: Sequence[Measure],
+    rules: Convention,
+    parts: Sequence[tuple[Convention, list[int]]],
+    scored: Callable[[Sequence[Measure], Convention], DocScores],
+) -> DocScores:
+    """The values of measures that are scored under different rules, in their order."""
+    found = [scored([measures[place] for place in places], within) for within, places in parts]
+    values = np.empty((len(found[0].query_ids), len(measures)))
+    for (_, places), part in zip(parts, found, strict=True):
+        values[:, places] = part.values
+    return DocScores(found[0].query_ids, tuple(measures), values, rules)
+
+
+def _marked(places: Numbers, n: int) -> npt.NDArray[np.bool_]:
+    marks = np.zeros(n, dtype=np.bool_)
+    marks[places] = True
+    return marks
+
+
+def check_defined(measures: Sequence[Measure], rules: Convention) -> None:
+    """Raise ValueError for a measure that ranked documents, or the convention, do not define."""
+    for measure in measures:
+        family = FAMILIES[measure.family]
+        if family.reads != "ranks":
+            raise ValueError(f"{measure} reads the text of chunks; a run of documents has none")
+        if rules.order == "score_ties_averaged" and not family.averages_ties:
+            raise ValueError(
+                f"the convention {rules.name} averages ties, which is defined for NDCG, not {measure}"
+            )
+
+
+def depth_needed(measures: Sequence[Measure], rules: Convention) -> int | None:
+    """How far down the rankings matter; None for all the way."""
+    if rules.ideal == "retrieved" or any(
+        measure.cutoff is None or FAMILIES[measure.family].whole_ranking for measure in measures
+    ):
+        return None
+    return max((m.cutoff for m in measures if m.cutoff is not None), default=1)
+
+
+def single_precision(scores: Floats) -> npt.NDArray[np.float32]:
+    """Scores in single precision, as trec_eval keeps them; one that is too large becomes infinite."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
+
+
+def _scored_rows(run: Run, query: Numbers, rules: Convention) -> Ints | None:
+    """The rows of judged queries; None if these are all."""
+    kept = query >= 0
+    if rules.skip_same_id:
+        same = np.flatnonzero(fingerprints(run.query.names)[run.query.code] == run.doc.prints())
+        kept[[row for row in same.tolist() if run.query.name(row) == run.doc.name(row)]] = False
+    return None if kept.all() else np.flatnonzero(kept)
+
+
+def _rank(
+    run: Run, query: Numbers, rows: Ints | None, n_queries: int, depth: int | None, rules: Convention
+) -> tuple[Ints, Ints]:
+    """The ranked rows of every query, and their offsets."""
+    score: npt.NDArray[Any] = run.score
+    if rules.order == "given" and run.rank is not None:
+        score = -run.rank.astype(np.float64)
+    if rules.single_precision:
+        score = single_precision(score)
+
+    ties = _id_order if rules.order == "score_then_id_descending" else None
+    if rules.order == "given" and run.rank is not None:
+        # a rank that several documents hold, such as a column of zeros, says nothing of their order
+        ties = _score_order
+
+    def tie_key(chosen: Ints) -> npt.NDArray[Any]:
+        assert ties is not None
+        return ties(run, chosen if rows is None else rows[chosen])
+
+    ranked, offsets = rank_rows(
+        query if rows is None else query[rows],
+        n_queries,
+        score if rows is None else score[rows],
+        depth,
+        tie_key if ties else None,
+    )
+    return ranked if rows is None else rows[ranked], offsets
+
+
+def _score_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
+    """Where the scores of some rows are among them, lowest first; equal scores are in one place."""
+    return np.unique(run.score[rows], return_inverse=True)[1]
+
+
+def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
+    """Where the document ids of some rows are in the order of their bytes."""
+    ids = Ids.of(run.doc.take(rows), run.source)
+    order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
+    return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
+
+
+def _refuse_repeats(run: Run, ranked: Pairs) -> None:
+    repeated = repeated_row(ranked)
+    if repeated is not None:
+        row = repeated if ranked.rows is None else int(ranked.rows[repeated])
+        raise TrecError(
+            f"{run.source}, row {row + 1}: document {run.doc.name(row)} is ranked twice for query "
+            f"{run.query.name(row)}; keep one"
+        )
+
+
+def _grade(run: Run, qrels: Qrels, ranked: Pairs, offsets: Ints, rules: Convention) -> Graded:
+    row = judged_rows(ranked, qrels.pairs)
+    averaged = rules.order == "score_ties_averaged"
+    ties = tie_groups(run.score[ranked.rows], offsets) if averaged else None
+    judged = row >= 0
+    earned = np.zeros(len(row), dtype=np.int64)
+    earned[judged] = qrels.grade[row[judged]]
+    judgments = JudgedDocuments(qrels.query.code, qrels.grade)
+    return grade_documents(earned, judged, offsets, judgments, rules, ties)

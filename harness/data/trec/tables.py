@@ -1,0 +1,173 @@
+"""Runs and judgments of documents as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from harness.data.trec.ids import DocIds, Ids, TrecError
+from harness.data.trec.match import Pairs, repeated_row
+
+QUERY_NAMES = ("query_id", "qid", "query-id", "topic", "query", "q_id")
+DOC_NAMES = ("doc_id", "docid", "docno", "corpus-id", "document", "chunk_id")
+SCORE_NAMES = ("score", "sim")
+RANK_NAMES = ("rank",)
+GRADE_NAMES = ("grade", "relevance", "rel", "label", "score")
+
+_NUMERIC = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+# text may hold numbers; a column without rows, of a CSV file, has the type null
+_READ_AS_NUMBERS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_decimal,
+    pa.types.is_null,
+)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+AnyIds = TypeVar("AnyIds", Ids, DocIds)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Ranked documents, one row each, in the order of the source; ``rank`` is None if it has no ranks."""
+
+    query: Ids
+    doc: DocIds
+    score: Floats
+    rank: Ints | None = None
+    source: str = "run"
+
+    def __post_init__(self) -> None:
+        """Refuse scores that cannot be ordered."""
+        bad = np.flatnonzero(np.isnan(self.score))
+        if len(bad):
+            row = int(bad[0])
+            raise TrecError(
+                f"{self.source}, row {row + 1}: query {self.query.name(row)}, document {self.doc.name(row)}: "
+                "the score is not a number, so it has no rank"
+            )
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Qrels:
+    """Judged documents, one row each."""
+
+    query: Ids
+    doc: DocIds
+    grade: Ints
+    source: str = "qrels"
+    pairs: Pairs = field(init=False, repr=False, compare=False)
+    """The rows as pairs that can be looked up."""
+
+    def __post_init__(self) -> None:
+        """Refuse a document that is judged twice for one query."""
+        object.__setattr__(self, "pairs", Pairs.of(self.query.code, self.doc))
+        row = repeated_row(self.pairs)
+        if row is not None:
+            raise TrecError(
+                f"{self.source}, row {row + 1}: document {self.doc.name(row)} is judged twice for query "
+                f"{self.query.name(row)}; keep one"
+            )
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+
+def run_of(table: pa.Table, source: str) -> Run:
+    """A run from a table with columns for query, document and score, and possibly rank."""
+    rank = find_column(table.column_names, RANK_NAMES)
+    return Run(
+        _without_empty(Ids.of(_column(table, QUERY_NAMES, source), source), source),
+        _without_empty(DocIds.of(_column(table, DOC_NAMES, source), source), source),
+        numbers(_column(table, SCORE_NAMES, source), source, "score").astype(np.float64, copy=False),
+        None if rank is None else whole_numbers(table.column(rank), source, "rank"),
+        source,
+    )
+
+
+def qrels_of(table: pa.Table, source: str) -> Qrels:
+    """Judgments from a table with columns for query, document and grade."""
+    return Qrels(
+        _without_empty(Ids.of(_column(table, QUERY_NAMES, source), source), source),
+        _without_empty(DocIds.of(_column(table, DOC_NAMES, source), source), source),
+        whole_numbers(_column(table, GRADE_NAMES, source), source, "grade"),
+        source,
+    )
+
+
+def _without_empty(ids: AnyIds, source: str) -> AnyIds:
+    """The ids as they are; raises TrecError that names the first row with an empty one."""
+    row = ids.empty_row()
+    if row is not None:
+        raise TrecError(f"{source}, row {row + 1}: the id is empty; every row needs one")
+    return ids
+
+
+def find_column(names: Sequence[str], accepted: Sequence[str]) -> str | None:
+    """The first accepted name that is there, whatever its case."""
+    present: Mapping[str, str] = {name.lower(): name for name in names}
+    return next((present[name] for name in accepted if name in present), None)
+
+
+def _column(table: pa.Table, accepted: Sequence[str], source: str) -> Any:
+    name = find_column(table.column_names, accepted)
+    if name is not None and table.column_names.count(name) > 1:
+        raise TrecError(f"{source}: there are several columns named {name}; keep one")
+    if name is None:
+        raise TrecError(
+            f"{source}: no column named {' or '.join(accepted[:3])}; it has {', '.join(table.column_names)}; "
+            "add or rename one"
+        )
+    return table.column(name)
+
+
+def numbers(column: Any, source: str, what: str) -> npt.NDArray[Any]:
+    """A column as numbers; raises TrecError that names the first row that holds none."""
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise TrecError(f"{source}, row {row + 1}: there is no {what}; fill it")
+    if any(is_type(column.type) for is_type in _NUMERIC):
+        return np.asarray(column.to_numpy())
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not any(is_type(column.type) for is_type in (*_NUMERIC, *_READ_AS_NUMBERS)):
+        # before arrow is asked, which makes numbers of some types that are none
+        raise TrecError(f"{source}: a {what} is a number; the column holds {column.type}")
+    try:
+        return np.asarray(column.cast(pa.float64()).to_numpy())
+    except pa.ArrowInvalid as error:
+        row, text = next((i, value.as_py()) for i, value in enumerate(column) if not _is_number(value))
+        where = f"{source}, row {row + 1}"
+        raise TrecError(f"{where}: the {what} {text!r} is not a number; correct it") from error
+
+
+def _is_number(text: pa.Scalar) -> bool:
+    try:
+        text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def whole_numbers(column: Any, source: str, what: str) -> Ints:
+    """A column as integers; raises TrecError that names the first row that holds a fraction or NaN."""
+    values = numbers(column, source, what)
+    if values.dtype.kind not in "iub":
+        bad = np.flatnonzero(~(values == np.floor(values)) | ~np.isfinite(values))
+        if len(bad):
+            where = f"{source}, row {bad[0] + 1}"
+            raise TrecError(f"{where}: the {what} {values[bad[0]]} is not a whole number; correct it")
+    if values.dtype.kind in "uf" and values.max(initial=0) >= 2**63:
+        row = int(values.argmax())
+        raise TrecError(f"{source}, row {row + 1}: the {what} {values[row]} is too large")
+    return values.astype(np.int64, copy=False)

@@ -1,0 +1,248 @@
+"""TREC run and judgment files: fields between any spaces or tabs, gzip or not, in bounded memory.
+
+The file is read in blocks of whole lines. A block goes through arrow's parser; one that it refuses is read
+line by line, which either finds nothing wrong (comments, empty lines) or names the line.
+
+A line that begins with ``#`` is a comment, unless it reads as a whole row whose query id begins so:
+trec_eval 9 scores such rows, trec_eval 10 passes them over.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import csv
+
+from harness.data.trec.ids import DocIds, Ids, TrecError
+from harness.data.trec.match import Pairs, repeated_row
+from harness.data.trec.tables import Qrels, Run
+from harness.data.trec.unpack import open_unpacked
+
+_BLOCK_BYTES = 32 << 20
+_ID = pa.dictionary(pa.int32(), pa.string())
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The fields of a line; ``kept`` are read, with ``number`` the one that must be a number."""
+
+    what: str
+    fields: tuple[str, ...]
+    kept: tuple[str, ...]
+    number: str
+    whole: bool
+
+
+RUN = Layout(
+    "run", ("query", "q0", "doc", "rank", "score", "tag"), ("query", "doc", "rank", "score"), "score", False
+)
+QRELS = Layout("judgment", ("query", "iteration", "doc", "grade"), ("query", "doc", "grade"), "grade", True)
+
+
+def read_trec_run(path: Path) -> Run:
+    """Read ``query Q0 document rank score tag`` lines; raises TrecError with the line of a bad one.
+
+    Ranks are kept where all of them are whole numbers, and dropped otherwise.
+    """
+    table = _read(path, RUN)
+    rank = table.column("rank").to_numpy()
+    run = Run(
+        Ids.of(table.column("query"), str(path)),
+        DocIds.of(table.column("doc"), str(path)),
+        table.column("score").to_numpy(),
+        rank.astype(np.int64) if _are_whole(rank) else None,
+        str(path),
+    )
+    _refuse_repeats(path, RUN, run.query, run.doc, "ranked")
+    return run
+
+
+def read_trec_qrels(path: Path) -> Qrels:
+    """Read ``query iteration document grade`` lines; raises TrecError with the line of a bad one."""
+    table = _read(path, QRELS)
+    query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
+    _refuse_repeats(path, QRELS, query, doc, "judged")
+    return Qrels(query, doc, table.column("grade").to_numpy(), str(path))
+
+
+def _are_whole(ranks: npt.NDArray[np.float64]) -> bool:
+    return bool((np.abs(ranks) < 2**53).all()) and np.array_equal(ranks, np.floor(ranks))
+
+
+def _read(path: Path, layout: Layout) -> pa.Table:
+    schema = pa.schema([(name, _type(name)) for name in layout.kept])
+    tables = [schema.empty_table()]
+    line = 1
+    with open_unpacked(path) as file:
+        for block in _blocks(file, path):
+            tables.append(_parse(block.removeprefix(_BOM) if line == 1 else block, layout, path, line))
+            line += block.count(b"\n")
+    return pa.concat_tables(tables)
+
+
+def _type(name: str) -> pa.DataType:
+    if name == "grade":
+        return pa.int64()
+    if name == "doc":
+        return pa.string()
+    return pa.float64() if name in ("score", "rank") else _ID
+
+
+def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Runs of whole lines; raises TrecError for a line that is longer than a block."""
+    rest, line = b"", 1
+    while data := file.read(_BLOCK_BYTES):
+        cut = data.rfind(b"\n") + 1
+        if not cut and len(rest) + len(data) > _BLOCK_BYTES:
+            raise TrecError(
+                f"{path}, line {line}: the line is longer than {_BLOCK_BYTES >> 20} MB; is this TREC text?"
+            )
+        if cut:
+            line += data.count(b"\n")
+            yield rest + data[:cut]
+        rest = data[cut:] if cut else rest + data
+    if rest:
+        yield rest
+
+
+def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
+    try:
+        table = csv.read_csv(
+            io.BytesIO(_single_spaced(block)),
+            read_options=csv.ReadOptions(column_names=list(layout.fields), block_size=_BLOCK_BYTES * 4),
+            parse_options=csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=True),
+            convert_options=csv.ConvertOptions(
+                column_types={name: _type(name) for name in layout.kept},
+                include_columns=list(layout.kept),
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return _parse_lines(block, layout, path, first_line)
+    if not layout.whole and np.isnan(table.column(layout.number).to_numpy()).any():
+        return _parse_lines(block, layout, path, first_line)
+    if b"\0" in block or (b"#" in block and "#" in _names(table.column("query"))):
+        # damage, or a comment with as many fields as a row
+        return _parse_lines(block, layout, path, first_line)
+    return table
+
+
+def _names(codes: pa.ChunkedArray) -> set[str]:
+    """The distinct values of a dictionary-encoded column."""
+    return {name for chunk in codes.chunks for name in chunk.dictionary.to_pylist()}
+
+
+def _single_spaced(block: bytes) -> bytes:
+    """One space between fields, none at the ends of lines."""
+    if b"\t" in block or b"\r" in block:
+        block = block.translate(bytes.maketrans(b"\t\r", b"  "))
+    if b"  " in block:
+        block = re.sub(b" {2,}", b" ", block)
+    if b" \n" in block or b"\n " in block:
+        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    return block.strip(b" ")
+
+
+def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
+    """The same, one line at a time, so that the first bad one can be named."""
+    columns: dict[str, list[str | float | int]] = {name: [] for name in layout.kept}
+    for number, raw in enumerate(block.split(b"\n"), start=first_line):
+        where = f"{path}, line {number}"
+        if not _holds_row(raw, layout):
+            continue
+        for name, text in zip(layout.fields, _fields(raw, layout, where), strict=True):
+            if name in columns:
+                columns[name].append(_value(name, text, where))
+    return pa.table({name: pa.array(values, _type(name)) for name, values in columns.items()})
+
+
+def _holds_row(line: bytes, layout: Layout) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    text = line.strip()
+    if not text.startswith(b"#"):
+        return bool(text)
+    try:
+        fields = _fields(line, layout, "")
+        _value(layout.number, fields[layout.fields.index(layout.number)], "")
+    except TrecError:
+        return False
+    return fields[0] != "#"
+
+
+def _fields(line: bytes, layout: Layout, where: str) -> list[str]:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TrecError(f"{where}: not UTF-8 text ({error.reason}); convert the file") from error
+    if b"\0" in line:
+        raise TrecError(f"{where}: a NUL byte, which no text has; write the file again")
+    line = line.strip()
+    if b"\r" in line:
+        raise TrecError(f"{where}: a carriage return within the line; end the lines with a line feed")
+    # at spaces and tabs alone, as above: an id may hold other white space, such as a no-break space
+    fields = [field.decode("utf-8") for field in _single_spaced(line).split(b" ", len(layout.fields) - 1)]
+    if len(fields) != len(layout.fields):
+        raise TrecError(
+            f"{where}: a {layout.what} line has {len(layout.fields)} fields "
+            f"({' '.join(layout.fields)}), this one {len(fields)}; correct "
+            f"{line.decode('utf-8')[:80]!r}"
+        )
+    return fields
+
+
+def _value(name: str, text: str, where: str) -> str | float | int:
+    if name in ("query", "doc"):
+        return text
+    try:
+        # Python also reads 1_000 and the digits of other scripts, which no other tool does
+        if "_" in text or not text.isascii():
+            raise ValueError(text)
+        if name == "grade":
+            return _grade(int(text), where)
+        number = float(text)
+    except ValueError:
+        if name == "rank":
+            return float("nan")
+        kind = "a whole number" if name == "grade" else "a number"
+        raise TrecError(f"{where}: the {name} must be {kind}, not {text!r}") from None
+    if name == "score" and number != number:
+        raise TrecError(f"{where}: the score is NaN, so the document has no rank; remove it")
+    return number
+
+
+def _grade(grade: int, where: str) -> int:
+    if abs(grade) >= 2**63:
+        raise TrecError(f"{where}: the grade {grade} is too large")
+    return grade
+
+
+def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: str) -> None:
+    row = repeated_row(Pairs.of(query.code, doc))
+    if row is not None:
+        # a pipe cannot be read again to count its lines
+        place = f"line {_line_of_row(path, layout, row)}" if path.is_file() else f"row {row + 1}"
+        raise TrecError(
+            f"{path}, {place}: document {doc.name(row)} is {done} twice for query {query.name(row)}; keep one"
+        )
+
+
+def _line_of_row(path: Path, layout: Layout, row: int) -> int:
+    """Which line holds the row: rows count neither empty lines nor comments."""
+    seen = -1
+    with open_unpacked(path) as file:
+        for number, line in enumerate(file, start=1):
+            if _holds_row(line.removeprefix(_BOM), layout):
+                seen += 1
+                if seen == row:
+                    return number
+    raise AssertionError("the file has changed while it was read")

@@ -1,0 +1,153 @@
+"""Passages for a question: exact matches first, then by BM25. Loads no model.
+
+A passage is some sentences or rows of a table, never over a page: suitable for a label to quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.steps.search import Passages
+from harness.steps.search.retrieve import Bm25Config, Bm25Retriever
+from harness.store import key_of
+from harness.values.text.sentences import sentence_spans
+from harness.values.text.spans import Span, between, trim
+from harness.values.types import Document, Query
+
+How = Literal["exact", "words"]
+# about three sentences: enough to judge by, short enough to be a label
+LENGTH = 300
+# what may be between two letters of a text and is not seen: white space, soft hyphens, zero widths
+_BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A passage that may answer: a range of a document, its page (None: unpaged text), how it was found."""
+
+    document: Document
+    start: int
+    end: int
+    how: How
+
+    @property
+    def page(self) -> int | None:
+        """The page on which it begins, from 1."""
+        return self.document.page_of(self.start)
+
+    @property
+    def text(self) -> str:
+        """The passage as it is in the document."""
+        return self.document.text[self.start : self.end]
+
+
+def find_evidence(
+    sought: str, documents: Sequence[Document], context: Context, top: int | None = None
+) -> list[Evidence]:
+    """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
+
+    First come the passages that contain it exactly, ignoring white space and case, then those that share
+    words with it; both in the order of BM25 over passages of some sentences, in languages of any script.
+    """
+    by_id = {document.doc_id: document for document in documents}
+    of_document = {document.doc_id: passage_spans(document) for document in documents}
+    spans = [(doc_id, span) for doc_id, own in of_document.items() for span in own]
+    exact = _exact(sought, documents, of_document)
+    ranked = _by_words(sought, spans, by_id, context)
+    place = {found: rank for rank, found in enumerate(ranked)}
+    # a text that runs over several passages is none of them: it comes first
+    first = sorted(exact, key=lambda found: place.get(found, -1))
+    known = set(first)
+    found = [Evidence(by_id[doc_id], *span, "exact") for doc_id, span in first]
+    found += [
+        Evidence(by_id[doc_id], *span, "words") for doc_id, span in ranked if (doc_id, span) not in known
+    ]
+    return found[:top]
+
+
+def _exact(
+    sought: str, documents: Sequence[Document], spans: dict[str, list[Span]]
+) -> list[tuple[str, Span]]:
+    """The passages that hold the text, each once; a text longer than a passage is its own."""
+    found: dict[tuple[str, Span], None] = {}
+    last, at = "", 0
+    for document, start, end in places_of(sought, documents):
+        own = spans.get(document.doc_id, [])
+        at = at if document.doc_id == last else 0
+        last = document.doc_id
+        while at < len(own) and own[at][1] <= start:
+            at += 1
+        whole = at < len(own) and own[at][0] <= start and end <= own[at][1]
+        found[document.doc_id, own[at] if whole else (start, end)] = None
+    return list(found)
+
+
+def places_of(sought: str, documents: Sequence[Document]) -> Iterator[tuple[Document, int, int]]:
+    """The places of a text, ignoring white space, invisible characters and case."""
+    letters = [re.escape(letter) for letter in sought if not letter.isspace()]
+    if not letters:
+        return
+    pattern = re.compile(_BETWEEN.join(letters), re.IGNORECASE)
+    for document in documents:
+        for match in pattern.finditer(document.text):
+            yield document, *match.span()
+
+
+def _by_words(
+    sought: str, spans: Sequence[tuple[str, Span]], documents: dict[str, Document], context: Context
+) -> list[tuple[str, Span]]:
+    """The passages that share words with the query, best first."""
+    if not spans:
+        return []
+    texts = tuple(documents[doc_id].text[slice(*span)] for doc_id, span in spans)
+    ids = tuple(f"{doc_id}:{start}-{end}" for doc_id, (start, end) in spans)
+    key = key_of("evidence", [[one.doc_id, one.sha256] for one in documents.values()])
+    passages = Passages(ids, texts, tuple(map(len, texts)), key)
+    config = Bm25Config(top_k=len(ids), stop_words="short")
+    query = Query("sought", sought, "train")
+    (ranking,) = Bm25Retriever(config).run(passages, [query], RunTools(context)).rankings
+    by_id = dict(zip(ids, spans, strict=True))
+    return [by_id[passage] for passage in ranking.chunk_ids]
+
+
+def passage_spans(document: Document, length: int = LENGTH) -> list[Span]:
+    """Neighbouring sentences of one paragraph and page up to ``length`` characters; longer ones whole.
+
+    Of a sentence over a page break each part is a passage. No passage begins or ends with white space.
+    """
+    text, found = document.text, list[Span]()
+    for start, end in _parts(document):
+        last = found[-1] if found else None
+        if last is not None and end - last[0] <= length and _are_neighbours(document, last, start):
+            found[-1] = (last[0], end)
+        else:
+            found.append((start, end))
+    return [span for span in found if text[slice(*span)]]
+
+
+def _parts(document: Document) -> Iterator[Span]:
+    """The sentences, those over a page break in parts."""
+    for start, end in sentence_spans(document.text):
+        breaks = (page for page in _pages_within(document, start, end))
+        for part in between(start, end, breaks):
+            first, last = trim(document.text, part)
+            if first < last:
+                yield first, last
+
+
+def _pages_within(document: Document, start: int, end: int) -> tuple[int, ...]:
+    first, last = document.page_of(start), document.page_of(end - 1)
+    if first is None or last is None:
+        return ()
+    return document.page_starts[first:last]
+
+
+def _are_neighbours(document: Document, last: Span, start: int) -> bool:
+    """Whether no blank line and no page break is between a passage and what begins at ``start``."""
+    gap = document.text[last[1] : start]
+    return gap.count("\n") < 2 and document.page_of(last[0]) == document.page_of(start)

@@ -1,0 +1,122 @@
+"""Write and add rows of a labels file, which `labels` reads and a spreadsheet may open."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from harness.data.corpus.reading import read_utf8
+from harness.data.corpus.spreadsheet import mark_of, read_csv
+from harness.store import write_text
+from harness.values.errors import LabelError
+from harness.values.text.characters import on_one_line
+
+COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade")
+_FURTHER = ("evidence", "answer", "note", "judge", "settled", "decided", "decided_by")
+# What a spreadsheet would run as a formula gets an apostrophe; reading labels overlooks it.
+_FORMULA = ("=", "+", "-", "@")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def quote_of(passage: str) -> str:
+    """A passage as the quote of a label: on one line, without control characters."""
+    return str(spreadsheet_safe(on_one_line(_CONTROL.sub(" ", passage))))
+
+
+def spreadsheet_safe(value: Any) -> Any:
+    """A cell that no spreadsheet runs, without control characters; numbers as they are."""
+    if not isinstance(value, str):
+        return value
+    text = _CONTROL.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def holds_rows(path: Path) -> bool:
+    """Whether a labels file is there and has more than a header; a file that is not text counts."""
+    if not path.is_file():
+        # what is not a file is refused where it is read
+        return path.exists()
+    least = {".csv": 2, ".tsv": 2, ".jsonl": 1}.get(path.suffix.lower())
+    if least is None:
+        return True
+    with path.open("rb") as file:
+        return sum(1 for _ in islice((line for line in file if line.strip()), least)) == least
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows of one kind as CSV with a header, or as JSON Lines; raises LabelError for other endings.
+
+    In CSV, cells that a spreadsheet would run are made safe.
+    """
+    if path.suffix.lower() == ".jsonl":
+        write_text(path, "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows))
+    elif path.suffix.lower() == ".csv":
+        columns = list(rows[0]) if rows else []
+        safe = [{name: spreadsheet_safe(value) for name, value in row.items()} for row in rows]
+        write_text(path, ",".join(columns) + "\n" + label_lines(safe, columns))
+    else:
+        raise LabelError(f"{path}: rows are written as .csv or .jsonl. Give it one of these endings.")
+
+
+def label_lines(
+    rows: Iterable[Mapping[str, object]], columns: Iterable[str] = COLUMNS, mark: str = ","
+) -> str:
+    """Rows as CSV without a header; a column that a row lacks is empty."""
+    out = io.StringIO()
+    names = list(columns)
+    writer = csv.writer(out, delimiter=mark, lineterminator="\n")
+    writer.writerows([row.get(name, "") for name in names] for row in rows)
+    return out.getvalue()
+
+
+def add_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add label rows to a .csv, .tsv or .jsonl file, which is made where it is not there.
+
+    A CSV file keeps its lines, its mark between columns and its byte order mark; only where it lacks a column
+    that the rows need is it rewritten, with that column at the end. Raises LabelError for other files.
+    """
+    if path.suffix.lower() == ".jsonl":
+        before = read_utf8(path) if path.exists() else ""
+        lines = (json.dumps(_filled(row), ensure_ascii=False) + "\n" for row in rows)
+        write_text(path, _ended(before) + "".join(lines))
+    elif path.suffix.lower() in (".csv", ".tsv"):
+        write_text(path, _csv(path, rows))
+    else:
+        raise LabelError(
+            f"{path}: labels can be added to .csv, .tsv and .jsonl files. Save it as CSV UTF-8 and name that "
+            "in the configuration."
+        )
+
+
+def _csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    needed = [*COLUMNS, *(name for name in _FURTHER if any(row.get(name) for row in rows))]
+    records = read_csv(path, lambda _: None) if path.exists() else []
+    if not records:
+        mark = "\t" if path.suffix.lower() == ".tsv" else ","
+        return mark.join(needed) + "\n" + label_lines(rows, needed, mark)
+    before = read_utf8(path)
+    mark = mark_of(before.removeprefix("\ufeff"))
+    columns = [name.strip() for name in records[0][1]]
+    more = [name for name in needed if name not in columns]
+    if not more:
+        return _ended(before) + label_lines(rows, columns, mark)
+    old = [dict(zip(columns, record, strict=True)) for _, record in records[1:]]
+    start = "\ufeff" if before.startswith("\ufeff") else ""
+    columns += more
+    head = dict(zip(columns, columns, strict=True))
+    return start + label_lines([head, *old, *rows], columns, mark)
+
+
+def _filled(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value != ""}
+
+
+def _ended(text: str) -> str:
+    """The text with a line end at its end."""
+    return text if not text or text.endswith("\n") else text + "\n"

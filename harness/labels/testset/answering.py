@@ -1,0 +1,127 @@
+"""The step ``answer``: golden answers by the strongest model available, or by a person in answers.csv."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.labels.testset.grades import FinalGrade, final_grades
+from harness.labels.testset.prompts import load_prompt
+from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
+from harness.labels.testset.state import State
+from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of
+from harness.models.llm import Model, TextForm, answers, jobs_of, text_of
+from harness.report import counted
+from harness.running.context import Context
+from harness.store.ledger import Ledger
+from harness.values.errors import ConfigError
+from harness.values.types import LlmAnswer
+
+FOLDER = Path(__file__).parent / "answer_prompts"
+UNANSWERABLE = "UNANSWERABLE"
+_SHOWN = 8
+_RELEVANT = 2
+
+
+def answer_by_hand(state: State) -> Outcome:
+    """Write answers.csv with a row for every kept question; answers that it has stay."""
+    chosen = chosen_of(state)
+    rows = _rows(state, chosen)
+    state.write("answer", "to be written by people", {AnswerRow: rows})
+    asked = {one.query_id for one in chosen if one.answerable == "yes"}
+    empty = sum(not row.answer and row.query_id in asked for row in rows)
+    return Outcome(
+        (
+            f"{state.path(AnswerRow)}: {counted(len(rows), 'question')}; "
+            f"{counted(empty, 'answer')} to write into the column answer.",
+        )
+    )
+
+
+def answer_by_model(
+    state: State, context: Context, prompt: str = "", again: bool = False, dry: bool = False
+) -> Outcome:
+    """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
+
+    The model sees the passages of grade 2 and above, the best eight. A question without such a passage is
+    left out and named. Raises LlmError if the model cannot be asked; its answers are in the ledger.
+    """
+    if state.config.answering is None:
+        raise ConfigError(
+            f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
+            f"write the answers yourself: harness testset {state.folder} answer --by-hand"
+        )
+    chosen = chosen_of(state)
+    name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
+    words = load_prompt(name, FOLDER, ("query", "passages"))
+    title = f"{state.config.answering.endpoint.model} ({words.name})"
+    rows = _rows(state, chosen)
+    evidence = _evidence(state, context)
+    open_ = [
+        row
+        for row, one in zip(rows, chosen, strict=True)
+        if one.answerable == "yes" and (not row.answer or (again and row.by.endswith(f"({words.name})")))
+    ]
+    todo = [row for row in open_ if evidence.get(row.query_id)]
+    with Ledger(context.cache.ledger) as ledger:
+        model = Model(state.config.answering, TextForm(words.system, words.user), ledger)
+        calls = [model.call(row.question, evidence[row.query_id]) for row in todo]
+        if dry:
+            estimate = model.estimate(jobs_of(calls), noun="answers")
+            return Outcome(
+                (f"{title} would answer {counted(len(calls), 'question')}.",), ((title, estimate),), dry=True
+            )
+        answered, spending = answers(model, calls, reporter=context.reporter, name="answering")
+    given = {row.query_id: _answered(row, one, title) for row, one in zip(todo, answered, strict=True)}
+    rows = [given.get(row.query_id, row) for row in rows]
+    state.write("answer", f"answered by {title}", {AnswerRow: rows})
+    usable = sum(bool(one.answer) for one in given.values())
+    lines = [
+        f"{state.path(AnswerRow)}: {usable} of {counted(len(todo), 'question')} answered by {title}; "
+        f"{calls_made(spending)}."
+    ]
+    if len(open_) > len(todo):
+        lines.append(
+            f"{counted(len(open_) - len(todo), 'question has', 'questions have')} no passage of grade 2 "
+            "or above to answer from."
+        )
+    if usable < len(todo):
+        lines.append(f"The column note of {state.path(AnswerRow)} says why the others have none.")
+    return Outcome(tuple(lines))
+
+
+def _answered(row: AnswerRow, answer: LlmAnswer, title: str) -> AnswerRow:
+    text = text_of(answer)
+    if text is None:
+        return replace(row, answer="", by="", note=f"no usable answer: {answer.reason or 'no words'}")
+    if text.strip().strip(".。").upper() == UNANSWERABLE:
+        return replace(row, answer="", by=title, note="the model finds no answer in the passages")
+    return replace(row, answer=text.strip(), by=title, note="")
+
+
+def _rows(state: State, chosen: Sequence[Candidate]) -> list[AnswerRow]:
+    """A row for every kept question; one that was reworded loses its answer."""
+    before = {row.query_id: row for row in state.rows(AnswerRow)}
+    return [
+        before[one.query_id]
+        if one.query_id in before and before[one.query_id].question == one.text
+        else AnswerRow(one.query_id, one.text)
+        for one in chosen
+    ]
+
+
+def _evidence(state: State, context: Context) -> dict[str, list[str]]:
+    """The texts of the best passages of every question, the best first."""
+    documents = documents_of(state, context)
+    found: dict[str, list[FinalGrade]] = {}
+    for one in final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values():
+        if one.grade is not None and one.grade >= _RELEVANT and one.key[1] in documents:
+            found.setdefault(one.key[0], []).append(one)
+    return {
+        query_id: [
+            documents[one.key[1]].text[one.key[2] : one.key[3]]
+            for one in sorted(its, key=lambda one: (-(one.grade or 0), one.key))[:_SHOWN]
+        ]
+        for query_id, its in found.items()
+    }

@@ -1,0 +1,111 @@
+"""testset.yaml: the documents, how many questions, and which models may be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
+
+from harness.data.corpus import ParsingConfig
+from harness.judge import KINDS as JUDGES
+from harness.judge import LlmConfig, PoolJudgeConfig
+from harness.models.llm import ModelConfig
+from harness.running.config import BenchConfig
+from harness.running.config.load import known_below
+from harness.running.config.source import Source, read_source
+from harness.values.errors import ConfigError
+from harness.values.kinds import StageConfig
+
+FILE = "testset.yaml"
+
+
+class EmbedModel(StageConfig):
+    """The embedding model of the retriever by meaning."""
+
+    model: str = Field(description="Hub id, local folder, or `embedded:all-MiniLM-L6-v2`.")
+    query_prefix: str = Field("", description="What the model wants before a query.")
+    passage_prefix: str = Field("", description="What the model wants before a passage.")
+
+
+class TestsetConfig(StageConfig):
+    """How a test set is made."""
+
+    # not a test, despite its name
+    __test__ = False
+
+    documents: Annotated[
+        tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+    ] = Field(min_length=1, description="Glob or list of globs, as in a benchmark.")
+    parsing: ParsingConfig = Field(ParsingConfig(), description="As in a benchmark.")
+    on_bad_document: Literal["fail", "skip"] = Field("fail", description="As in a benchmark.")
+    language: Literal["en", "zh"] = Field(
+        "en", description="The language of the prompts. Questions are in that of the documents."
+    )
+    questions: int = Field(60, ge=1, le=10_000, description="How many questions to propose.")
+    chosen: int = Field(34, ge=1, le=10_000, description="How many of them to keep.")
+    passages: int = Field(9, ge=1, le=1000, description="How many passages to gather for a question.")
+    embed: EmbedModel | None = Field(
+        None, description="The retriever by meaning that helps to gather; null: words alone are searched."
+    )
+    seed: int = Field(7, ge=0, description="Of everything that is drawn by chance.")
+    cache: Path = Field(Path(".cache/harness"), description="As in a benchmark.")
+    results: Path = Field(Path("results"), description="Where a benchmark on the export writes.")
+    llm: ModelConfig | None = Field(None, description="The language model that proposes.")
+    answer: ModelConfig | None = Field(
+        None, description="The one that answers, the strongest you have; null: that of `llm`."
+    )
+    judge: SerializeAsAny[PoolJudgeConfig] | None = Field(
+        None, description="The judge that grades, as `relevance` in a benchmark; null: `llm` grades."
+    )
+
+    @property
+    def answering(self) -> ModelConfig | None:
+        """The model that answers."""
+        return self.answer or self.llm
+
+    @property
+    def grading(self) -> PoolJudgeConfig | None:
+        """The judge that grades; that of ``llm`` where none is named."""
+        if self.judge is not None or self.llm is None:
+            return self.judge
+        prompt = "pointwise_zh" if self.language == "zh" else "pointwise"
+        own = self.llm.model_dump(exclude_unset=True)
+        return LlmConfig.model_validate({**own, "prompt": prompt})
+
+    def bench(self, folder: Path) -> BenchConfig:
+        """A benchmark over the documents, of whose settings nothing is used."""
+        same = {name: getattr(self, name) for name in ("parsing", "on_bad_document", "cache")}
+        queries, labels = folder / "queries.csv", folder / "labels.csv"
+        return BenchConfig.of_documents(self.documents, queries, labels, **same)
+
+
+def load_testset(folder: Path) -> TestsetConfig:
+    """Read testset.yaml of a folder; raises ConfigError naming file, line, key and remedy."""
+    path = folder / FILE
+    if not path.is_file():
+        raise ConfigError(
+            f"{path} is not there. Make it from a folder of documents: harness init DOCUMENTS --out {folder}"
+        )
+    source = read_source(path)
+    data = dict(source.data)
+    if isinstance(data.get("judge"), dict):
+        data["judge"] = _judge(source, data["judge"])
+    try:
+        return TestsetConfig.model_validate(data)
+    except ValidationError as error:
+        raise source.explain((), error, known=known_below(TestsetConfig, error)) from None
+
+
+def _judge(source: Source, section: dict[str, Any]) -> Any:
+    name = section.get("kind", "llm")
+    try:
+        kind = JUDGES.find(name)
+    except ConfigError:
+        raise source.error(("judge", "kind"), JUDGES.unknown(name)) from None
+    if not issubclass(kind.config, PoolJudgeConfig):
+        raise source.error(("judge",), f"{kind.name} does not judge passages. Take llm, panel or another.")
+    try:
+        return kind.config.model_validate(section)
+    except ValidationError as error:
+        raise source.explain(("judge",), error, known=known_below(kind.config, error)) from None

@@ -1,0 +1,248 @@
+"""The step ``grade``: by a judge, or by people in a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from harness.data.corpus import AnchorConfig, anchor, read_labels
+from harness.data.corpus.labels import LabelRow, grade_of
+from harness.data.corpus.table import Table, plain_cell, read_table
+from harness.judge import PEOPLE, Graded, Pair
+from harness.labels.labelling.grading import graded_rows
+from harness.labels.labelling.sheet import sheet_rows, write_sheet
+from harness.labels.labelling.unjudged import PassageToGrade
+from harness.labels.testset.gathering import corpus_of
+from harness.labels.testset.grades import disagreements
+from harness.labels.testset.minutes import time_to_grade
+from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
+from harness.labels.testset.state import State, Tables
+from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
+from harness.report import counted
+from harness.running.context import Context
+from harness.running.judging.judges import make_judge
+from harness.running.judging.pool import grade_all
+from harness.store.ledger import Ledger
+from harness.values.errors import ConfigError, LabelError
+from harness.values.types import Chunk, Document
+
+# the columns in which files say who graded a row: labels, our other tables, those of other tools
+_RATER = ("judge", "grader", "rater", "by")
+SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
+
+
+def grade_by_judge(state: State, context: Context, again: bool = False, dry: bool = False) -> Outcome:
+    """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
+
+    ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
+    does; every answer is then in the ledger, and the next run goes on from there.
+    """
+    if state.config.grading is None:
+        raise ConfigError(
+            f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
+            f"let people grade: harness testset {state.folder} grade --sheet sheet.xlsx"
+        )
+    chosen = chosen_of(state)
+    pool = pool_of_chosen(state, chosen)
+    documents = documents_of(state, context)
+    corpus = corpus_of(state, context, chosen)
+    queries = {one.query_id: one for one in corpus.queries.queries}
+    with Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(state.config.grading, ledger, context, corpus)
+        before = state.rows(GradeRow)
+        own = [row for row in before if row.grader == judge.name and row.grade is not None]
+        done = set() if again else set(map(key_of, own))
+        todo = [row for row in pool if key_of(row) not in done]
+        pairs = [
+            Pair(queries[row.query_id], Chunk.of(documents[row.doc_id], row.start, row.end), number)
+            for number, row in enumerate(todo)
+        ]
+        if dry:
+            would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
+            return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
+        graded: dict[int, Graded] = {}
+        summary = grade_all(
+            judge, pairs, len(pairs), lambda one: graded.__setitem__(one.pair.number, one), context
+        )
+    fresh = [_judged(todo[number], graded[number], judge.name) for number in sorted(graded)]
+    save_grades(state, before, fresh, f"graded by {judge.name}")
+    return Outcome(
+        (
+            f"{state.path(GradeRow)}: {counted(len(fresh), 'passage')} graded by {judge.name}.",
+            f"{calls_made(summary)}; {summary.unscored_count} without a grade.",
+        )
+    )
+
+
+def export_sheet(state: State, context: Context, path: Path, everything: bool = False) -> Outcome:
+    """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
+
+    It says neither who found a passage nor what a judge says of it.
+    """
+    chosen = chosen_of(state)
+    pool = pool_of_chosen(state, chosen)
+    done = {key_of(row) for row in state.rows(GradeRow) if row.by_model != "yes" and row.grade is not None}
+    rows = pool if everything else [row for row in pool if key_of(row) not in done]
+    if not rows:
+        return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
+    write_rows(path, rows, documents_of(state, context))
+    return Outcome(
+        (
+            f"{path}: {counted(len(rows), 'passage')} to grade, {time_to_grade(len(rows))}. Write 0 to 4 "
+            "into the column grade.",
+        ),
+        next=(f"harness testset {quote(str(state.folder))} grade --from {quote(str(path))} --by NAME",),
+    )
+
+
+def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Document]) -> None:
+    """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
+    if path.exists():
+        raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
+    wanted = [PassageToGrade(row.query_id, row.doc_id, row.start, row.end) for row in rows]
+    questions = {row.query_id: row.question for row in rows}
+    write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
+
+
+def import_grades(state: State, context: Context, path: Path, grader: str) -> Outcome:
+    """Take the grades of a sheet, or of a labels file such as the labelling page writes.
+
+    A grade that the same person has given before is replaced; where two people differ,
+    disagreements.csv lists it. Raises LabelError that names all lines at fault; nothing is taken then.
+    """
+    read = read_grades(state, context, path, grader)
+    fresh = read.rows
+    before, listed = state.rows(GradeRow), state.rows(DisagreementRow)
+    people = [row for row in before if row.by_model != "yes" and row.grader != grader]
+    questions = {row.query_id: row.question for row in state.rows(PoolRow)}
+    differ = disagreements(people, fresh, documents_of(state, context), questions, listed, read.decided)
+    further = {DisagreementRow: differ} if differ != listed else {}
+    save_grades(state, before, fresh, f"graded by {grader}", further=further)
+    graded = counted(len(fresh), "grade")
+    return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{read.left_out}.",))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGrades:
+    """The grades of one person in a file. ``others`` counts the rows of other raters, which were left out.
+
+    ``ungraded`` rows have no grade; ``decided`` has what raters who differed have settled on, and who
+    recorded it.
+    """
+
+    rows: tuple[GradeRow, ...]
+    ungraded: int = 0
+    others: int = 0
+    decided: Mapping[Key, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> str:
+        """The rows that brought no grade, in words."""
+        open_ = f"; {counted(self.ungraded, 'row has', 'rows have')} no grade yet" if self.ungraded else ""
+        return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
+
+
+def read_grades(state: State, context: Context, path: Path, grader: str) -> ReadGrades:
+    """The grades of a file by one person: all of it where it names no rater, else that person's rows.
+
+    Raises ConfigError where it names raters and has no row by this one.
+    """
+    if not grader.strip():
+        raise ConfigError("Say who graded: --by NAME.")
+    ids = [one.query_id for one in chosen_of(state)]
+    documents = documents_of(state, context)
+    table = read_table(path, ("query_id", "grade"), LabelError)
+    named = _raters(table)
+    if named and grader not in named:
+        known = "; ".join(dict.fromkeys(filter(None, named)))
+        raise ConfigError(
+            f"{path} holds the work of {known}; none of it is by {grader!r}. Name the rater whose "
+            "own grades are to be read (--by), or a file with the grades of this person."
+        )
+    if "passage" in table.columns:
+        if len(set(named)) > 1:
+            raise ConfigError(
+                f"{path} is a sheet filled in by several. Give each person a sheet of their own."
+            )
+        added = graded_rows(
+            path, documents, ids, state.folder / "none.csv", AnchorConfig(), context.reporter.note
+        )
+        return ReadGrades(tuple(_from_sheet(row, grader) for row in added.rows), added.ungraded)
+    read = read_labels(path, context.reporter.note)
+    labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
+    judgments = anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
+    rows = tuple(
+        GradeRow(
+            *(one.query_id, one.doc_id, one.start, one.end, one.grade, grader),
+            evidence=one.evidence,
+            answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
+        )
+        for one in judgments
+    )
+    return ReadGrades(rows, 0, len(read) - len(labels), _decided(path, read, table))
+
+
+def _raters(table: Table) -> list[str]:
+    """Who graded each row, as far as a file says so; empty if no row does."""
+    column = next((name for name in _RATER if name in table.columns), None)
+    names = [plain_cell(row.get(column)) if column else "" for row in table.rows]
+    by_model = [row.get("by_model") == "yes" for row in table.rows]
+    names = [
+        f"{name} (a model)" if model else "" if name == PEOPLE else name
+        for name, model in zip(names, by_model, strict=True)
+    ]
+    return names if any(names) else []
+
+
+def _decided(path: Path, labels: Sequence[LabelRow], table: Table) -> dict[Key, tuple[int, str]]:
+    """What raters who differed have settled on, by passage."""
+    return {
+        (label.query_id, label.document, label.start, label.end): (
+            grade_of(f"{path}, line {row.line}", row.get("decided")),
+            plain_cell(row.get("decided_by")),
+        )
+        for label, row in zip(labels, table.rows, strict=True)
+        if row.get("decided") and label.start is not None and label.end is not None
+    }
+
+
+def _from_sheet(row: Mapping[str, Any], grader: str) -> GradeRow:
+    place = (row["query_id"], row["document"], row["start"], row["end"])
+    return GradeRow(*place, row["grade"], grader, evidence=row["evidence"], note=row["note"])
+
+
+def save_grades(
+    state: State,
+    before: Sequence[GradeRow],
+    fresh: Sequence[GradeRow],
+    how: str,
+    step: str = "grade",
+    further: Tables | None = None,
+) -> None:
+    """Write grades.csv: one row per passage and grader, the new ones in place of the old."""
+    rows = {(key_of(row), row.grader): row for row in [*before, *fresh]}
+    ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of(row)))
+    facts = {"graded": len(fresh), "without_grade": sum(row.grade is None for row in fresh)}
+    state.write(step, how, {GradeRow: ordered, **(further or {})}, facts)
+
+
+def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
+    """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
+    pool, searched = gathered(state, chosen)
+    missing = len({one.query_id for one in chosen} - searched)
+    if missing:
+        raise ConfigError(
+            f"{counted(missing, 'kept question has', 'kept questions have')} not been searched yet, or "
+            f"{'was' if missing == 1 else 'were'} reworded since. Run: harness testset {state.folder} "
+            "gather"
+        )
+    return pool
+
+
+def _judged(row: PoolRow, graded: Graded, name: str) -> GradeRow:
+    reason = "" if graded.judgment.grade is not None else graded.reason or "no grade"
+    return GradeRow(*key_of(row), graded.judgment.grade, name, by_model="yes", reason=reason)

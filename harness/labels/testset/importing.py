@@ -1,0 +1,88 @@
+"""A test set of another tool becomes queries.csv and labels.csv of a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
+from harness.data.corpus.queries import refuse_spaces
+from harness.labels.testset.formats import FORMATS, ImportResult
+from harness.labels.testset.formats.tables import tables_of
+from harness.labels.testset.rows import GradeRow, to_csv
+from harness.running.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import load_documents
+from harness.values.errors import ConfigError, CorpusError
+
+
+def import_testset(
+    name: str, source: Path, documents: Sequence[str], target: Path, context: Context
+) -> ImportSummary:
+    """Read a test set, check every offset against the documents, and write it as a benchmark reads it.
+
+    ``documents`` are globs. Raises CorpusError or LabelError for what cannot be used, and where ``target`` is
+    there already.
+    """
+    if not documents:
+        raise ConfigError(
+            f"Labels of {name} are spans of documents: name these with --documents, such as "
+            "'contracts/**/*.pdf'."
+        )
+    if not source.exists():
+        raise CorpusError(f"{source} is not there. Name {FORMATS[name].reads}.")
+    queries, labels = source / "queries.csv", source / "labels.csv"
+    config = BenchConfig.of_documents(documents, queries, labels, cache=context.cache.root)
+    found = {one.doc_id: one for one in load_documents(config, context)}
+    read = _without_repeats(FORMATS[name].read(source, found))
+    _refuse_unusable(source, read)
+    with new_corpus_folder(target) as folder:
+        for file, text in tables_of(read.questions, read.labels).items():
+            write_text(folder / file, text)
+        if read.grades:
+            write_text(folder / "grades.csv", to_csv(GradeRow, read.grades))
+    used = {one.doc_id for one in read.labels}
+    return ImportSummary(target, len(used), len(read.questions), len(read.labels), read.notes)
+
+
+def _without_repeats(read: ImportResult) -> ImportResult:
+    """Every label once, which a benchmark wants; a note says how many were repeated."""
+    labels = {
+        (one.query_id, one.doc_id, one.start, one.end, one.by, one.evidence, one.grade): one
+        for one in read.labels
+    }
+    repeated = len(read.labels) - len(labels)
+    if not repeated:
+        return read
+    note = f"Labels that repeat another one are left out: {repeated}."
+    return replace(read, labels=tuple(labels.values()), notes=(*read.notes, note))
+
+
+def _refuse_unusable(source: Path, read: ImportResult) -> None:
+    """Raise CorpusError for what a benchmark would refuse.
+
+    These are odd ids, blank questions, and two grades of a span, or two names of evidence by one judge.
+    """
+    asked: set[str] = set()
+    for one in read.questions:
+        if not one.query_id or not one.text.strip():
+            raise CorpusError(f"{source}: question {one.query_id!r} has no id or no text. Write both.")
+        refuse_spaces(str(source), one.query_id)
+        if one.query_id in asked:
+            raise CorpusError(f"{source}: query_id {one.query_id!r} appears twice. Give each its own id.")
+        asked.add(one.query_id)
+    grades: dict[tuple[str, str, int, int], int] = {}
+    evidence: dict[tuple[str, str, int, int, str], str] = {}
+    for label in read.labels:
+        key = (label.query_id, label.doc_id, label.start, label.end)
+        if grades.setdefault(key, label.grade) != label.grade:
+            raise CorpusError(
+                f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the grades "
+                f"{grades[key]} and {label.grade}. Keep one."
+            )
+        if evidence.setdefault((*key, label.by), label.evidence) != label.evidence:
+            raise CorpusError(
+                f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the evidence "
+                f"{evidence[*key, label.by]!r} and {label.evidence!r}. Keep one."
+            )

@@ -1,0 +1,142 @@
+"""Whether a draft can be asked: it needs a subject that is a whole noun phrase, and a whole span behind it.
+
+Rules for English. Each drops more than it must: reading a question that nobody would ask takes longer than
+writing one that is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from harness.labels.testset.propose.material import TableRow
+
+_WORD = re.compile(r"[^\W\d_]+")
+# no noun phrase ends so, and in a subject none of these stands for a noun
+_INSIDE = frozenset(
+    [
+        "that",
+        "which",
+        "who",
+        "when",
+        "where",
+        "if",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "has",
+        "have",
+        "had",
+        "will",
+        "would",
+        "may",
+        "can",
+        "these",
+        "this",
+        "those",
+        "above",
+        "such",
+        "following",
+    ]
+)
+_LOOSE = _INSIDE | frozenset(
+    "a an the and or of in on at by for from to with as per than its their our this these those "  # noqa: SIM905
+    "not no see under within".split()
+)
+_MONTHS = frozenset(
+    "january february march april may june july august september october november "  # noqa: SIM905
+    "december".split()
+)
+# parts of a report that say nothing by themselves
+_FORMAL = re.compile(
+    r"^(?:item|part|section|article|note|schedule|exhibits?|appendix|signatures?|see|table of|index|form"
+    r"|mine safety|other information|controls|legal proceedings|properties|risk factors|summary)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 12
+
+
+def is_noun_phrase(text: str, fewest: int = 2) -> bool:
+    """Whether words can be the subject of a question: begun, ended, without a verb, not said twice.
+
+    It has ``fewest`` words of content or more: `expense` alone says too little.
+    """
+    words = text.lower().split()
+    if not words or len(words) > _LONGEST or not re.fullmatch(r"[^.;:!?|]*", text):
+        return False
+    last = words[-1].strip(",()'’\"")
+    if last in _LOOSE or last.endswith("ed") or _INSIDE & set(words) or words[0] in ("of", "and", "or", "we"):
+        return False
+    if _MONTHS & set(words) or text.count("(") != text.count(")"):
+        return False
+    found = [word for word in _WORD.findall(text) if len(word) > 2 and word.lower() not in _LOOSE]
+    return len({word.lower() for word in found}) >= fewest and not _has_heading(found)
+
+
+def _has_heading(words: Sequence[str]) -> bool:
+    """Whether a heading ran into the words below it, which say it again."""
+    again = [at for at, word in enumerate(words) if word.lower() in map(str.lower, words[:at])]
+    return len(again) > 1 or any(words[at][0].isupper() for at in again)
+
+
+def is_whole_sentence(text: str) -> bool:
+    """Whether a text begins and ends as a sentence does, and is none of a table."""
+    return bool(re.match(r"[“\"(]?[A-Z0-9]", text)) and text.endswith((".", ".”", '."', ".)"))
+
+
+def is_heading(title: str) -> bool:
+    """Whether a heading names something to ask about: two words of content, no number of a section."""
+    words = title.split()
+    return len(words) <= 8 and title[0].isupper() and not _FORMAL.match(title) and is_noun_phrase(title)
+
+
+def is_whole_row(row: TableRow, labels: Counter[str]) -> bool:
+    """Whether a row says what its figures are of: its label is unique where columns are named by words.
+
+    Of a line of figures the label has two words of content, and nothing but figures follows.
+    """
+    line = row.place.text.strip()
+    if "," in line and "\t" not in line and not line.startswith(row.label):
+        return False
+    after = line.partition(row.label)[2]
+    if not _WORD.search(after) and all(column.isdecimal() for column in row.cells):
+        return (
+            row.label[0].isupper()
+            and not row.label.startswith(("Other", "Less"))
+            and is_noun_phrase(row.label)
+        )
+    delimited = not all(column.isdecimal() for column in row.cells)
+    return delimited and labels[row.label] == 1 and is_noun_phrase(row.label, 1)
+
+
+class Vocabulary:
+    """The words of the documents, by which words that a PDF has split or run together are told."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(word.lower() for text in self._texts for word in _WORD.findall(text))
+
+    def is_broken(self, text: str) -> bool:
+        """Whether two neighbours are one word more often (`con tent`), or one word is two (`taxrate`)."""
+        words, counts = [word.lower() for word in _WORD.findall(text)], self._counts
+        if any(min(counts[a], counts[b]) < counts[a + b] for a, b in pairwise(words)):
+            return True
+        return any(
+            min(counts[word[:at]], counts[word[at:]]) > 5 * counts[word]
+            for word in words
+            if len(word) > 9
+            for at in range(3, len(word) - 2)
+        )
+
+    def is_name(self, text: str) -> bool:
+        """Whether words are a name: nowhere are they written small."""
+        return not any(text.lower() in written for written in self._texts)

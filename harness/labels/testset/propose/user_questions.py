@@ -1,0 +1,153 @@
+"""Questions of users: a list, a search log, traces of an application."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.data.corpus.reading import read_json
+from harness.data.corpus.table import read_table
+from harness.data.external.traces import read_traces
+from harness.labels.testset.kinds import GIVEN
+from harness.labels.testset.rows import Question
+from harness.values.errors import CorpusError
+from harness.values.text.characters import on_one_line
+
+# Where lists, logs and traces keep what was asked; dots lead into nested objects, or are part of the name.
+FIELDS = (
+    "text",
+    "question",
+    "query",
+    "user_input",
+    "q",
+    "prompt",
+    "input",
+    "inputs.question",
+    "inputs.query",
+    "inputs.input",
+    "request.query",
+    "attributes.input.value",
+    "attributes.gen_ai.prompt",
+    "input.value",
+)
+_LONGEST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionList:
+    """The content of a file: distinct questions, the most asked first, and ``where`` in it they were found.
+
+    ``entries`` counts all of them, ``without`` those that hold no question.
+    """
+
+    questions: tuple[Question, ...]
+    where: str
+    entries: int
+    without: int
+
+
+def read_user_questions(path: Path, field: str = "") -> QuestionList:
+    """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
+
+    An export of OpenTelemetry, Langfuse or LangSmith has one question per trace, whatever its steps ask;
+    any other file, and one of which ``field`` is named, is read object by object. The columns
+    ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
+    file holds where there is no such field.
+    """
+    if not field and (traces := _traces(path)) is not None:
+        return traces
+    entries = _entries(path)
+    found = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
+    texts = [_text(entry, found) for entry in entries] if found else []
+    if not any(texts):
+        names = ", ".join(sorted({name for entry in entries[:100] for name in entry})) or "nothing"
+        where = f"no text under {field!r}" if field else "no field that is known to hold questions"
+        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
+    counts = Counter(text for text in texts if text)
+    first: dict[str, dict[str, Any]] = {}
+    for entry, text in zip(entries, texts, strict=True):
+        first.setdefault(text, entry)
+    questions = [
+        Question(
+            query_id="",
+            text=text,
+            kind=_text(first[text], "type") or GIVEN,
+            answerable="no" if _text(first[text], "answerable").lower() in ("no", "false", "0") else "yes",
+            by=path.name,
+            asked=count,
+        )
+        # of equal counts the order of the file
+        for text, count in counts.most_common()
+    ]
+    return QuestionList(tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts))
+
+
+def _traces(path: Path) -> QuestionList | None:
+    """The questions of an export of traces; None for all other files, which are read object by object."""
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return None
+    try:
+        found = read_traces(path)
+    except CorpusError:
+        return None
+    counts = Counter(text for one in found.exchanges if len(text := on_one_line(one.question)) <= _LONGEST)
+    questions = tuple(
+        Question(query_id="", text=text, kind=GIVEN, by=path.name, asked=count)
+        for text, count in counts.most_common()
+    )
+    entries = len(found.exchanges) + found.left.without_question + found.left.without_rest
+    return QuestionList(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return [dict(row.cells) for row in read_table(path, (), CorpusError).rows]
+    return [one for whole in read_json(path) for one in _spans(whole)]
+
+
+def _spans(entry: Any) -> Iterator[dict[str, Any]]:
+    """An object, or each span of a trace that has such."""
+    if not isinstance(entry, dict):
+        return
+    spans = entry.get("spans")
+    if isinstance(spans, list):
+        for span in spans:
+            yield from _spans(span)
+    else:
+        yield entry
+
+
+def _text(entry: dict[str, Any], field: str) -> str:
+    """The question under a field; '' where there is none."""
+    value = _value(entry, field)
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        # traces keep their inputs as JSON within JSON
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return ""
+    if isinstance(value, list):
+        value = _asked_last(value)
+    if isinstance(value, dict):
+        value = next((value[one] for one in FIELDS if isinstance(value.get(one), str)), "")
+    text = on_one_line(value) if isinstance(value, str) else ""
+    return text if len(text) <= _LONGEST else ""
+
+
+def _value(entry: Any, field: str) -> Any:
+    if isinstance(entry, dict) and field in entry:
+        return entry[field]
+    head, dot, rest = field.partition(".")
+    if dot and isinstance(entry, dict) and head in entry:
+        return _value(entry[head], rest)
+    return None
+
+
+def _asked_last(messages: list[Any]) -> Any:
+    """The last message of the user in a list of chat messages."""
+    texts = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
+    return texts[-1] if texts else None

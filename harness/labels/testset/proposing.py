@@ -1,0 +1,142 @@
+"""The step ``propose``: questions by a language model, from a list or a log, or drafted offline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.labels.testset.minutes import time_to_grade
+from harness.labels.testset.propose.drafting import draft
+from harness.labels.testset.propose.llm import Proposer, question_requests
+from harness.labels.testset.propose.user_questions import read_user_questions
+from harness.labels.testset.rows import Question
+from harness.labels.testset.state import State, Tables
+from harness.labels.testset.steps import Outcome, calls_made, document_rows, documents_of
+from harness.report import counted
+from harness.running.context import Context
+from harness.store.ledger import Ledger
+from harness.values.errors import ConfigError
+from harness.values.types import Document
+
+
+def propose_offline(
+    state: State, context: Context, count: int, again: bool = False, add: bool = False
+) -> Outcome:
+    """Draft questions from headings, tables and sentences."""
+    documents = _documents(state, context, again or add)
+    drafted = draft(list(documents.values()), count, state.config.seed)
+    if not drafted:
+        raise ConfigError(
+            "Nothing can be drafted: the documents have no headings, no tables and no sentences with "
+            "figures. Propose with a language model, or --from a list of your own."
+        )
+    lines = _save(state, drafted, documents.values(), "drafted offline", add)
+    lines.append("These are drafts, made by rules: read every one, and reword what nobody would ask.")
+    if len(drafted) < count:
+        lines.append(
+            f"The documents give {counted(len(drafted), 'draft')} of the {count} that were asked for."
+        )
+    return Outcome(tuple(lines))
+
+
+def propose_from_file(
+    state: State,
+    context: Context,
+    path: Path,
+    count: int,
+    field: str = "",
+    again: bool = False,
+    add: bool = False,
+) -> Outcome:
+    """Take the questions that users have asked, the most asked first."""
+    given = read_user_questions(path, field)
+    documents = _documents(state, context, again or add)
+    taken = given.questions[:count]
+    lines = _save(state, taken, documents.values(), f"taken from {path.name}", add)
+    lines.append(
+        f"{path}: {counted(given.entries, 'entry', 'entries')}, {len(given.questions)} different "
+        f"questions in {given.where}; {given.without} without one."
+    )
+    if len(given.questions) > count:
+        lines.append(
+            f"{len(given.questions) - count} that were asked less often are left out; --count takes more."
+        )
+    return Outcome(tuple(lines))
+
+
+def propose_by_model(
+    state: State,
+    context: Context,
+    count: int,
+    prompt: str = "",
+    again: bool = False,
+    add: bool = False,
+    dry: bool = False,
+) -> Outcome:
+    """Let the language model of testset.yaml write them; a dry run only estimates the cost."""
+    if state.config.llm is None:
+        raise ConfigError(
+            f"{state.folder}/testset.yaml names no language model (llm). Name one, draft without one "
+            "(propose --offline), or bring questions (propose --from FILE)."
+        )
+    documents = _documents(state, context, again or dry or add)
+    briefs = question_requests(list(documents.values()), count, state.config.seed)
+    name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
+    with Ledger(context.cache.ledger) as ledger:
+        proposer = Proposer(state.config.llm, ledger, name)
+        if dry:
+            estimates = ((proposer.name, proposer.estimate(briefs)),)
+            return Outcome(
+                (f"{proposer.name} would be asked for {counted(len(briefs), 'question')}.",),
+                estimates,
+                dry=True,
+            )
+        found = proposer.propose(briefs, context.reporter)
+    reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
+    if not found.questions:
+        raise ConfigError(
+            f"None of {len(briefs)} answers holds a question that can be used ({reasons}). See what it "
+            f"said: harness judge export --cache {state.config.cache}; then change the model or the prompt."
+        )
+    lines = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
+    lines.append(f"{calls_made(found.spending)}.")
+    if found.failed:
+        lines.append(f"{counted(sum(found.failed.values()), 'call')} brought no question: {reasons}.")
+    if len(briefs) < count:
+        lines.append(f"The documents give {counted(len(briefs), 'excerpt')} and kinds, not {count}.")
+    return Outcome(tuple(lines))
+
+
+def _documents(state: State, context: Context, replace: bool) -> dict[str, Document]:
+    """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
+    if state.has(Question) and not replace:
+        raise ConfigError(
+            f"{state.path(Question)} exists already, perhaps with your edits. Repeat the step with --again "
+            "(the old file stays in history/), or go on with the next one: "
+            f"harness testset {state.folder} status"
+        )
+    return documents_of(state, context)
+
+
+def _save(
+    state: State, questions: Sequence[Question], documents: Iterable[Document], how: str, add: bool
+) -> list[str]:
+    """Write the proposals; with ``add`` behind those that are there, repeated texts left out."""
+    before = state.rows(Question) if add else []
+    known = {one.text for one in before}
+    fresh = [one for one in questions if one.text not in known]
+    highest = max((int(one.query_id[1:]) for one in before if one.query_id[1:].isdecimal()), default=0)
+    numbered = [replace(one, query_id=f"q{highest + n:03}") for n, one in enumerate(fresh, 1)]
+    rows = [*before, *numbered]
+    kinds = Counter(one.kind for one in fresh)
+    tables: Tables = {Question: rows, **document_rows(state, documents)}
+    state.write("propose", how, tables, {"how": how, "kinds": dict(kinds)})
+    shown = ", ".join(f"{kind} {times}" for kind, times in kinds.most_common())
+    chosen, passages = min(state.config.chosen, len(rows)), state.config.passages
+    return [
+        f"{state.path(Question)}: {counted(len(fresh), 'question')} {how} ({shown}).",
+        f"If {chosen} of them are kept, with {counted(passages, 'passage')} each, grading takes "
+        f"{time_to_grade(chosen * passages)} (chosen and passages in testset.yaml).",
+    ]

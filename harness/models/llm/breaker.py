@@ -1,0 +1,80 @@
+"""Stop asking an endpoint that is down, refuses every call, or gives no usable answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from harness.values.errors import LlmError
+
+# An endpoint that has never answered and refuses this many calls will refuse all of them.
+FIRST_REFUSALS = 3
+# Nor does one that has never answered usefully and gives this many paid answers that nobody can read. As many
+# as an endpoint for vectors is allowed, since each is on the bill.
+FIRST_USELESS = 2
+
+
+class EndpointDownError(LlmError):
+    """So many calls in a row failed that further calls would waste time or money."""
+
+
+class Breaker:
+    """Counts calls in a row without a usable answer; one resets it (Nygard, Release It!, 2007).
+
+    It opens at ``threshold`` such calls: immediately if the last was answered, and so paid for, or refused;
+    otherwise not before ``seconds`` have passed since the first, because in a short outage many callers fail
+    together.
+    """
+
+    def __init__(
+        self, threshold: int, seconds: float, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._threshold = threshold
+        self._seconds = seconds
+        self._clock = clock
+        self._failures = self._garbled = 0
+        self._since = 0.0
+        self._answered = self._useful = False
+
+    def succeeded(self) -> None:
+        """Note a call that brought a usable answer."""
+        self._failures = self._garbled = 0
+        self._answered = self._useful = True
+
+    def useless(self, reason: str) -> None:
+        """Note an answer in words that nobody can use, which was paid for."""
+        self._answered = True
+        self._count(reason, at=self._threshold)
+
+    def garbled(self, reason: str) -> None:
+        """Note a reply that is no answer of the protocol at all, which was paid for.
+
+        A few of them end a run that has had no usable answer, but failures of other kinds do not add up to
+        that: an endpoint that is busy once may work.
+        """
+        self._garbled += 1
+        early = not self._useful and self._garbled >= FIRST_USELESS
+        self._count(reason, at=1 if early else self._threshold)
+
+    def refused(self, reason: str) -> None:
+        """Note a call that the endpoint refused, and would refuse again."""
+        self._count(reason, at=self._threshold if self._answered else min(FIRST_REFUSALS, self._threshold))
+
+    def failed(self, reason: str) -> None:
+        """Note a call that brought nothing, as in an outage."""
+        since = self._since if self._failures else self._clock()
+        lasting = self._clock() - since >= self._seconds
+        self._count(reason, at=self._threshold if lasting else None)
+
+    def _count(self, reason: str, *, at: int | None) -> None:
+        """Raises EndpointDownError when the breaker opens, after ``at`` of them."""
+        if not self._failures:
+            self._since = self._clock()
+        self._failures += 1
+        if at is not None and self._failures >= at:
+            raise EndpointDownError(
+                f"The endpoint gave no usable answer {self._failures} times in a row; the last "
+                f"reason: {reason if reason.endswith('.') else reason + '.'} "
+                "All answers are in the ledger. Check the endpoint, then run again: it resumes "
+                "from here."
+            )

@@ -1,0 +1,121 @@
+"""The settings of a language model: its endpoint, prices, limits and batches."""
+
+from __future__ import annotations
+
+from pydantic import Field, field_validator, model_validator
+
+from harness.models.llm.endpoint import Endpoint
+from harness.models.llm.money import Price
+from harness.values.kinds import StageConfig
+
+
+class BatchOptions(StageConfig):
+    """The limits of an endpoint's batches; the defaults are those of OpenAI's Batch API."""
+
+    max_requests: int = Field(50_000, ge=1, description="The most requests in one batch.")
+    max_bytes: int = Field(
+        200_000_000, ge=1_000, description="The largest file of requests that a batch may have, in bytes."
+    )
+    queued_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="How many prompt tokens the endpoint accepts in waiting batches at once (OpenAI: the "
+        "batch queue limit of a model); the rest is sent as batches end. Null: no limit.",
+    )
+    poll: float = Field(30.0, gt=0, description="Seconds between two checks of the batches in progress.")
+    tries: int = Field(
+        3,
+        ge=1,
+        le=10,
+        description="In how many batches of one run a call is sent if it gets no answer, for example "
+        "because a batch "
+        "expires.",
+    )
+
+
+class ModelConfig(StageConfig):
+    """A language model, and the limits of one run that asks it."""
+
+    endpoint: Endpoint = Field(description="Where the model is served.")
+    max_cost: float | None = Field(
+        None,
+        gt=0,
+        description="The most that one run may spend, in the currency of `prices`; it can be resumed.",
+    )
+    max_calls: int | None = Field(None, gt=0, description="The maximum number of requests of one run.")
+    prices: dict[str, Price] = Field(
+        default_factory=dict, description="The price table, by model name; without it costs are unknown."
+    )
+    answers_per_call: int = Field(
+        2, ge=1, le=10, description="How many unusable answers are paid for before giving up on a call."
+    )
+    ask_again: bool = Field(
+        False, description="Repeat calls that earlier runs closed without a usable answer."
+    )
+    breaker: int = Field(
+        30,
+        ge=2,
+        description="The run stops after this many calls in a row without a usable answer: at once if the "
+        "endpoint gives unusable answers or refuses, otherwise after `breaker_seconds`.",
+    )
+    breaker_seconds: float | None = Field(
+        None,
+        ge=0,
+        description="How many seconds an outage of the endpoint may last; null: as long as "
+        "`endpoint.deadline`.",
+    )
+
+    batch: BatchOptions | None = Field(
+        None,
+        description="`true`: ask in batches, which OpenAI answers within a day at half the price; or a "
+        "section with their limits. An answer is the same in the ledger either way.",
+    )
+
+    @property
+    def asked_model(self) -> str:
+        """The name of the model that is asked."""
+        return self.endpoint.model
+
+    @property
+    def price(self) -> Price | None:
+        """The price of a call, in a batch where that is how they are made; None if no table has it."""
+        found = self.prices.get(self.asked_model)
+        return found.in_batches() if found and self.batch else found
+
+    @property
+    def batch_price(self) -> Price | None:
+        """The price of a call in a batch, however calls are made now."""
+        found = self.prices.get(self.asked_model)
+        return found and found.in_batches()
+
+    @property
+    def batch_options(self) -> BatchOptions:
+        """How batches are looked after: those of an earlier run too, where calls are made one by one now."""
+        return self.batch or BatchOptions()
+
+    @property
+    def longest_outage(self) -> float:
+        """How many seconds an endpoint may not answer at all."""
+        return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
+
+    @field_validator("batch", mode="before")
+    @classmethod
+    def _yes_or_no(cls, value: object) -> object:
+        return {} if value is True else None if value is False else value
+
+    @model_validator(mode="after")
+    def _batches_carry_no_headers(self) -> ModelConfig:
+        if self.batch and "headers" in self.endpoint.parameters():
+            raise ValueError(
+                "the requests of a batch have no headers of their own: omit endpoint.headers or batch"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_limit_needs_a_price(self) -> ModelConfig:
+        if self.max_cost is not None and self.price is None:
+            raise ValueError(
+                f"max_cost needs the price of {self.endpoint.model!r} in prices: without it the cost cannot "
+                "be counted"
+            )
+        return self

@@ -1,0 +1,129 @@
+"""The wording of a call and the reading of its answer, which differ between judge, rewriter and answerer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from harness.models.llm.fences import render
+from harness.models.llm.untrusted import UntrustedJsonError, read_json
+from harness.values.types import LlmAnswer, LlmCall
+
+Messages = list[dict[str, str]]
+About = tuple[str, tuple[str, ...]]
+"""The content of a call: a text, which stands for ``{{ query }}``, and the passages shown with it."""
+Structured = Literal["json_schema", "json_object", "none"]
+
+# Asking again would give the same: the endpoint has decided.
+FINAL_REASONS = {"refusal", "content_filter"}
+
+_FENCE = re.compile(r"^```\w*\s*|\s*```$")
+# The marks between which reasoning models put their thoughts.
+_THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
+_THOUGHT_END = re.compile(r"(?i)</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷")
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An answer that cannot be used, and the short name of its fault."""
+
+    reason: str
+
+
+class Form(Protocol):
+    """The wording of a call and the reading of its answer. One form has one hash, which ledger keys hold."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the prompt."""
+
+    def sha_of(self, query: str) -> str:
+        """The hash of all that is shown besides a query and its passages; part of the ledger's key."""
+
+    @property
+    def structured(self) -> Structured:
+        """How the endpoint is asked for the form of the answer; part of the ledger's key."""
+
+    @property
+    def response_format(self) -> Mapping[str, Any] | None:
+        """The ``response_format`` of the request; None asks by words alone."""
+
+    def messages(self, call: LlmCall) -> Messages:
+        """The messages of a call."""
+
+    def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed | None:
+        """The grades in an answer, one per passage; None: the text is the answer; Malformed: ask again."""
+
+    def shortest(self, call: LlmCall) -> str:
+        """The shortest usable answer, for estimates where no answer is known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """A prompt in words that is answered in words.
+
+    In ``system`` (may be empty) and ``user`` a call's query stands for ``{{ query }}`` and its passages for
+    ``{{ passages }}``, both between fences that their text cannot close.
+    """
+
+    system: str
+    user: str
+
+    @property
+    def sha256(self) -> str:
+        """The hash of both templates."""
+        return hashlib.sha256(json.dumps([self.system, self.user]).encode()).hexdigest()
+
+    def sha_of(self, query: str) -> str:
+        """The hash of both templates, whatever the query."""
+        return self.sha256
+
+    @property
+    def structured(self) -> Structured:
+        """Words alone."""
+        return "none"
+
+    @property
+    def response_format(self) -> None:
+        """Words alone."""
+
+    def messages(self, call: LlmCall) -> Messages:
+        """The messages of a call."""
+        return render(self.system, self.user, call.query, call.passages, self.sha256)
+
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
+        """Malformed where no words are left after a reasoning model's thoughts."""
+        answer = after_thoughts(text)
+        return answer if isinstance(answer, Malformed) else None if answer else Malformed("empty_answer")
+
+    def shortest(self, call: LlmCall) -> str:
+        """As long as the query, since nothing better is known."""
+        return call.query or "word"
+
+
+def after_thoughts(text: str) -> str | Malformed:
+    """The text after a reasoning model's thoughts; a thought that does not end has no answer after it."""
+    ends = [mark.end() for mark in _THOUGHT_END.finditer(text)]
+    answer = text[ends[-1] if ends else 0 :]
+    return Malformed("unfinished_thought") if _THOUGHT_BEGIN.search(answer) else answer.strip()
+
+
+def json_in(text: str) -> Any | Malformed:
+    """The JSON that an answer is, in a code fence or not, after a reasoning model's thoughts."""
+    answer = after_thoughts(text)
+    if isinstance(answer, Malformed):
+        return answer
+    try:
+        return read_json(_FENCE.sub("", answer))
+    except UntrustedJsonError:
+        return Malformed("no_json")
+
+
+def text_of(answer: LlmAnswer) -> str | None:
+    """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
+    text = after_thoughts(answer.raw)
+    return None if not answer.usable or isinstance(text, Malformed) else text

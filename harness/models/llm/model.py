@@ -1,0 +1,186 @@
+"""A language model behind the ledger: its calls, their recorded answers, and their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from harness.models.llm.client import ENDED_BY_ITSELF, Client
+from harness.models.llm.config import ModelConfig
+from harness.models.llm.form import FINAL_REASONS, Form, Malformed
+from harness.models.llm.money import Budget, Estimate
+from harness.models.llm.records import Spending
+from harness.models.llm.tokens import token_counter
+from harness.store.ledger import Ledger
+from harness.values.types import LlmAnswer, LlmCall
+
+T = TypeVar("T")
+LIMIT = "max_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[T]):
+    """``calls`` that are made one after the other, whose answers belong together.
+
+    ``about`` is their subject, returned with the answers; it counts as ``size`` things done.
+    """
+
+    about: T
+    calls: tuple[LlmCall, ...]
+    size: int = 1
+
+
+class Model:
+    """Asks ``config.endpoint`` under one form; holds no key and opens no connection until it has to.
+
+    ``before`` is what the run has already asked within the limits of ``config``, under other forms.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        form: Form,
+        ledger: Ledger,
+        *,
+        client: Client | None = None,
+        before: Spending | None = None,
+    ) -> None:
+        self.config = config
+        self.form = form
+        self.ledger = ledger
+        self.client = client
+        self._before = before or Spending()
+        self._parameters = {**config.endpoint.parameters(), "structured": form.structured}
+
+    def budget(self) -> Budget:
+        """The remaining limits of ``config``; calls that may be on the bill count as paid."""
+        before, config = self._before, self.config
+        spent = (before.cost or 0.0) + (before.unseen_cost or 0.0)
+        return Budget(config.max_cost, config.max_calls, before.calls, spent)
+
+    def call(self, query: str, passages: Sequence[str] = (), sample: int = 0) -> LlmCall:
+        """One call: the texts that the prompt shows, and the number of its repetition."""
+        model = self.config.endpoint.model
+        sha = self.form.sha_of(query)
+        return LlmCall(query, tuple(passages), sha, model, self._parameters, sample)
+
+    def find(self, call: LlmCall) -> LlmAnswer | None:
+        """The answer that the ledger has for a call, if it need not be asked."""
+        return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
+
+    def cost(self, calls: Iterable[LlmCall]) -> float | None:
+        """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
+        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
+        """Estimate the cost of the calls, without making any; reads the jobs once."""
+        endpoint, rate = self.config.endpoint, self.config.price
+        counter = token_counter(endpoint.model)
+        count = calls = known = tokens = bare = in_batches = 0
+        in_progress = self.ledger.batches.keys()
+        prompts = set()
+        for job in jobs:
+            count += job.size
+            open_calls = [call for call in job.calls if self.find(call) is None]
+            known += len(job.calls) - len(open_calls)
+            if in_progress:
+                found = len(open_calls)
+                open_calls = [call for call in open_calls if self.ledger.key(call) not in in_progress]
+                in_batches += found - len(open_calls)
+            calls += len(open_calls)
+            prompts |= {call.prompt_sha for call in job.calls}
+            if open_calls:
+                # repetitions show the same texts
+                tokens += len(open_calls) * counter.of_messages(self.form.messages(open_calls[0]))
+                bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
+        used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
+        past, written = sum(one[0] for one in used), sum(one[1] for one in used)
+        likely, grounds = bare, "assuming short answers without reasoning"
+        if past:
+            likely = round(calls * written / past)
+            grounds = f"as in {past:,} past calls, {written / past:.0f} each"
+        most = calls * endpoint.max_tokens
+        return Estimate(
+            count,
+            calls,
+            known,
+            tokens,
+            most,
+            rate.of(tokens, most) if rate else None,
+            model=endpoint.model,
+            rate=rate,
+            likely_completion_tokens=min(likely, most),
+            likely_price=rate.of(tokens, min(likely, most)) if rate else None,
+            likely_by=grounds,
+            counted_by=counter.source,
+            noun=noun,
+            in_batches=in_batches,
+        )
+
+
+def jobs_of(calls: Iterable[LlmCall]) -> Iterator[Job[LlmCall]]:
+    """Each call as a job of its own."""
+    return (Job(call, (call,)) for call in calls)
+
+
+def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
+    """The key of a call, then those of the same call under other limits of length, the largest first."""
+    return [ledger.key(one) for one in (call, *_under_other_limits(ledger, call))]
+
+
+def find_settled(ledger: Ledger, call: LlmCall, form: Form, *, ask_again: bool = False) -> LlmAnswer | None:
+    """The answer in the ledger that settles a call; a usable one before one that is not.
+
+    Besides the answer to the very same call it may be one that was given under another ``max_tokens`` and
+    that this limit would not have changed. ``ask_again``: one that cannot be used settles nothing.
+    """
+    found: list[LlmAnswer] = []
+    for one in (call, *_under_other_limits(ledger, call)):
+        entry = ledger.find(ledger.key(one))
+        if entry is not None and (one is call or _still_holds(entry, call.parameters[LIMIT])):
+            found.append(_as_read_today(entry, form))
+    unusable = found[0] if found and not ask_again else None
+    return next((one for one in found if one.usable), unusable)
+
+
+def _under_other_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
+    own = call.parameters.get(LIMIT)
+    if not isinstance(own, int):
+        return
+    others = [
+        other
+        for other in ledger.parameters(call.model, call.prompt_sha)
+        if isinstance(other.get(LIMIT), int)
+        and other[LIMIT] != own
+        and {**other, LIMIT: own} == call.parameters
+    ]
+    for other in sorted(others, key=lambda other: -other[LIMIT]):
+        yield replace(call, parameters=other)
+
+
+def _still_holds(entry: LlmAnswer, limit: int) -> bool:
+    """Whether an answer, given under another limit of length, would have been the same under ``limit``."""
+    if entry.reason in FINAL_REASONS:
+        return True
+    used, own = entry.completion_tokens, entry.parameters[LIMIT]
+    finish = (entry.finish or "").lower()
+    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < own
+    return ended and (limit >= own or (used is not None and used <= limit))
+
+
+def _as_read_today(entry: LlmAnswer, form: Form) -> LlmAnswer:
+    """An answer whose end was not recorded, without its grades where they are of one that was cut off.
+
+    Earlier versions took grades from such answers, and from those with two grades in two forms.
+    """
+    if entry.grades is None or entry.finish is not None:
+        return entry
+    read = form.read(entry, entry.raw)
+    if entry.completion_tokens is not None and entry.completion_tokens == entry.parameters.get(LIMIT):
+        read = Malformed("truncated")
+    if isinstance(read, Malformed) and read.reason in {"truncated", "unfinished_thought", "ambiguous"}:
+        return replace(entry, grades=None, reason=read.reason)
+    return entry

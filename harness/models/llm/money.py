@@ -1,0 +1,172 @@
+"""The cost of calls: prices, estimates before, limits during."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import date
+
+from pydantic import Field, field_validator
+
+from harness.values.errors import LlmError
+from harness.values.kinds import StageConfig
+from harness.values.text.numbers import counted
+
+PER_MILLION = 1_000_000
+
+
+class Price(StageConfig):
+    """The price of a model, per million tokens read and written, in one currency of your choice."""
+
+    input: float = Field(ge=0, description="Per million tokens read.")
+    output: float = Field(ge=0, description="Per million tokens written.")
+    noted: str = Field(
+        "", description="When or where you looked it up; shown with every estimate that uses it."
+    )
+
+    batch_factor: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="The fraction of these prices that a call in a batch costs (`batch: true`).",
+    )
+
+    @field_validator("noted", mode="before")
+    @classmethod
+    def _a_date_is_text(cls, noted: object) -> object:
+        return noted.isoformat() if isinstance(noted, date) else noted
+
+    def __str__(self) -> str:
+        noted = f", noted {self.noted}" if self.noted else ""
+        return f"{self.input:g} per million tokens read, {self.output:g} written{noted}"
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """The price of a call."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
+
+    def in_batches(self) -> Price:
+        """The price of calls in batches."""
+        rates = {"input": self.input * self.batch_factor, "output": self.output * self.batch_factor}
+        return _BatchPrice(**rates, noted=self.noted, batch_factor=self.batch_factor)
+
+
+class _BatchPrice(Price):
+    """A price that is already that of batches."""
+
+    def __str__(self) -> str:
+        return f"{Price.__str__(self)}, in batches ({self.batch_factor:g} of the usual price)"
+
+
+class BudgetError(LlmError):
+    """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The work of a run: calls still to be made, tokens and price (None: no price is known).
+
+    ``items`` counts what is asked about and ``noun`` says what that is, such as pairs or prompts.
+    ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
+    ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
+    names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
+    table was asked, ``rate`` what it says. ``in_batches`` counts the calls whose answers batches that are on
+    their way will bring.
+    """
+
+    items: int
+    calls: int
+    already_answered: int
+    prompt_tokens: int
+    completion_tokens: int
+    price: float | None
+    model: str = ""
+    rate: Price | None = None
+    likely_completion_tokens: int = 0
+    likely_price: float | None = None
+    likely_by: str = ""
+    counted_by: str = ""
+    noun: str = "prompts"
+    in_batches: int = 0
+
+    def __str__(self) -> str:
+        one = "query" if self.noun == "queries" else self.noun.removesuffix("s")
+        calls = f"{counted(self.items, one, self.noun)}: {counted(self.calls, 'call')} to make"
+        calls += f", {self.already_answered:,} already in the ledger"
+        if self.in_batches:
+            calls += f", {self.in_batches:,} in progress in batches"
+        if not self.calls:
+            return f"{calls}; nothing {'more ' if self.in_batches else ''}to pay"
+        price = f"price unknown: the table of prices has no {self.model}"
+        if self.price is not None and self.likely_price is not None:
+            price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
+            price += f", by the prices of {self.model}" + (f": {self.rate}" if self.rate else "")
+        return (
+            f"{calls}; about {self.prompt_tokens:,} tokens to send ({self.counted_by}), likely "
+            f"{self.likely_completion_tokens:,} to receive ({self.likely_by}), at most "
+            f"{self.completion_tokens:,}; {price}"
+        )
+
+
+class Budget:
+    """Keeps a run within ``max_cost`` and ``max_calls``, counting calls in flight at their highest price.
+
+    ``calls`` and ``spent`` are what the run has already taken from these limits.
+    """
+
+    def __init__(
+        self, max_cost: float | None, max_calls: int | None, calls: int = 0, spent: float = 0.0
+    ) -> None:
+        self._max_cost = max_cost
+        self._max_calls = max_calls
+        self._calls = calls
+        self._spent = spent
+        self._reserved = 0.0
+        self._in_flight = 0
+        self._changed = asyncio.Event()
+
+    async def reserve(self, price: float) -> None:
+        """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
+        while not self.has_room(price):
+            if not self._in_flight or self._at_max_calls:
+                raise self.exhausted()
+            self._changed.clear()
+            await self._changed.wait()
+
+    def has_room(self, price: float) -> bool:
+        """Set aside the price of a call if the limits allow it now."""
+        if self._at_max_calls:
+            return False
+        if self._max_cost is not None and self._spent + self._reserved + price > self._max_cost:
+            return False
+        self._calls += 1
+        self.adopt(price)
+        return True
+
+    def adopt(self, price: float) -> None:
+        """Set aside the price of a call that an earlier run has sent."""
+        self._in_flight += 1
+        self._reserved += price
+
+    def exhausted(self) -> BudgetError:
+        """The error that says which limit has ended the run."""
+        if self._at_max_calls:
+            return BudgetError(self._message(f"max_calls ({self._max_calls})"))
+        return BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
+
+    @property
+    def _at_max_calls(self) -> bool:
+        return self._max_calls is not None and self._calls >= self._max_calls
+
+    def settle(self, reserved: float, actual: float) -> None:
+        """Replace a reservation by the actual cost of the call."""
+        self._in_flight -= 1
+        self._reserved -= reserved
+        self._spent += actual
+        self._changed.set()
+
+    def _message(self, limit: str) -> str:
+        spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
+        return (
+            f"Calls stopped at {limit} after {counted(self._calls, 'call')}{spent} in this run. Every answer "
+            "is in the ledger: raise the limit and run again; it resumes from here."
+        )

@@ -1,0 +1,100 @@
+"""Embeddings by OpenAI's protocol: texts → requests, replies → vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from harness.models.encoder import Encoder, EncoderConfig
+from harness.models.llm.tokens import estimate_tokens
+from harness.models.served.endpoint import EmbeddingEndpoint
+from harness.models.served.fetching import Request, UnusableError
+from harness.models.served.reading import in_order, numbers, tokens_used
+
+
+class ServedEmbedConfig(EncoderConfig):
+    """A bi-encoder behind an endpoint."""
+
+    endpoint: EmbeddingEndpoint = Field(description="Where it is served.")
+
+    @property
+    def model_name(self) -> str:
+        """The model's name."""
+        return self.endpoint.model
+
+    @property
+    def runs_here(self) -> bool:
+        """It does not: its tokenizer is not at hand."""
+        return False
+
+    def make(self) -> ServedEncoder:
+        """The encoder; sends nothing."""
+        return ServedEncoder(self.endpoint)
+
+
+class ServedEncoder(Encoder):
+    """A bi-encoder behind an endpoint: its identity, and the requests that embed texts."""
+
+    noun = "texts"
+
+    def __init__(self, endpoint: EmbeddingEndpoint) -> None:
+        self.endpoint = endpoint
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the model and what is sent with the texts, wherever it is served."""
+        return self.endpoint.fingerprint
+
+    def describe(self) -> dict[str, str]:
+        """The model by its name: what weights the endpoint has is not known here."""
+        return {"name": self.endpoint.model, "origin": "endpoint", "fingerprint": self.fingerprint}
+
+    def tokens(self, text: str) -> int:
+        """About how many tokens a text has."""
+        return estimate_tokens(text)
+
+    def requests(self, texts: Sequence[str], width: int | None = None) -> Iterator[Request]:
+        """Requests for all texts in their order; ``width`` is how long vectors of this model are known to be.
+
+        Vectors of other requests must be as long as those of the first one that is answered.
+        """
+        expected = _Width(self.endpoint.dimensions or width)
+        size = self.endpoint.texts_per_request
+        for start in range(0, len(texts), size):
+            batch = list(texts[start : start + size])
+            yield Request(
+                path="/embeddings",
+                body=self._body(batch),
+                tokens=sum(map(estimate_tokens, batch)),
+                read=partial(_vectors, count=len(batch), width=expected),
+                items=tuple(range(start, start + len(batch))),
+            )
+
+    def _body(self, texts: list[str]) -> dict[str, Any]:
+        e = self.endpoint
+        length = {} if e.dimensions is None else {"dimensions": e.dimensions}
+        return {"model": e.model, "input": texts, "encoding_format": "float", **length, **e.extra_body}
+
+
+class _Width:
+    """How long vectors are, once known."""
+
+    def __init__(self, known: int | None) -> None:
+        self.known = known
+
+
+def _vectors(data: Any, count: int, width: _Width) -> tuple[list[Any], int | None]:
+    items = data.get("data") if isinstance(data, dict) else None
+    rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
+    lengths = {len(row) for row in rows}
+    if len(lengths) != 1 or not lengths <= {width.known or len(rows[0])}:
+        expected = f" where {width.known} are expected" if width.known else ""
+        raise UnusableError(f"vectors of {', '.join(map(str, sorted(lengths)))} numbers{expected}")
+    if any(not np.any(row) for row in rows):
+        raise UnusableError("a vector of zeros, which has no direction")
+    width.known = len(rows[0])
+    return rows, tokens_used(data)

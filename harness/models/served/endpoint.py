@@ -1,0 +1,138 @@
+"""Address, price and limits of an embedding model or a reranker behind an endpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from harness.models.llm.http_endpoint import NO_KEY, HttpEndpoint, PlainUrl
+from harness.models.llm.money import PER_MILLION
+
+_OWN_FIELDS = ("model", "input", "encoding_format", "dimensions", "query", "documents", "texts", "top_n")
+
+
+class ServedEndpoint(HttpEndpoint):
+    """Base of the endpoints that give numbers for texts."""
+
+    own_fields: ClassVar[Mapping[str, str]] = dict.fromkeys(_OWN_FIELDS, "every request has it already")
+
+    price: float | None = Field(None, ge=0, description="Per million tokens, in a currency of your choice.")
+    max_cost: float | None = Field(
+        None, gt=0, description="What one run may spend here, in the currency of `price`; it can be resumed."
+    )
+    max_calls: int | None = Field(None, gt=0, description="How many requests one run may make here.")
+
+    @model_validator(mode="after")
+    def _a_limit_needs_a_price(self) -> Self:
+        if self.max_cost is not None and not self.has_price:
+            raise ValueError("max_cost needs a price: without one, costs cannot be counted")
+        return self
+
+    @property
+    def has_price(self) -> bool:
+        """Whether costs are known."""
+        return self.price is not None
+
+    def cost(self, tokens: float, requests: float) -> float | None:
+        """The price of so many tokens in so many requests; None without a price."""
+        return None if self.price is None else tokens * self.price / PER_MILLION
+
+    def facts(self) -> list[Any]:
+        """All that decides a number besides the texts: the name of the model and what is sent with them.
+
+        Where it is served does not: one model gives the same numbers everywhere.
+        """
+        return [self.model, self.extra_body, {k.lower(): v for k, v in self.headers.items()}]
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of these facts."""
+        return hashlib.sha256(json.dumps(self.facts(), sort_keys=True).encode()).hexdigest()
+
+    def secrets(self) -> dict[str, str]:
+        """All headers with secrets, from the environment; raises ConfigError that never shows one."""
+        key = self.key()
+        return self.secret_headers() | ({} if key == NO_KEY else {"Authorization": f"Bearer {key}"})
+
+
+class EmbeddingEndpoint(ServedEndpoint):
+    """An endpoint of embeddings by OpenAI's protocol: OpenAI, Mistral, Jina, vLLM, TEI, Ollama."""
+
+    base_url: PlainUrl = Field(
+        "https://api.openai.com/v1",
+        description="The address, including `/v1`; `/embeddings` follows.",
+    )
+    dimensions: int | None = Field(
+        None, ge=1, description="Ask for vectors of this length, where the model can; not sent when null."
+    )
+    texts_per_request: int = Field(32, ge=1, le=2048, description="Texts in one request.")
+
+    def facts(self) -> list[Any]:
+        """The length of the vectors too."""
+        return ["embeddings", *super().facts(), self.dimensions]
+
+
+class RerankEndpoint(ServedEndpoint):
+    """An endpoint that scores documents for a query: Cohere, Jina, Voyage, vLLM, TEI."""
+
+    api_key_env: str | None = Field(
+        None, description="The *name* of the environment variable with the key, never the key; null: none."
+    )
+    base_url: PlainUrl = Field(
+        description="The address, such as `https://api.cohere.com/v2` or `http://localhost:8080`; `/rerank` "
+        "follows."
+    )
+    form: Literal["cohere", "tei"] = Field(
+        "cohere",
+        description="What is sent and answered: `cohere` {model, query, documents, top_n} → results "
+        "[{index, relevance_score}], also for Jina and vLLM; `tei` {query, texts} → [{index, score}].",
+    )
+    price_per_request: float | None = Field(
+        None, ge=0, description="In addition to or instead of `price`, where searches are billed."
+    )
+    documents_per_request: int = Field(32, ge=1, le=1000, description="Documents in one request.")
+
+    @property
+    def has_price(self) -> bool:
+        """Whether costs are known."""
+        return self.price is not None or self.price_per_request is not None
+
+    def cost(self, tokens: float, requests: float) -> float | None:
+        """The price of so many tokens in so many requests; None without a price."""
+        if not self.has_price:
+            return None
+        return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
+
+    def facts(self) -> list[Any]:
+        """All but the form, which changes no score."""
+        return ["rerank", *super().facts()]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedEstimate:
+    """``items`` of which ``known`` are kept; for the others ``calls`` requests of about ``tokens`` tokens.
+
+    ``noun`` says what items are; ``price`` None: no price is known. ``about``: a guess, since what is asked
+    depends on what is found before.
+    """
+
+    items: int
+    known: int
+    calls: int
+    tokens: int
+    price: float | None
+    noun: str
+    about: bool = False
+
+    def __str__(self) -> str:
+        text = f"{'about ' if self.about else ''}{self.items:,} {self.noun}: {self.calls:,} requests to make"
+        text += f", {self.known:,} {self.noun} kept from before"
+        if not self.calls:
+            return f"{text}; nothing to pay"
+        price = "price unknown: set endpoint.price" if self.price is None else f"price about {self.price:.4f}"
+        return f"{text}; about {self.tokens:,} tokens to send; {price}"

@@ -1,0 +1,74 @@
+"""Scores by an endpoint that reranks: pairs → requests of one query each, replies → scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from harness.models.llm.tokens import estimate_tokens
+from harness.models.served.endpoint import RerankEndpoint
+from harness.models.served.fetching import Request
+from harness.models.served.reading import in_order, number, tokens_used
+
+Pair = tuple[str, str]
+
+
+class ServedPairs:
+    """A reranker behind an endpoint: its identity, and the requests that score pairs."""
+
+    noun = "pairs"
+
+    def __init__(self, endpoint: RerankEndpoint) -> None:
+        self.endpoint = endpoint
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the model and what is sent with the texts."""
+        return self.endpoint.fingerprint
+
+    def tokens(self, pair: Pair) -> int:
+        """About how many tokens a pair has: models read the query with each document."""
+        return estimate_tokens(pair[0]) + estimate_tokens(pair[1])
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """The places of pairs by query, up to ``documents_per_request`` a group."""
+        return by_query(pairs, self.endpoint.documents_per_request)
+
+    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Request]:
+        """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
+        for group in self.batches(pairs):
+            documents = [pairs[place][1] for place in group]
+            yield Request(
+                path="/rerank",
+                body=self._body(pairs[group[0]][0], documents),
+                tokens=sum(self.tokens(pairs[place]) for place in group),
+                read=partial(_scores, count=len(group), form=self.endpoint.form),
+                items=tuple(group),
+            )
+
+    def _body(self, query: str, documents: list[str]) -> dict[str, Any]:
+        e = self.endpoint
+        if e.form == "tei":
+            return {"query": query, "texts": documents, **e.extra_body}
+        asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
+        return asked | e.extra_body
+
+
+def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
+    """The places of pairs in groups of one query, up to ``size`` each."""
+    found: dict[str, list[int]] = {}
+    for place, (query, _) in enumerate(pairs):
+        found.setdefault(query, []).append(place)
+    return [own[at : at + size] for own in found.values() for at in range(0, len(own), size)]
+
+
+def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:
+    if form == "tei":
+        scores = in_order(data, count, "score", "scores")
+    else:
+        results = data.get("results") if isinstance(data, dict) else None
+        scores = in_order(results, count, "relevance_score", "scores")
+    return [np.array([number(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)

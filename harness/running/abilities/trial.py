@@ -1,0 +1,86 @@
+"""Trials of abilities: a question, the passages shown, and what a right answer holds; their files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.data.corpus.reading import read_utf8
+from harness.values.errors import CorpusError
+from harness.values.kinds import problem_in
+from harness.values.text.characters import encodable
+
+Ability = Literal["noise", "rejection", "integration", "counterfactual"]
+ABILITIES: tuple[Ability, ...] = get_args(Ability)
+Golden = tuple[tuple[str, ...], ...]
+"""The parts of the answer, each as its alternatives: all parts are asked for, one alternative of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """``rate`` is the share of passages that are noise: 1 for rejection.
+
+    ``golden`` has at least one part, each with at least one alternative that is not blank. ``changed`` says
+    what was made false in the passages of a counterfactual trial, '' if the source does not say.
+    """
+
+    trial_id: str
+    ability: Ability
+    rate: float
+    question: str
+    passages: tuple[str, ...]
+    golden: Golden
+    changed: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a trial that could not be marked: no passage, no golden answer."""
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"{self.trial_id}: rate is {self.rate}; it is from 0 to 1")
+        if not self.passages or any(not text.strip() for text in self.passages):
+            raise ValueError(f"{self.trial_id}: shows no passage, or a blank one")
+        if not self.golden or any(not part or not all(map(str.strip, part)) for part in self.golden):
+            raise ValueError(f"{self.trial_id}: a part of the golden answer is missing or blank")
+
+
+def write_trials(trials: Iterable[Trial], path: Path) -> int:
+    """Write trials to a new file, one JSON object a line; returns their number.
+
+    Raises CorpusError if there is such a file.
+    """
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            rows = [encodable(json.dumps(asdict(one), ensure_ascii=False)) for one in trials]
+            file.writelines(f"{row}\n" for row in rows)
+    except FileExistsError:
+        raise CorpusError(f"{path} exists already. Remove it, or name another file.") from None
+    return len(rows)
+
+
+def read_trials(path: Path) -> list[Trial]:
+    """The trials of a file; raises CorpusError that names the line at fault."""
+    found: dict[str, Trial] = {}
+    # strict: a text in place of a list would be read letter by letter
+    form = TypeAdapter(Trial)
+    for number, line in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            one = form.validate_json(line, strict=True)
+        except ValidationError as error:
+            raise CorpusError(
+                f"{path}, line {number}: is not a trial ({problem_in(error)}). Correct it, or make the "
+                "trials again."
+            ) from error
+        if one.trial_id in found:
+            raise CorpusError(
+                f"{path}, line {number}: trial_id {one.trial_id!r} appears twice. Keep one of them."
+            )
+        found[one.trial_id] = one
+    if not found:
+        raise CorpusError(f"{path}: has no trials. Make some with `harness abilities`.")
+    return list(found.values())

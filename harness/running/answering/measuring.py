@@ -1,0 +1,86 @@
+"""Answers → the values of the measures that a configuration asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.measures.answer import AnswerScore, Case
+from harness.running.answering.failure_limits import refuse_failures
+from harness.running.answering.replies import Replies, golden_of
+from harness.running.answering.tools import MeasuringTools, measures_of
+from harness.running.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.steps.answer.citations import without_citations
+from harness.values.types import Judgment, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The answers of one setting as measures saw them, and their scores by measure, one a case each."""
+
+    setting: str
+    cases: tuple[Case, ...]
+    scores: Mapping[str, tuple[AnswerScore, ...]]
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries of the cases; the same for all settings."""
+        return [case.query for case in self.cases]
+
+
+def cases_of(one: Replies, corpus: Corpus, judgments: Mapping[str, tuple[Judgment, ...]]) -> tuple[Case, ...]:
+    """The cases for measures, by query. Citations are removed from the text and kept separately."""
+    cases = []
+    for query in corpus.queries.queries:
+        reply = one.replies[query.query_id]
+        cases.append(
+            Case(
+                query=query,
+                passages=tuple(passage.chunk for passage in one.read[query.query_id]),
+                answer=None if reply.text is None else without_citations(reply.text) or reply.text,
+                reason=reply.reason,
+                references=golden_of(corpus, query.query_id),
+                cited=reply.cited,
+                judgments=judgments.get(query.query_id, ()),
+            )
+        )
+    return tuple(cases)
+
+
+def by_query(judgments: Iterable[Judgment]) -> dict[str, tuple[Judgment, ...]]:
+    """Graded spans by the query that they are graded for."""
+    found: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        found.setdefault(judgment.query_id, []).append(judgment)
+    return {query_id: tuple(own) for query_id, own in found.items()}
+
+
+def measure_all(
+    replied: Sequence[Replies],
+    corpus: Corpus,
+    judgments: Iterable[Judgment],
+    config: BenchConfig,
+    context: Context,
+) -> list[Measured]:
+    """The scores of all settings; each measure gets all cases together, so that equal ones are asked once.
+
+    Raises LlmError if more calls of a measure have failed than ``answer_max_unscored`` allows.
+    """
+    own = by_query(judgments)
+    cases = [cases_of(one, corpus, own) for one in replied]
+    every = [case for some in cases for case in some]
+    tools = MeasuringTools(config, context)
+    scores: list[dict[str, tuple[AnswerScore, ...]]] = [{} for _ in replied]
+    for measure in measures_of(config):
+        with context.timed("measure answers"):
+            found = measure.run(every, tools)
+        if [one.query_id for one in found] != [case.query.query_id for case in every]:
+            raise ValueError(f"{measure.name} did not give one score for each case, in their order")
+        refuse_failures(measure, every, found, config.answer_max_unscored)
+        at = 0
+        for its, some in zip(scores, cases, strict=True):
+            its[measure.name] = tuple(found[at : at + len(some)])
+            at += len(some)
+    return [Measured(one.setting, some, its) for one, some, its in zip(replied, cases, scores, strict=True)]

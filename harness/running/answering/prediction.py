@@ -1,0 +1,142 @@
+"""Does a ranking measure predict answers here? Correlations between ranking measures and answer measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.comparison import ScoreMatrix, from_scores
+from harness.comparison.stats.arrays import Bools, Floats
+from harness.comparison.stats.association import (
+    bounds,
+    kendall,
+    kendall_rows,
+    resampled,
+    spearman,
+    spearman_rows,
+)
+from harness.comparison.stats.units import units_of
+from harness.measures import less_is_better, parse_measure
+from harness.report.rows import AnswerPredictionRow
+from harness.running.answering.measuring import Measured
+from harness.running.answering.score_rows import lower_is_better, matrix_of
+from harness.running.config import BenchConfig
+from harness.values.types import QueryScore
+
+RESAMPLES = 1000
+_FEWEST_SETTINGS = 3
+_FEWEST_QUERIES = 10
+# Shares of what was judged say nothing about quality.
+_NO_QUALITY = frozenset({"judged"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two measures of S settings on the same Q queries, [S, Q] each, and resamples of the queries [B, Q]."""
+
+    ranking: Floats
+    answers: Floats
+    weights: Floats
+
+
+def prediction_rows(
+    per_query: Sequence[QueryScore],
+    measured: Sequence[Measured],
+    clusters: Mapping[str, str],
+    config: BenchConfig,
+) -> Iterator[AnswerPredictionRow]:
+    """Every ranking measure against every answer measure: over settings, over queries and within queries."""
+    if not measured:
+        return
+    names = {one.setting for one in measured}
+    scores = [row for row in per_query if row.setting in names]
+    splits = {query.query_id: query.split for query in measured[0].queries}
+    worse = lower_is_better(config)
+    for answer_measure in measured[0].scores:
+        answers = matrix_of(measured, answer_measure, clusters)
+        for ranking_measure in _of_quality(config.measures):
+            ranking = from_scores(scores, ranking_measure, splits)
+            sign = -1.0 if answer_measure in worse else 1.0
+            yield from _compared(ranking, answers, sign, config)
+
+
+def _of_quality(measures: Iterable[str]) -> Iterator[str]:
+    for name in measures:
+        if not less_is_better(name) and parse_measure(name).family not in _NO_QUALITY:
+            yield name
+
+
+def _compared(
+    ranking: ScoreMatrix, answers: ScoreMatrix, sign: float, config: BenchConfig
+) -> Iterator[AnswerPredictionRow]:
+    column = {query_id: i for i, query_id in enumerate(ranking.query_ids)}
+    row = {setting: i for i, setting in enumerate(ranking.settings)}
+    # a query that only one of them has is in neither
+    kept: Bools = np.array([query_id in column for query_id in answers.query_ids], dtype=np.bool_)
+    answers = answers.only(kept)
+    x = ranking.values[np.ix_([row[s] for s in answers.settings], [column[q] for q in answers.query_ids])]
+    known: Bools = np.asarray(~(np.isnan(x) | np.isnan(answers.values)).any(axis=0), dtype=np.bool_)
+    answers = answers.only(known)
+    count = len(answers.query_ids)
+    units = units_of(answers.clusters, count)
+    resamples = min(RESAMPLES, config.bootstrap.resamples)
+    weights = resampled(units, resamples, config.bootstrap.seed) if count else np.zeros((0, 0))
+    pair = _Pair(x[:, known], sign * answers.values, weights)
+    for over, coefficient, values, n, reason in _coefficients(pair):
+        point = None if reason or np.isnan(values[0]) else float(values[0])
+        low, high = bounds(values[1:], config.bootstrap.level) if point is not None else (None, None)
+        yield AnswerPredictionRow(
+            answer_measure=answers.measure,
+            ranking_measure=ranking.measure,
+            over=over,
+            coefficient=coefficient,
+            value=point,
+            ci_low=low,
+            ci_high=high,
+            n_settings=len(answers.settings),
+            n_queries=n,
+            reason=reason or ("" if point is not None else "one of the two is the same everywhere"),
+        )
+
+
+def _coefficients(pair: _Pair) -> Iterator[tuple[str, str, Floats, int, str]]:
+    """Scope, coefficient, its value and those of resamples, number of queries, reason for no value."""
+    settings, count = pair.ranking.shape
+    few = "" if count >= _FEWEST_QUERIES else f"fewer than {_FEWEST_QUERIES} queries"
+    lonely = few or ("" if settings >= _FEWEST_SETTINGS else f"fewer than {_FEWEST_SETTINGS} settings")
+    nothing = np.full(1, np.nan)
+    weights = np.vstack([np.ones(count), pair.weights])
+    if lonely:
+        yield from (("settings", name, nothing, count, lonely) for name in ("kendall", "spearman"))
+        yield "within queries", "kendall", nothing, count, lonely
+    else:
+        share = weights / weights.sum(axis=1, keepdims=True)
+        means = [_rounded(share @ values.T) for values in (pair.ranking, pair.answers)]
+        yield "settings", "kendall", kendall_rows(means[0], means[1]), count, ""
+        yield "settings", "spearman", spearman_rows(means[0], means[1]), count, ""
+        own = kendall_rows(pair.ranking.T, pair.answers.T)
+        known = ~np.isnan(own)
+        mean = _weighted_mean(own[known], weights[:, known])
+        yield "within queries", "kendall", mean, int(known.sum()), ""
+    if few:
+        yield from (("queries", name, nothing, count, few) for name in ("kendall", "spearman"))
+        return
+    ranking, answers = (_rounded(values.mean(axis=0)) for values in (pair.ranking, pair.answers))
+    yield "queries", "kendall", kendall(ranking, answers, weights), count, ""
+    yield "queries", "spearman", spearman(ranking, answers, weights), count, ""
+
+
+def _weighted_mean(values: Floats, weights: Floats) -> Floats:
+    """The mean under every row of weights; NaN if a resample holds none of the queries."""
+    total = weights.sum(axis=1)
+    sums = weights @ values if len(values) else np.zeros(len(weights))
+    found: Floats = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
+    return found
+
+
+def _rounded(values: Floats) -> Floats:
+    """Means that differ by rounding alone are ties."""
+    found: Floats = np.round(values, 12)
+    return found

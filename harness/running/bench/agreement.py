@@ -1,0 +1,142 @@
+"""How far a judge agrees with human labels of the same corpus: on grades, and on settings."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.comparison.stats.agreement import OrderAgreement, order_agreement
+from harness.judge import Pair, PoolJudgeConfig
+from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
+from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
+from harness.judge.labels import pairs_of_labels
+from harness.running.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.evaluate.evaluating import Scorers
+from harness.running.judging.judges import make_judge
+from harness.running.judging.pool import Judged, grade_all, judge_pool, judged_by_people
+from harness.running.search import Searched
+from harness.store.ledger import Ledger
+from harness.values.errors import LabelError
+from harness.values.types import MAX_GRADE, Judgment
+
+# Values of one measure by query id, for each (setting, stage)
+Values = dict[tuple[str, str], dict[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsAgreement:
+    """Settings under a judge and under people, by one measure.
+
+    ``order`` compares their orders over the ``queries`` that both have a value for, None with fewer than two
+    rankings or no such query; ``corrected`` is the judge-corrected mean of each (setting, stage), and
+    ``differences`` the corrected mean of the highest of them minus that of each other one, paired by query;
+    both are empty with too few labelled queries in which people find something relevant. Queries that are
+    marked as unanswerable are left out of all of it.
+    """
+
+    measure: str
+    queries: int
+    order: OrderAgreement | None
+    corrected: dict[tuple[str, str], Corrected]
+    differences: dict[tuple[tuple[str, str], tuple[str, str]], Corrected]
+
+
+def label_pairs(corpus: Corpus) -> list[Pair]:
+    """The pairs that people have graded, each once, query by query; raises LabelError if there is none."""
+    if not corpus.labels:
+        raise LabelError("There are no human labels to compare with: name a label file under labels.")
+    queries = {query.query_id: query for query in corpus.queries.queries}
+    documents = {document.doc_id: document for document in corpus.documents}
+    pairs = pairs_of_labels(corpus.labels, queries, documents)
+    return list({(pair.query.query_id, pair.passage.chunk_id): pair for pair in pairs}.values())
+
+
+def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Context) -> Agreement:
+    """Let the judge grade what people have graded, through the ledger, and compare."""
+    with Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(judge_config, ledger, context, corpus)
+        pairs = label_pairs(corpus)
+        judgments: list[Judgment] = []
+        grade_all(judge, pairs, len(pairs), lambda graded: judgments.append(graded.judgment), context)
+    matched = match_judgments(corpus.labels, judgments)
+    return measure_agreement(judge.name, matched, MAX_GRADE)
+
+
+def settings_agreement(
+    searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context
+) -> SettingsAgreement:
+    """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
+    judge = _values(searched, judge_pool(searched, corpus, config, context), corpus, config, context)
+    people = _values(searched, judged_by_people(corpus, config), corpus, config, context)
+    possible = {query.query_id for query in corpus.queries.queries if query.answerable}
+    judge, people = _of_queries(judge, possible), _of_queries(people, possible)
+    # Someone who has looked and found nothing gives grades of 0.
+    human = _of_queries(people, {label.query_id for label in corpus.labels if label.grade is not None})
+    shared = [
+        query
+        for query in sorted(next(iter(human.values()), {}))
+        if all(values[query] is not None for both in (human, judge) for values in both.values())
+    ]
+    enough = len(shared) > 0 and len(human) > 1
+    corrected = {}
+    if _with_value(human) >= FEWEST:
+        corrected = {name: corrected_mean(human[name], judge[name]) for name in human}
+    return SettingsAgreement(
+        config.measures[0],
+        len(shared),
+        order_agreement(_matrix(human, shared), _matrix(judge, shared)) if enough else None,
+        corrected,
+        _from_the_best(corrected, human, judge),
+    )
+
+
+def _from_the_best(
+    corrected: Mapping[tuple[str, str], Corrected], human: Values, judge: Values
+) -> dict[tuple[tuple[str, str], tuple[str, str]], Corrected]:
+    """The corrected difference of the highest mean to each other one."""
+    if not corrected:
+        return {}
+    best = max(corrected, key=lambda name: corrected[name].value)
+    return {
+        (best, name): corrected_difference((human[best], human[name]), (judge[best], judge[name]))
+        for name in corrected
+        if name != best
+    }
+
+
+def _values(
+    searched: Sequence[Searched], judged: Judged, corpus: Corpus, config: BenchConfig, context: Context
+) -> Values:
+    scorers, measure = Scorers(judged.judgments, corpus, config, context), config.measures[0]
+    values: Values = {}
+    for one in searched:
+        for stage, rankings in one.rankings.items():
+            table = scorers.of(one).score(rankings, [measure])
+            values[one.setting.name, stage] = {
+                query_id: None if np.isnan(value) else value
+                for query_id, value in zip(table.query_ids, table.values[:, 0].tolist(), strict=True)
+            }
+    return values
+
+
+def _of_queries(values: Values, queries: Collection[str]) -> Values:
+    return {
+        name: {query: value for query, value in its.items() if query in queries}
+        for name, its in values.items()
+    }
+
+
+def _with_value(values: Values) -> int:
+    """The queries that have a value under every setting."""
+    columns = list(values.values())
+    return sum(all(its[query] is not None for its in columns) for query in columns[0]) if columns else 0
+
+
+def _matrix(
+    values: Mapping[tuple[str, str], Mapping[str, float | None]], queries: Sequence[str]
+) -> np.ndarray:
+    return np.array([[its[query] for query in queries] for its in values.values()], dtype=float)

@@ -1,0 +1,261 @@
+"""From a folder of results to report.html: the verdict by every measure, then the page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from harness.comparison import Comparison, ScoreMatrix, Verdict, from_table, select, verdict_json
+from harness.comparison.findings import (
+    Scores,
+    Stored,
+    headline_of,
+    refuse_no_quality,
+    reranked,
+    scores_of,
+    turning_of,
+    verdict_of,
+)
+from harness.data.corpus.documents import document_id
+from harness.data.corpus.page_picture import can_draw, draw_page
+from harness.measures import about
+from harness.report import StoredResult
+from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
+from harness.report.read import frame_of
+from harness.report.stored import REPORT, Row
+from harness.running.bench.answer_verdict import answer_lines
+from harness.store import write_text
+from harness.values.errors import CorpusError, HarnessError
+from harness.values.progress import Reporter, Silent
+
+WIDTH, HEIGHT = 760, 1100
+Span = tuple[str, int, int]
+
+
+def write_page(
+    folder: Path,
+    output: Path | None = None,
+    reporter: Reporter | None = None,
+    name: str = "",
+    picture_bytes: int = 0,
+) -> tuple[Path, Page]:
+    """Build the page of a folder of results and write it, by default into that folder.
+
+    With ``picture_bytes`` it shows PDF pages with their evidence marked, up to that many bytes of them.
+    Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
+    HarnessError where the folder holds no results.
+    """
+    tables, reporter = read_tables(folder, name), reporter or Silent()
+    pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
+    page = build_page(
+        tables,
+        statistics(tables, reporter),
+        headline=headline(tables),
+        pictures=pictures,
+        answer_lines=answer_lines(folder),
+    )
+    path = output or folder / REPORT
+    write_text(path, page.html)
+    return path, page
+
+
+def statistics(
+    tables: Tables, reporter: Reporter, measures: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The statistics of every measure at the last stage of each setting, as plain values.
+
+    Of all ``measures`` by default. Settings are named by their place in the order of the tables. Where a
+    statistic is not available, ``why`` gives the reason.
+    """
+    places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
+    stored = _stored(tables)
+    scores = scores_of({"": (tables.folder, stored)})
+    out: dict[str, dict[str, Any]] = {}
+    wanted = [one for one in scores.matrices if measures is None or one in measures]
+    with reporter.task("report", len(wanted)) as task:
+        for measure in wanted:
+            found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            if "why" not in found:
+                found["reranked"] = _reranked(stored, measure, scores, places)
+            out[measure] = {"about": about(measure), **found}
+            task.advance()
+    return out
+
+
+def headline(tables: Tables) -> str:
+    """The measure that the page opens with."""
+    measures = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
+    return headline_of(tables.record, measures) if measures else ""
+
+
+def _stored(tables: Tables) -> Stored:
+    """The tables as a result to compare; for a single result it does not matter what was judged."""
+    texts = {row["document"]: "" for row in tables["documents"] if row.get("status") == "read"}
+    scores = frame_of(tables["per_query"])
+    return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
+
+
+def _reranked(stored: Stored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
+    """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
+    table, steps = stored.result.per_query, ("retrieve", "rerank")
+    if not set(steps) <= set(table["stage"]):
+        return []
+    before, after = (from_table(table, measure, step) for step in steps)
+    return [
+        [*_pair(one, places), figure(one.mean_against), figure(one.mean), one.n]
+        for one in reranked(before, after, scores.options)
+    ]
+
+
+def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    refuse_no_quality(measure)
+    verdict = verdict_of(scores, measure)
+    matrix = scores.matrices[measure].defined()
+    return {
+        "n": verdict.population.queries,
+        "verdict": _verdict(verdict, places),
+        "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},
+        "selection": _or_why(lambda: _selection(verdict, matrix, scores, places)),
+    }
+
+
+def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
+    """The verdict in words, and the place of every setting."""
+    standing = {one.setting: one.place for one in verdict.standings}
+    regret = {one.setting: one.regret for one in verdict.standings}
+    return {
+        "lines": verdict_json(verdict)["lines"],
+        "decision": verdict.decision,
+        "comparable": verdict.comparable,
+        "leader": None if verdict.leader is None else places[verdict.leader],
+        "advice": None
+        if verdict.advice is None
+        else {"setting": places[verdict.advice.setting], "regret": figure(verdict.advice.regret)},
+        "standing": [standing.get(name, "") for name in places],
+        "regret": [figure(regret.get(name)) for name in places],
+    }
+
+
+def _selection(
+    verdict: Verdict, matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]
+) -> dict[str, Any]:
+    if not verdict.comparable:
+        raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
+    if len(matrix.settings) < 2:
+        raise HarnessError("There is one setting: nothing to choose from.")
+    if verdict.leader is None:
+        raise HarnessError("Nothing was found under any setting: no choice is better than another.")
+    chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
+    return {
+        "sentences": chosen.sentences(),
+        "chosen": places[chosen.chosen],
+        "best": places[chosen.best_on_validation],
+    }
+
+
+def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return part()
+    except HarnessError as error:
+        return {"why": str(error)}
+
+
+def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
+    """A comparison for the page: settings, difference and bounds, p, finding, wins, ties, losses."""
+    numbers = map(figure, (one.difference, one.low, one.high, one.p))
+    settings = (places[one.setting], places[one.against])
+    return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]
+
+
+def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Reporter) -> list[dict[str, Any]]:
+    """Pages with relevant evidence, those of the hardest questions first, until ``most_bytes`` are used.
+
+    Each has document, page, width, height, ``uri`` and ``marks``: the boxes of each judged span by its start
+    and end. The lower the mean of ``measure`` over all settings, the harder the question. Raises HarnessError
+    if pypdfium2 is not installed, or if no PDF of the results is available unchanged.
+    """
+    if not can_draw():
+        raise HarnessError(
+            "Pictures of pages need pypdfium2 and Pillow: pip install 'ndcg-harness[pdfium]' pillow"
+        )
+    spans = _evidence_by_page(tables["judgments"], _hardest_first(tables["per_query"], measure))
+    files = _files({document for document, _ in spans}, tables.record.get("hashes", {}), reporter)
+    found, used = [], 0
+    with reporter.task("pages", len(spans)) as task:
+        for (document, page), quotes in spans.items():
+            task.advance()
+            if document not in files or used >= most_bytes:
+                continue
+            drawn = _drawn(files[document], page, quotes, reporter)
+            if drawn is None or used + len(drawn["uri"]) > most_bytes:
+                continue
+            used += len(drawn["uri"])
+            found.append({"document": document, "page": page} | drawn)
+    return found
+
+
+def _drawn(path: Path, page: int, quotes: Mapping[Span, str], reporter: Reporter) -> dict[str, Any] | None:
+    try:
+        drawn = draw_page(path, page, width=WIDTH, height=HEIGHT, kind="WEBP", quotes=list(quotes.values()))
+    except CorpusError as error:
+        reporter.warn(str(error))
+        return None
+    marks = [[start, end, boxes] for (_, start, end), boxes in zip(quotes, drawn.boxes, strict=True)]
+    uri = "data:image/webp;base64," + base64.b64encode(drawn.data).decode("ascii")
+    return {"width": drawn.size[0], "height": drawn.size[1], "uri": uri, "marks": marks}
+
+
+def _hardest_first(per_query: Iterable[Row], measure: str) -> Sequence[str]:
+    values: dict[str, list[float]] = {}
+    for row in per_query:
+        own = values.setdefault(row["query_id"], [])
+        if row["measure"] == measure and row["value"]:
+            own.append(float(row["value"]))
+    return sorted(values, key=lambda query: fmean(values[query]) if values[query] else 1.0)
+
+
+def _evidence_by_page(
+    judgments: Iterable[Row], queries: Sequence[str]
+) -> dict[tuple[str, int], dict[Span, str]]:
+    """The relevant spans of every page, in the order of the queries, and how each begins."""
+    place = {query: at for at, query in enumerate(queries)}
+    rows = [
+        row
+        for row in judgments
+        if row["grade"] not in ("", "0") and row.get("page") and row.get("scored_on", "yes") == "yes"
+    ]
+    rows.sort(key=lambda row: (place.get(row["query_id"], len(place)), -int(row["grade"])))
+    pages: dict[tuple[str, int], dict[Span, str]] = {}
+    for row in rows:
+        span = (row["document"], int(row["start"]), int(row["end"]))
+        pages.setdefault((row["document"], int(row["page"])), {})[span] = row["snippet"].rstrip("…")
+    return pages
+
+
+def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -> dict[str, Path]:
+    """The PDF of each document, if it is where the run found it, with the same content."""
+    found = {}
+    for name in (name for name in hashes if name.lower().endswith(".pdf")):
+        path = Path(name)
+        for document in _ids(path) & documents:
+            if not path.is_file():
+                reporter.warn(
+                    f"{path} does not exist. Run the command in the folder where the benchmark ran."
+                )
+            elif hashlib.sha256(path.read_bytes()).hexdigest() != hashes[name]:
+                reporter.warn(f"{path} has changed since the run, so its pages are not shown.")
+            else:
+                found[document] = path
+    if not found:
+        raise HarnessError("No PDF with relevant evidence is available, so there are no pages to show.")
+    return found
+
+
+def _ids(path: Path) -> set[str]:
+    """The ids that a file may have: its stem, preceded by as many folders as needed to make it unique."""
+    parts = [*map(document_id, path.parent.parts), document_id(path.stem)]
+    return {"/".join(parts[at:]) for at in range(len(parts))}

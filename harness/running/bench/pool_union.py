@@ -1,0 +1,251 @@
+"""Results of one judge whose pools differ, scored again on all that it has graded for any of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from harness.comparison.findings import Stored, names_of, read_stored
+from harness.judge import Graded, Pair
+from harness.report import StoredResult, counted
+from harness.report.scoring_inputs import read_graded_spans, read_scoring_inputs
+from harness.running.config import load_config
+from harness.running.context import Context
+from harness.running.corpus import load_corpus
+from harness.running.evaluate.rescoring import SCORING_RULES, can_be_rescored, rescored
+from harness.running.judging.judges import make_judge, pool_judge_config
+from harness.running.judging.pool import grade_all
+from harness.store.ledger import Ledger
+from harness.values.errors import HarnessError
+from harness.values.progress import Reporter
+from harness.values.types import Chunk, Judgment
+
+
+def read_united(
+    folders: Sequence[Path], stage: str, measure: str | None, judge: Path | None, reporter: Reporter
+) -> tuple[dict[Path, Stored], tuple[str, ...]]:
+    """The scores of results at a stage, several of them united as `united` does, and what was done."""
+    stored = {folder: read_stored(folder, stage) for folder in folders}
+    if len({folder.resolve() for folder in folders}) < 2:
+        return stored, ()
+    names = dict(zip(folders, names_of(folders), strict=True))
+    again, done = united(
+        {folder: one.result for folder, one in stored.items()}, names, measure, judge, reporter
+    )
+    return {folder: Stored.of(again[folder], stage) for folder in stored}, done
+
+
+Span = tuple[str, str, int, int, str]
+"""A judged span: query, document, start, end, evidence."""
+Grades = Mapping[Span, int | None]
+"""The grade of every judged span; None where the judge has failed."""
+
+_WHERE_ASKED = ("name", "base_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The grades that a result was scored on, and the identity of the judge (see ``identity``)."""
+
+    judge: Mapping[str, Any]
+    grades: Grades
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The spans of all results with one grade each.
+
+    ``added`` counts for every result the graded spans it did not have, ``changed`` those for which it had
+    another grade; ``ungraded`` are the spans that have none in any result.
+    """
+
+    grades: dict[Span, int | None]
+    added: dict[str, int]
+    changed: dict[str, int]
+    ungraded: tuple[Span, ...]
+
+
+def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of a judge: everything in the run record of a judge except its name and address."""
+    return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
+
+
+def unite(pools: Mapping[str, Pool], judge: Mapping[str, Any], asked: Grades | None = None) -> Union:
+    """Put the grades of one judge together; spans that only others have graded stay without a grade.
+
+    If a span has two grades, that of the first result counts. ``asked`` holds grades that the judge has given
+    besides, for spans that have none.
+    """
+    grades: dict[Span, int | None] = {}
+    for pool in pools.values():
+        same = pool.judge == judge
+        for span, grade in pool.grades.items():
+            known = grade if same else None
+            if grades.get(span) is None:
+                grades[span] = known
+    for span, grade in (asked or {}).items():
+        if grades.get(span) is None:
+            grades[span] = grade
+    added, changed = {}, {}
+    for name, pool in pools.items():
+        mine = pool.grades if pool.judge == judge else {}
+        added[name] = sum(grade is not None and mine.get(span) is None for span, grade in grades.items())
+        changed[name] = sum(
+            grade is not None and grades[span] is not None and grade != grades[span]
+            for span, grade in mine.items()
+        )
+    return Union(grades, added, changed, tuple(span for span, grade in grades.items() if grade is None))
+
+
+def united(
+    results: Mapping[Path, StoredResult],
+    names: Mapping[Path, str],
+    measure: str | None,
+    judge: Path | None,
+    reporter: Reporter,
+) -> tuple[dict[Path, StoredResult], tuple[str, ...]]:
+    """The results, on the same judgments where only the pools of their judge differ, and what was done.
+
+    ``judge`` names a configuration whose judge is asked for what it has not graded. Results that people have
+    judged, and those that were scored alike, stay as they are. Raises HarnessError if the judges differ
+    and none is named, where one is named and people have judged, and where a result lacks what it was scored
+    from.
+    """
+    pooled = all(one.record.get("judge", {}).get("kind", "labels") != "labels" for one in results.values())
+    alike = {json.dumps([one.judged, one.record["config"].get("relevance")]) for one in results.values()}
+    if judge is not None and not pooled:
+        raise HarnessError(
+            f"--judge {judge}: people have judged the results, so there is nothing for a judge to grade."
+        )
+    if not pooled or (len(alike) == 1 and judge is None):
+        return dict(results), ()
+    pools = {names[folder]: _pool(folder, one.record["judge"]) for folder, one in results.items()}
+    if judge is None:
+        grader = _one_judge(pools)
+        union = unite(pools, grader)
+    else:
+        grader, asked = _asked(judge, pools, list(results.values()), reporter)
+        union = unite(pools, grader, asked)
+    judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in union.grades.items()]
+    done = {folder: _again(folder, one, judgments, grader, measure) for folder, one in results.items()}
+    return done, _sentences(union, pools, judge is not None)
+
+
+def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
+    return Pool(
+        identity(judge),
+        {
+            (row.query_id, row.doc_id, row.start, row.end, row.evidence): row.grade
+            for row in read_graded_spans(folder)
+        },
+    )
+
+
+def _one_judge(pools: Mapping[str, Pool]) -> Mapping[str, Any]:
+    """The judge of all pools; raises HarnessError if they have several."""
+    (first, one), *others = pools.items()
+    for name, other in others:
+        differing = sorted(
+            key for key in one.judge.keys() | other.judge.keys() if one.judge.get(key) != other.judge.get(key)
+        )
+        if differing:
+            raise HarnessError(
+                f"{first} and {name} were graded by different judges ({', '.join(differing)} differ), so "
+                f"their values cannot be compared. --judge CONFIG asks the judge of a configuration for the "
+                f"spans that it has not graded: {len(other.grades.keys() - one.grades.keys())} for the judge "
+                f"of {first}, {len(one.grades.keys() - other.grades.keys())} for that of {name}."
+            )
+    return one.judge
+
+
+def _asked(
+    path: Path, pools: Mapping[str, Pool], results: Sequence[StoredResult], reporter: Reporter
+) -> tuple[Mapping[str, Any], Grades]:
+    """The judge of a configuration and its grades for all spans that it has not graded in some result."""
+    config = load_config(path)
+    judge_config = pool_judge_config(config)
+    if judge_config is None:
+        raise HarnessError(f"{path} has no judge; configure relevance: {{judge: llm, …}}.")
+    context = Context.at(config.cache, reporter)
+    corpus = load_corpus(config, context)
+    documents = {document.doc_id: document for document in corpus.documents}
+    queries = {query.query_id: query for query in corpus.queries.queries}
+    with Ledger(context.cache.ledger) as ledger:
+        judge = make_judge(judge_config, ledger, context, corpus)
+        grader = identity(json.loads(json.dumps(dict(judge.fingerprint))))
+        missing = [span for span in unite(pools, grader).ungraded if span[0] in queries]
+        _refuse_other_text(path, missing, {doc_id: d.sha256 for doc_id, d in documents.items()}, results)
+        pairs = [
+            Pair(queries[query], Chunk.of(documents[document], start, end), number)
+            for number, (query, document, start, end, _) in enumerate(missing)
+        ]
+        found: dict[Span, int | None] = {}
+
+        def keep(graded: Graded) -> None:
+            found[missing[graded.pair.number]] = graded.judgment.grade
+
+        if pairs:
+            grade_all(judge, pairs, len(pairs), keep, context)
+    return grader, found
+
+
+def _refuse_other_text(
+    path: Path, spans: Sequence[Span], texts: Mapping[str, str], results: Sequence[StoredResult]
+) -> None:
+    for document in sorted({span[1] for span in spans}):
+        stored = {one.texts.get(document, texts.get(document)) for one in results}
+        if document not in texts or stored != {texts[document]}:
+            raise HarnessError(
+                f"{path} extracts a different text from the document {document} than the results were scored "
+                "on. Run the benchmarks again on the same documents."
+            )
+
+
+def _again(
+    folder: Path,
+    result: StoredResult,
+    judgments: Sequence[Judgment],
+    grader: Mapping[str, Any],
+    measure: str | None,
+) -> StoredResult:
+    relevance = result.record["config"]["relevance"]
+    wanted = measure or str(result.per_query["measure"].iloc[0])
+    if not can_be_rescored(wanted):
+        raise HarnessError(
+            f"{wanted} cannot be scored again from {folder} on the judgments of all results. Compare by a "
+            "measure of ranks or characters, such as ndcg_text@5000."
+        )
+    rules = {key: relevance.get(key) for key in SCORING_RULES} | {"judge": dict(grader)}
+    spans = sorted((j.query_id, j.doc_id, j.start, j.end, j.evidence, repr(j.grade)) for j in judgments)
+    return replace(
+        result,
+        per_query=rescored(result.per_query, read_scoring_inputs(folder), judgments, relevance),
+        record={**result.record, "config": {**result.record["config"], "relevance": rules}},
+        judged=hashlib.sha256(json.dumps(spans).encode()).hexdigest(),
+    )
+
+
+def _sentences(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
+    """Sentences on what was done, and what is still unknown."""
+    each = "; ".join(
+        f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()
+    )
+    lines = [
+        f"Scored again on the {counted(len(union.grades), 'span')} judged for any of the results: {each}."
+    ]
+    for name, count in union.changed.items():
+        if count:
+            lines.append(
+                f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
+                "grades were used: the judge was asked twice and gave different answers."
+            )
+    if union.ungraded:
+        lines.append(
+            f"{counted(len(union.ungraded), 'span')} have no grade in any of the results"
+            + (", because the judge failed." if asked else "; --judge CONFIG has its judge grade them.")
+        )
+    return tuple(lines)

@@ -1,0 +1,364 @@
+"""The configuration of a benchmark, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
+
+from harness.data.corpus import (
+    AnchorConfig,
+    ParserConfig,
+    ParsingConfig,
+    PypdfConfig,
+    SplitConfig,
+    document_id,
+)
+from harness.judge import LabelsConfig
+from harness.measures import less_is_better, parse_measure
+from harness.measures.answer import AnswerMeasureConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
+from harness.models.llm import ModelConfig
+from harness.running.config.answers import as_measures, check_measures
+from harness.running.config.naming import short_names
+from harness.steps.answer import AnswerConfig
+from harness.steps.chunk import ChunkerConfig, PageConfig
+from harness.steps.custom.service import ServiceConfig
+from harness.steps.search import (
+    ContextConfig,
+    FilterConfig,
+    ReadConfig,
+    RerankerConfig,
+    RetrieverConfig,
+    RewriterConfig,
+)
+from harness.steps.search.retrieve import Bm25Config
+from harness.values.kinds import StageConfig
+from harness.values.text.text_id import BY
+from harness.values.types import MAX_GRADE
+
+STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
+DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
+
+
+class RelevanceConfig(StageConfig):
+    """Where grades come from, and when a chunk earns the grade of a graded span."""
+
+    judge: SerializeAsAny[StageConfig] = Field(
+        LabelsConfig(),
+        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
+        "the weak substitutes `cosine`, `reranker` and `graph`. The keys of each judge are in this section; "
+        "they are listed below.",
+    )
+    rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
+        "half_of_span_or_chunk",
+        description="When a chunk covers a span: if they share half of either; any character; the whole "
+        "span.",
+    )
+    span_share: float = Field(0.5, gt=0, le=1, description="The share of the span, for the first rule.")
+    chunk_share: float = Field(0.5, gt=0, le=1, description="The share of the chunk, for the first rule.")
+    unanswerable: Literal["exclude", "zero"] = Field(
+        "exclude",
+        description="A query without relevant text: `exclude` it from means and report it separately, or "
+        "count it as `zero`.",
+    )
+    answerable_from: int = Field(
+        1,
+        ge=1,
+        le=MAX_GRADE,
+        description="The lowest grade at which a query counts as answered by the documents; if no text "
+        "reaches it, the query has no relevant text. 2 suits judges that give a 1 for being on topic.",
+    )
+    seed_ratio: int | None = Field(
+        None,
+        ge=1,
+        description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
+        "but is not; see docs/conventions.md.",
+    )
+
+
+def _as_tuple(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+class BootstrapConfig(StageConfig):
+    """The intervals and tests of means over queries."""
+
+    resamples: int = Field(
+        10_000, ge=100, description="Sign flips of a test; bootstrap resamples of answerability."
+    )
+    level: float = Field(0.95, gt=0.5, lt=1, description="Confidence level.")
+    seed: int = Field(7, ge=0, description="Seed of both.")
+
+
+class LatencyConfig(StageConfig):
+    """How long one query takes: measured one at a time after everything is warm, and kept in the cache."""
+
+    queries: int = Field(0, ge=0, description="How many randomly chosen queries are timed; 0: none.")
+    seconds: float = Field(
+        10.0,
+        gt=0,
+        description="A step that would take longer for all of them is timed on fewer.",
+    )
+    own_code: bool = Field(
+        False,
+        description="Whether your own code (`kind: python`) is called again, query by query, to time it.",
+    )
+
+
+class Setting(StageConfig):
+    """One point of the sweep: the configuration of every step, and a name that says what varies.
+
+    ``parse`` is what reads the files, and ``tokenizer`` names the model in whose tokens chunks are counted;
+    ``context`` is what is indexed around chunks, the outermost first, and ``rerank`` the rerankers in their
+    order; none for an empty tuple. ``read`` is what is read for a chunk that was found, None for the chunk
+    itself. ``filter`` narrows the whole search, with all routes of a fusion. ``answer`` is the answerer, None
+    for none.
+    """
+
+    name: str
+    parse: ParserConfig = PypdfConfig()
+    chunk: SerializeAsAny[ChunkerConfig]
+    tokenizer: str = DEFAULT_TOKENIZER
+    context: tuple[SerializeAsAny[ContextConfig], ...] = ()
+    rewrite: SerializeAsAny[RewriterConfig] | None = None
+    filter: SerializeAsAny[FilterConfig] | None = None
+    retrieve: SerializeAsAny[RetrieverConfig]
+    rerank: tuple[SerializeAsAny[RerankerConfig], ...] = ()
+    read: SerializeAsAny[ReadConfig] | None = None
+    answer: SerializeAsAny[AnswerConfig] | None = None
+
+    @property
+    def finder(self) -> RetrieverConfig:
+        """The retriever with the filter of the setting."""
+        return self.retrieve.model_copy(update={"filter": self.filter}) if self.filter else self.retrieve
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the encoders and rerankers that search."""
+        rankers: tuple[EncoderConfig | RerankerConfig, ...] = (*self.retrieve.encoders(), *self.rerank)
+        return tuple(one.model_name for one in rankers)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that contexts and filters read, besides the documents."""
+        filters = (one.filter for one in self.finder.every())
+        own = [*(one.files for one in self.context), *(one.files for one in filters if one is not None)]
+        return tuple(file for files in own for file in files)
+
+    @property
+    def services(self) -> list[ServiceConfig]:
+        """The user's own services that the search asks, each once."""
+        steps: list[StageConfig | None] = [self.rewrite, *self.rerank]
+        for retriever in self.retrieve.every():
+            steps += (retriever, retriever.rewrite)
+        found = {step.model_dump_json(): step for step in steps if isinstance(step, ServiceConfig)}
+        return list(found.values())
+
+
+def parsers_of(settings: Iterable[Setting]) -> dict[str, ParserConfig]:
+    """The distinct parsers in the order of the settings, by short names that can be in an id.
+
+    Names have no blanks, colons or ``@``; the only parser of a run is called ``base``.
+    """
+    distinct = {setting.parse.model_dump_json(): setting.parse for setting in settings}
+    found: dict[str, ParserConfig] = {}
+    for name, parser in zip(short_names("parse", list(distinct.values())), distinct.values(), strict=True):
+        safe = document_id(name).replace(BY, "_")
+        while safe in found:
+            safe += "_"
+        found[safe] = parser
+    return found
+
+
+class BenchConfig(StageConfig):
+    """One benchmark: documents, queries, labels, the settings to compare and how to score them."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        max_length=100,
+        description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
+    )
+    documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
+        min_length=1,
+        description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
+        ".pptx, each with an extra. `**` goes into folders.",
+    )
+    parsing: ParsingConfig = Field(
+        ParsingConfig(),
+        description="Limits on reading a document, and on the share of suspect text.",
+    )
+    on_bad_document: Literal["fail", "skip", "fail_at_end"] = Field(
+        "fail",
+        description="A document that cannot be used stops the run (`fail`) or is skipped and listed; with "
+        "`fail_at_end` the run exits with code 1 after everything is written.",
+    )
+    queries: Path = Field(
+        description="CSV, XLSX or JSONL with query_id, text and optionally split, answerable, cluster (the "
+        "group of questions it is tested with; default: the document of its evidence), answer, type, note."
+    )
+    labels: Path | None = Field(
+        None,
+        description="CSV, XLSX or JSONL with query_id, document, grade and start/end, or page and quote, or "
+        "page. Required by the judge `labels`; with another judge they are kept for comparison.",
+    )
+    anchor: AnchorConfig = Field(AnchorConfig(), description="How quotes are found in the extracted text.")
+    split: SplitConfig = Field(
+        SplitConfig(),
+        description="How to divide queries into train and validation if the query file has no split column.",
+    )
+    tokenizer: str | None = Field(
+        None,
+        description="The model whose tokens are used to cut and count chunks, in all settings. Empty: "
+        "the setting's own embedding model; a setting without one uses that of the first setting that has "
+        "one, else `embedded:all-MiniLM-L6-v2`.",
+    )
+    settings: tuple[Setting, ...] = Field(min_length=1)
+    relevance: RelevanceConfig = Field(
+        RelevanceConfig(), description="Where grades come from and how spans grade chunks."
+    )
+    measures: tuple[str, ...] = Field(
+        (
+            "ndcg_exp@10",
+            "ndcg_evidence@5000",
+            "ndcg_text@5000",
+            "ndcg_lin@10",
+            "recall@10",
+            "judged@10",
+            "ndcg_exp_expected@10",
+            "ndcg_exp_upper@10",
+            "ndcg_evidence_upper@5000",
+            "judged_text@5000",
+        ),
+        min_length=1,
+        description="Measures with their cutoffs. The headline is one that is comparable between the "
+        "settings: ndcg_evidence, else ndcg_text, if they cut documents differently; if not, ndcg_exp.",
+    )
+    answer_measures: Annotated[
+        tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
+    ] = Field(
+        (),
+        description="Measures of answers: a list of kinds, or of mappings with a kind and its keys; "
+        "docs/answer-measures.md lists them. For settings with an `answer` section.",
+    )
+    answer_judge: ModelConfig | None = Field(
+        None,
+        description="The language model used by measures of answers: a section with the "
+        "`endpoint`, `prices` and limits of `answer: {kind: llm}`.",
+    )
+    answer_embedding: EmbedConfig = Field(
+        EmbedConfig(model=DEFAULT_TOKENIZER),
+        description="The bi-encoder for measures of answers that compare vectors.",
+    )
+    answer_max_unscored: float = Field(
+        0.1,
+        ge=0,
+        le=1,
+        description="The largest share of answers without a value because a call failed; above it "
+        "the run stops. An answer that is not scored never counts as 0.",
+    )
+    bootstrap: BootstrapConfig = Field(BootstrapConfig(), description="Intervals and tests.")
+    tolerance: float = Field(
+        0.02,
+        gt=0,
+        lt=1,
+        description="Differences of means that do not matter: settings that differ by less, with confidence, "
+        "are equivalent, and a cheaper setting is named if it loses no more.",
+    )
+    price_limit: float | None = Field(
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="What a recommended setting may cost at most, in the unit of price that the verdict "
+        "names; empty: any price.",
+    )
+    latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
+    cache: Path = Field(
+        Path(".cache/harness"),
+        description="The cache folder: everything that can be recomputed, and what was paid for: "
+        "judgments (judgments.sqlite), and "
+        "vectors and scores of endpoints (paid/). `harness cache --clear` keeps those.",
+    )
+    results: Path = Field(Path("results"), description="The folder in which results/<name>/ is written.")
+    _file_sha256: str = PrivateAttr("")
+
+    @classmethod
+    def of_documents(
+        cls, documents: Sequence[str], queries: Path, labels: Path | None, **more: Any
+    ) -> BenchConfig:
+        """A benchmark of which only the documents are used: those, and nothing of its one setting.
+
+        ``queries`` and ``labels`` need not exist; where they do, they are not documents.
+        """
+        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+        return cls(
+            **{"name": "documents"} | more,
+            documents=tuple(documents),
+            queries=queries,
+            labels=labels,
+            settings=(setting,),
+        )
+
+    @property
+    def file_sha256(self) -> str:
+        """The hash of the file it was read from; '' where it was made otherwise."""
+        return self._file_sha256
+
+    @field_validator("measures")
+    @classmethod
+    def _are_measures(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        canonical = tuple(parse_measure(name).name for name in names)
+        if len(set(canonical)) != len(canonical):
+            raise ValueError("a measure is named twice")
+        if less_is_better(canonical[0]):
+            raise ValueError(
+                f"{canonical[0]} is a cost, and the first measure orders the summary: put a measure of "
+                "quality, such as ndcg_exp@10, before it"
+            )
+        return canonical
+
+    @property
+    def label_file(self) -> Path | str | None:
+        """The file of human labels, whichever key names it."""
+        judge = self.relevance.judge
+        return self.labels or (judge.file if isinstance(judge, LabelsConfig) else None)
+
+    @model_validator(mode="after")
+    def _labels_have_a_source(self) -> BenchConfig:
+        judge = self.relevance.judge
+        if isinstance(judge, LabelsConfig):
+            if self.labels is None and judge.file is None:
+                raise ValueError(
+                    "labels: this key is missing. Give the label file, or use a judge "
+                    "(relevance: {judge: llm, …}); docs/judge.md describes it."
+                )
+            if self.labels is not None and judge.file is not None:
+                raise ValueError("labels and relevance.file both name labels; keep one of them.")
+        return self
+
+    @model_validator(mode="after")
+    def _answers_can_be_measured(self) -> BenchConfig:
+        answered = any(setting.answer is not None for setting in self.settings)
+        check_measures(self.answer_measures, answered, self.answer_judge is not None)
+        return self
+
+    @model_validator(mode="after")
+    def _several_parsers_need_labels(self) -> BenchConfig:
+        """A grade holds for one text, a label row for all: only rows have one ideal under every parser."""
+        if len({setting.parse.model_dump_json() for setting in self.settings}) < 2:
+            return self
+        judge = self.relevance.judge
+        if not isinstance(judge, LabelsConfig):
+            raise ValueError(
+                "parse: several parsers can be compared only by human labels. A judge grades the passages of "
+                "each text separately, and it is unknown which of them say the same: their ideals would "
+                "differ. Use one parser, or relevance: {judge: labels}."
+            )
+        if judge.file is not None:
+            raise ValueError(
+                "parse: relevance.file holds offsets, which fit only one extracted text. Use one parser, or "
+                "a file of quotes under labels."
+            )
+        return self

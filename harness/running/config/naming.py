@@ -1,0 +1,237 @@
+"""Readable names for the settings of a sweep: only the values that vary."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from harness.values.kinds import StageConfig
+
+# Two fields that are read together: (first, second, short name, whether the second is always shown)
+_PAIRS = [
+    ("chunk_size", "chunk_overlap", "chunk", True),
+    ("tokens_per_chunk", "token_overlap", "tokens", False),
+]
+ONLY = "base"
+_UNSAFE = re.compile(r"[^\w.,=+@~()\[\]-]")
+# bytes; a file system allows 255, and the names of a stage and of the format come on top
+_LONGEST = 160
+_SHORT_WORD = re.compile(r"\w{1,16}")
+_WINDOW = {"tokens_per_chunk", "token_overlap"}
+# English prose has some four and a half characters a token, other text fewer.
+_CHARACTERS_A_TOKEN = 5
+# The meaning of a key that is left out, if it is more than its absence.
+_UNSET = {"top_n": "all"}
+_ROUTES = "routes"
+
+Dump = Mapping[str, Any] | None
+
+
+def name_settings(combinations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One name per combination; a sweep of a single point is called ``base``.
+
+    A combination has a configuration by step, None if the step is left out, or a tuple of configurations
+    where a step may come several times; all have the same steps in the same order.
+    """
+    parts: list[list[tuple[str, str]]] = [[] for _ in combinations]
+    absent: list[list[str]] = [[] for _ in combinations]
+    for stage in combinations[0] if combinations else ():
+        for place, configs in enumerate(_places([combination[stage] for combination in combinations])):
+            word = stage if place == 0 else f"{stage}{place + 1}"
+            own = _labels(word, [_dump(config) for config in configs])
+            several = any(config is not None for config in configs)
+            for config, name, missing, label in zip(configs, parts, absent, own, strict=True):
+                name += [(stage, one) for one in label]
+                missing += [f"{word}=none"] if config is None and several else []
+    labels = [[label for _, label in name] for name in parts]
+    if len(set(map(tuple, labels))) < len(set(map(tuple, parts))):
+        # a kind of two steps, such as the `llm` of a rewriter and of a filter, is named with its step
+        steps = Counter(label for _, label in set(itertools.chain.from_iterable(parts)))
+        labels = [
+            [f"{stage}={label}" if steps[label] > 1 and "=" not in label else label for stage, label in name]
+            for name in parts
+        ]
+    # a step that is left out is named only where nothing else distinguishes the setting
+    return [" ".join(name or missing[:1]) or ONLY for name, missing in zip(labels, absent, strict=True)]
+
+
+def short_names(stage: str, configs: Sequence[StageConfig]) -> list[str]:
+    """How the configurations of one step differ from each other; ``base`` for a single one."""
+    return [" ".join(label) or ONLY for label in _labels(stage, [_dump(config) for config in configs])]
+
+
+def _places(values: Sequence[Any]) -> list[tuple[StageConfig | None, ...]]:
+    """The first configuration of every combination, the second, and so on."""
+    tuples = [value if isinstance(value, tuple) else (value,) for value in values]
+    return list(itertools.zip_longest(*tuples)) or [(None,) * len(values)]
+
+
+def file_names(settings: Sequence[str]) -> dict[str, str]:
+    """For every setting the part of a file name that stands for it, no two the same.
+
+    Letters, digits and a few marks stay, ``/`` becomes ``-`` and what else there is ``_``. Where that takes
+    more than a slash or a blank from a name, or leaves two alike, a hash of the name follows.
+    """
+    plain = {setting: setting.replace("/", "-").replace(" ", "_") for setting in settings}
+    # some file systems take a and A for one
+    alike = Counter(name.casefold() for name in plain.values())
+    return {
+        setting: name if alike[name.casefold()] == 1 and _is_safe(name) else _with_hash(name, setting)
+        for setting, name in plain.items()
+    }
+
+
+def _is_safe(name: str) -> bool:
+    return not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
+
+
+def _with_hash(name: str, setting: str) -> str:
+    kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
+    return f"{kept}-{_hash(setting)[:12]}"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _dump(config: StageConfig | None) -> Dump:
+    return None if config is None else config.model_dump(mode="json")
+
+
+def _labels(stage: str, dumps: Sequence[Dump]) -> list[list[str]]:
+    kinds = [None if dump is None else dump.get("kind") for dump in dumps]
+    varying = {kind: _varying(dumps, kind) for kind in set(kinds)}
+    several = len(set(kinds)) > 1
+    routes = _routes(dumps)
+    labels: list[list[str]] = []
+    for dump, kind, inner in zip(dumps, kinds, routes, strict=True):
+        if dump is None:
+            labels.append([])
+            continue
+        shown = {
+            key: _UNSET.get(key, "none") if dump[key] is None else _value(dump[key], varying[kind][key])
+            for key in varying[kind]
+            if key != _ROUTES
+        }
+        named = [f"{kind}({inner})"] if inner else [str(kind)] if several and kind else []
+        labels.append(named + _fields(stage, dump, shown))
+    return labels
+
+
+def _routes(dumps: Sequence[Dump]) -> list[str]:
+    """The routes of each fusion in short, such as ``bm25+chroma``; '' where all of its kind have the same."""
+    out = [""] * len(dumps)
+    for kind in {dump.get("kind") for dump in dumps if dump is not None and _ROUTES in dump}:
+        rows = [i for i, dump in enumerate(dumps) if dump is not None and dump.get("kind") == kind]
+        routes = [dict(dumps[i] or {})[_ROUTES] for i in rows]
+        if all(one == routes[0] for one in routes):
+            continue
+        names: list[list[str]] = [[] for _ in rows]
+        for place in itertools.zip_longest(*routes):
+            for name, dump, label in zip(names, place, _labels("route", place), strict=True):
+                if dump is not None:
+                    kinds = [] if label and label[0].startswith(dump["kind"]) else [dump["kind"]]
+                    name.append(",".join([*kinds, *label]))
+        for i, name in zip(rows, names, strict=True):
+            out[i] = "+".join(name)
+    return out
+
+
+def _varying(dumps: Sequence[Dump], kind: Any) -> dict[str, list[Any]]:
+    """The fields in which the configurations of one kind differ, and the values of each."""
+    values: dict[str, dict[str, Any]] = {}
+    for dump in dumps:
+        if dump is not None and dump.get("kind") == kind:
+            for key, value in dump.items():
+                values.setdefault(key, {})[repr(value)] = value
+    return {key: list(found.values()) for key, found in values.items() if len(found) > 1}
+
+
+def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
+    """``shown`` maps the keys that vary to their values, shortened."""
+    out = []
+    varying = set(shown)
+    for first, second, short, always in _PAIRS:
+        if {first, second} & varying:
+            tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
+            out.append(f"{short}={dump[first]}{tail}")
+            varying = varying - {first, second}
+            if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
+                out.append(f"window={dump['tokens_per_chunk']}")
+    return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
+
+
+def _is_capped(dump: Mapping[str, Any]) -> bool:
+    """Whether a size in characters is more than its window of tokens can hold of most text."""
+    return bool(dump["chunk_size"] > _CHARACTERS_A_TOKEN * dump.get("tokens_per_chunk", math.inf))
+
+
+def _short(stage: str, key: str) -> str:
+    if key == "chunk":
+        return stage
+    return {"retrieve": "embed", "route": "model"}.get(stage, stage) if key == "model" else key
+
+
+def _value(value: Any, others: Sequence[Any]) -> str:
+    """A value in short: of a path as many of its last parts as distinguish it from the other values."""
+    if isinstance(value, Mapping) and "kind" in value:
+        alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
+        return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
+    if isinstance(value, Mapping) and "model" in value:
+        # an endpoint is named by its model
+        model = value["model"]
+        alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
+        return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+    taken = [_in_words(other) for other in others if repr(other) != repr(value)]
+    if (words := _in_words(value)) and words not in taken:
+        return words
+    depths = range(1, max(len(PurePosixPath(_text(other)).parts) for other in others) + 1)
+    for depth in depths:
+        short = _last_parts(value, depth)
+        if not any(_last_parts(other, depth) == short for other in others if _text(other) != _text(value)):
+            return short
+    # they differ only in white space, or in no part of a path
+    return f"{_on_one_line(_text(value))}~{_hash(_text(value))[:6]}"
+
+
+def _in_words(value: Any) -> str:
+    """A mapping of plain values as ``key=value,…``; '' for all else."""
+    if not isinstance(value, Mapping) or not all(_is_plain(one) for one in value.values()):
+        return ""
+    return ",".join(f"{key}={one}" for key, one in value.items())
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value reads well within a name: a number or a short word."""
+    return isinstance(value, int | float) or bool(isinstance(value, str) and _SHORT_WORD.fullmatch(value))
+
+
+def _difference(value: Mapping[str, Any], alike: Sequence[Mapping[str, Any]]) -> str:
+    """A short name for the differences of a section from others of its kind: short values, else a hash."""
+    keys = [key for key in value if len({repr(other.get(key)) for other in alike}) > 1]
+    if all(_is_plain(value[key]) or _SHORT_WORD.fullmatch(str(value[key])) for key in keys):
+        return f"({','.join(f'{key}={value[key]}' for key in keys)})"
+    return f"~{_hash(_text(value))[:6]}"
+
+
+def _last_parts(value: Any, count: int) -> str:
+    text = _text(value)
+    return _on_one_line("/".join(PurePosixPath(text).parts[-count:]) if "/" in text else text)
+
+
+def _on_one_line(text: str) -> str:
+    return "".join("_" if letter.isspace() else letter for letter in text.replace("embedded:", "")) or "none"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, int | float) for one in value):
+        return ",".join(repr(one).removesuffix(".0") for one in value)
+    if isinstance(value, list) and all(isinstance(one, str) and _SHORT_WORD.fullmatch(one) for one in value):
+        return "+".join(value)
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,252 @@
+"""Searched settings → judged, scored, taken apart: graded text is matched with the rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from harness.data.corpus import AnchorResult, LabelRow
+from harness.measures import Projection, Scorer, SpanQrels, parse_measure
+from harness.measures.ragged import Ints
+from harness.measures.units import TokenBoundaries
+from harness.models.tokenizer import ModelTokenizer
+from harness.report import LabelSensitivityRow, LossRow, SummaryRow
+from harness.running.config import BenchConfig, RelevanceConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.evaluate.label_sensitivity import label_sensitivity_rows
+from harness.running.evaluate.left_out import reasons
+from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
+from harness.running.evaluate.oracle import Oracle
+from harness.running.evaluate.scoring import ScoredSetting, score_setting
+from harness.running.evaluate.verdict import run_headline
+from harness.running.judging.pool import Judged, judge_pool
+from harness.running.search import Searched
+from harness.values.text.text_id import document_of
+from harness.values.types import Judgment, Query
+
+# No document has this id: file names hold no NUL.
+_LOST = "\0lost"
+# A label that says neither quote nor offsets, of a document that could not be read: one reading unit.
+_UNKNOWN_LENGTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """The results of searched settings: ``scored`` has one entry per setting, in order.
+
+    ``sensitivity`` are the means with labels drawn longer and shorter.
+    """
+
+    judged: Judged
+    queries: tuple[Query, ...]
+    clusters: Mapping[str, str]
+    scored: list[ScoredSetting]
+    losses: list[LossRow]
+    sensitivity: list[LabelSensitivityRow]
+
+
+def evaluate(
+    searched: Sequence[Searched],
+    corpus: Corpus,
+    config: BenchConfig,
+    context: Context,
+    show: Callable[[Sequence[SummaryRow]], None] | None = None,
+) -> Evaluated:
+    """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
+    judged = judge_pool(searched, corpus, config, context)
+    clusters = clusters_of(corpus.queries.queries, _of_documents(judged.judgments, corpus))
+    documents = {document.doc_id: document for document in corpus.texts}
+    scorers = Scorers(judged.judgments, corpus, config, context)
+    why = reasons(corpus.queries.queries, judged.judgments)
+    scored = []
+    for one in searched:
+        scored.append(score_setting(one, scorers.of(one), judged, documents, clusters, why, config, context))
+        if show is not None:
+            show(scored[-1].summary)
+    with context.timed("waterfall"):
+        losses = _losses(searched, scorers, judged.judgments, corpus, config)
+    with context.timed("label_sensitivity"):
+        drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
+    return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn)
+
+
+class Scorers:
+    """The scorer of every searched setting, on one set of judgments; settings with the same chunks share it.
+
+    A setting is scored on its own text, and on evidence that only other parsers have found.
+    """
+
+    def __init__(
+        self, judgments: Sequence[Judgment], corpus: Corpus, config: BenchConfig, context: Context
+    ) -> None:
+        self.queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
+        self._corpus = corpus
+        self._relevance = config.relevance
+        self._judgments = judgments
+        self._spans: dict[frozenset[str], SpanQrels] = {}
+        self._scorers: dict[tuple[object, ...], Scorer] = {}
+        texts = {document.doc_id: document.text for document in corpus.texts}
+
+        @cache
+        def boundaries(tokenizer: str) -> TokenBoundaries:
+            return cache(lambda doc_id: _boundaries(texts[doc_id], context.tokenizer(tokenizer)))
+
+        self._boundaries = boundaries
+
+    def of(self, searched: Searched) -> Scorer:
+        """The scorer of a setting, made when it is first asked for."""
+        setting = searched.setting
+        texts = self._corpus.texts_of.get(setting.name, frozenset())
+        key = texts, searched.chunking.key, setting.tokenizer
+        if key not in self._scorers:
+            self._scorers[key] = Scorer(
+                self.queries,
+                self._spans_of(setting.name, texts),
+                searched.chunking.chunks,
+                projection=projection_of(self._relevance),
+                unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
+                token_boundaries=self._boundaries(setting.tokenizer),
+                chunk_tokens=searched.chunking.tokens,
+            )
+        return self._scorers[key]
+
+    def _spans_of(self, setting: str, texts: frozenset[str]) -> SpanQrels:
+        """The judged spans of the texts that a setting searches."""
+        if texts not in self._spans:
+            own, elsewhere = judged_for(setting, self._judgments, self._corpus)
+            ids = tuple(query.query_id for query in self.queries)
+            self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
+        return self._spans[texts]
+
+
+def projection_of(relevance: RelevanceConfig) -> Projection:
+    """When a chunk covers a span, as a configuration says."""
+    return Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
+
+
+def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
+    """Where the tokens of a text begin, and where the last one ends."""
+    offsets = tokenizer.offsets([text])[0]
+    return np.array([start for start, _ in offsets] + [end for _, end in offsets[-1:]], dtype=np.int64)
+
+
+def headline_means(searched: Searched, scorer: Scorer, config: BenchConfig) -> dict[str, float | None]:
+    """The mean of the headline measure by stage, over all queries, as in the summary."""
+    means: dict[str, float | None] = {}
+    for stage, rankings in searched.rankings.items():
+        values = scorer.score(rankings, [run_headline(config)]).values
+        known = values[~np.isnan(values)]
+        means[stage] = float(known.mean()) if len(known) else None
+    return means
+
+
+def _losses(
+    searched: Sequence[Searched],
+    scorers: Scorers,
+    judgments: Sequence[Judgment],
+    corpus: Corpus,
+    config: BenchConfig,
+) -> list[LossRow]:
+    """The loss of each query at each part of the pipeline, for every setting, by the scorers of the scores.
+
+    Queries without relevant evidence have no rows. Evidence that only other parsers have found is lost by the
+    parser; labels that no text contains are in no score, so they are no part of 1 minus the score either.
+    """
+    if not any(query.answerable for query in scorers.queries):
+        return []
+    measure = loss_measure(config.measures, run_headline(config))
+    rows: list[LossRow] = []
+    oracles: dict[Scorer, Oracle] = {}
+    for one in searched:
+        scorer, found = scorers.of(one), None
+        if scorer not in oracles:
+            oracles[scorer] = Oracle(scorer, parse_measure(measure))
+        if corpus.texts_of:
+            found = SpanQrels.from_judgments(judged_for(one.setting.name, judgments, corpus)[0])
+        rows += loss_rows(
+            one.setting.name, scorer, loss_levels(one, scorer, found, measure, oracles[scorer]), measure
+        )
+    return rows
+
+
+def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Judgment]:
+    """The labels whose text is not in the documents as extracted, as spans of a document that does not exist.
+
+    These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
+    its quote, so that it has a place in the ideal.
+    """
+    found = {a.line for a in anchored.anchorings if a.accepted}
+    lost, at = [], 0
+    for row in labels:
+        if row.line in found:
+            continue
+        length = len(row.quote.strip()) or (row.end or 0) - (row.start or 0) or _UNKNOWN_LENGTH
+        lost.append(Judgment(row.query_id, _LOST, at, at + length, row.grade, row.evidence, row.source))
+        at += length + 1
+    return lost
+
+
+def queries_to_score(
+    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
+) -> tuple[Query, ...]:
+    """The queries, those that no text answers to the grade ``answerable_from`` marked as unanswerable."""
+    best: dict[str, int] = {}
+    for judgment in judgments:
+        best[judgment.query_id] = max(best.get(judgment.query_id, 0), judgment.grade or 0)
+    return tuple(
+        query
+        if best.get(query.query_id, 0) >= relevance.answerable_from
+        else replace(query, answerable=False)
+        for query in queries
+    )
+
+
+def judged_for(
+    setting: str, judgments: Sequence[Judgment], corpus: Corpus
+) -> tuple[Sequence[Judgment], list[Judgment]]:
+    """The judgments of the text that a setting searches, and those of evidence that is not in it.
+
+    The latter are where other parsers have found that evidence; with one parser there are none.
+    """
+    if not corpus.texts_of:
+        return judgments, []
+    texts = corpus.texts_of[setting]
+    own = [row for row in judgments if row.doc_id in texts]
+    there = {(row.query_id, row.evidence) for row in own}
+    return own, [
+        row for row in judgments if row.doc_id not in texts and (row.query_id, row.evidence) not in there
+    ]
+
+
+def _of_documents(judgments: Sequence[Judgment], corpus: Corpus) -> Sequence[Judgment]:
+    """The judgments by documents where their texts have ids of their own."""
+    if not corpus.texts_of:
+        return judgments
+    return [replace(row, doc_id=document_of(row.doc_id)) for row in judgments]
+
+
+def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
+    """The cluster of every query: that of the query file, else the document of its evidence.
+
+    Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
+    for a query without evidence.
+    """
+    weights: dict[str, dict[str, tuple[int, int]]] = {}
+    for judgment in judgments:
+        grade = judgment.grade or 0
+        if grade <= 0:
+            continue
+        by_document = weights.setdefault(judgment.query_id, {})
+        highest, characters = by_document.get(judgment.doc_id, (0, 0))
+        length = judgment.end - judgment.start
+        by_document[judgment.doc_id] = (max(highest, grade), characters + length)
+    found = {}
+    for query in queries:
+        own = weights.get(query.query_id, {})
+        document = min(own, key=lambda name: (-own[name][0], -own[name][1], name)) if own else ""
+        found[query.query_id] = query.cluster or document
+    return found

@@ -1,0 +1,206 @@
+"""The levels of the loss waterfall of a setting, in units of the measure that settings are compared by.
+
+That is one of text read, ``ndcg_evidence`` or ``ndcg_text``. The ideal of NDCG@k of chunks is made of the
+chunking's own chunks, so it is blind to what the chunking lost; where it is the headline, losses are in units
+of a measure of text read, and say so. What the best order of chunks falls short of 1 is what the chunking
+costs, evidence cut apart or padded with other text.
+
+The best order of chunks under overlaps, copies and a budget is a hard problem. Greed comes near, and the
+level is the best order *known*: greed's own, or any that was achieved or is the best of fewer chunks. So no
+level is below a later one, and what the chunking costs may be overstated: by no more than the level is below
+its ``bound``, which no order can exceed (``oracle_bound``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from harness.comparison.waterfall import Level, Waterfall, waterfall
+from harness.measures import (
+    Measure,
+    Scorer,
+    SpanQrels,
+    across_chunkings,
+    evidence_ndcg,
+    headline,
+    parse_measure,
+    text_ndcg,
+)
+from harness.measures.ragged import Bools, Floats
+from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
+from harness.running.evaluate.oracle import Best, Oracle, Orders
+from harness.running.evaluate.segments import Paying
+from harness.running.search import Searched
+from harness.steps.search import FilterResult
+from harness.values.types import Ranking
+
+BUDGET = 10_000
+# Not the name of a step: the chunks that a filter leaves.
+_LEFT = "\0left"
+
+
+def loss_rows(setting: str, scorer: Scorer, levels: Sequence[Level], measure: str) -> Iterator[LossRow]:
+    """The losses of a setting, query by query, each part in its place on the way."""
+    split = {query.query_id: query.split for query in scorer.queries}
+    place = {query_id: row for row, query_id in enumerate(scorer.query_ids)}
+    falls: dict[tuple[str, str], tuple[Waterfall, int]] = {}
+    for route in ("", *dict.fromkeys(level.step for level in levels if is_route(level.step))):
+        way = [level for level in levels if _stands_in(level, route)]
+        fall = waterfall(scorer.query_ids, way)
+        falls |= {(level.step, level.part): (fall, at) for at, level in enumerate(way)}
+    for row, query_id in enumerate(fall.query_ids):
+        for level in levels:
+            fall, at = falls[level.step, level.part]
+            loss, left = float(fall.losses[row, at]), float(fall.left[row, at])
+            bound = None if level.bound is None else max(left, float(level.bound[place[query_id]]))
+            yield LossRow(
+                setting, query_id, split[query_id], measure, level.step, level.part, loss, left, bound
+            )
+
+
+def _stands_in(level: Level, route: str) -> bool:
+    """Whether a level is on the way to the final score ('') or to that of a route."""
+    if level.part in (PARSER, CHUNKING, FILTER):
+        return True
+    return level.step == route if route else not is_route(level.step)
+
+
+def loss_measure(measures: Sequence[str], compared_by: str) -> str:
+    """The unit of the losses: the measure ``compared_by`` if it is one of text read, else the first such.
+
+    ``ndcg_text`` to a budget of ``BUDGET`` if there is none.
+    """
+    if across_chunkings(compared_by):
+        return compared_by
+    fit = [name for name in measures if across_chunkings(name)]
+    return headline(fit, chunkings_differ=True) if fit else f"ndcg_text@{BUDGET}"
+
+
+def loss_levels(
+    searched: Searched,
+    scorer: Scorer,
+    found: SpanQrels | None = None,
+    measure: str = f"ndcg_text@{BUDGET}",
+    oracle: Oracle | None = None,
+) -> list[Level]:
+    """The score that each query of a setting can still reach after each part of the pipeline.
+
+    ``scorer`` is that of the setting's scores: it knows all evidence that they count, that which only the
+    texts of other parsers hold included; ``found`` is the evidence in the text of the setting (None: only one
+    parser, and no level for it). The unit is ``measure``, one of text read. The steps are those of
+    ``searched.rankings`` in their order. The first except for routes of a fusion, and each route, has a level
+    for the best order of what it found and one for its own order; every later step has one, which may rise. A
+    filter that restricts the whole search has one before them. The last level is the reported score. NaN for
+    queries without relevant evidence. What cutting costs has no level where another pipeline cut the
+    documents: it is part of what was not found. ``oracle`` is one of the scorer and the measure that has been
+    asked before.
+    """
+    unit = parse_measure(measure)
+    oracle, reached = oracle or Oracle(scorer, unit), _Reached(scorer, unit)
+    achieved = {step: reached.by(rankings) for step, rankings in searched.rankings.items()}
+    steps = [step for step in achieved if not is_route(step)]
+    finders = [step for step in achieved if is_route(step) or step == steps[0]]
+    ranked = {step: _order_of(searched.rankings[step]) for step in finders}
+    restricted = {one.query_id: one.documents for one in restricting(searched, steps[0])}
+    if restricted:
+        ranked[_LEFT] = _left_by(restricted, scorer.chunks.chunk_ids)
+    every, within = oracle.best(), {step: oracle.best(orders) for step, orders in ranked.items()}
+    best = {step: reached.best(within[step], achieved[step]) for step in finders}
+    for step in steps[1:]:
+        # an order of what was found, by whichever step, says what was possible
+        same = _finds_no_more(scorer, _order_of(searched.rankings[step]), ranked[steps[0]])
+        best[steps[0]] = np.where(same, np.fmax(best[steps[0]], achieved[step]), best[steps[0]])
+    known = [*best.values(), *achieved.values()]
+    if restricted:
+        known.append(reached.best(within[_LEFT], *known))
+    levels = []
+    if found is not None:
+        levels.append(Level("parse", PARSER, reached.parsed(found, np.isnan(known[0]))))
+    if not searched.chunking.returned_only:
+        levels.append(Level("chunk", CHUNKING, reached.best(every, *known), bound=reached.bound(every)))
+    if restricted:
+        levels.append(Level(FILTER, FILTER, known[-1], bound=reached.bound(within[_LEFT])))
+    for step, scores in achieved.items():
+        if step in finders:
+            levels += [
+                Level(step, CANDIDATES, best[step], bound=reached.bound(within[step])),
+                Level(step, ORDER, scores),
+            ]
+        else:
+            levels.append(Level(step, CHANGE, scores, may_rise=True))
+    return levels
+
+
+def restricting(searched: Searched, step: str) -> list[FilterResult]:
+    """The results of a filter that restricts the whole search, by query; empty if there is none."""
+    return [one for one in searched.filtered.get(step, ()) if one.mode == "restrict"]
+
+
+def _left_by(restricted: Mapping[str, frozenset[str] | None], chunk_ids: Sequence[str]) -> Orders:
+    """The chunks that a filter leaves to each query."""
+    by_document: dict[str, list[str]] = {}
+    for chunk_id in chunk_ids:
+        by_document.setdefault(chunk_id.rpartition(":")[0], []).append(chunk_id)
+    return {
+        query_id: [
+            chunk_id
+            for document, own in by_document.items()
+            if documents is None or document in documents
+            for chunk_id in own
+        ]
+        for query_id, documents in restricted.items()
+    }
+
+
+def _order_of(rankings: Iterable[Ranking]) -> Orders:
+    return {ranking.query_id: list(ranking.chunk_ids) for ranking in rankings}
+
+
+def _finds_no_more(scorer: Scorer, later: Orders, found: Orders) -> Bools:
+    """Mask [Q] of the queries for which a later step ranks only chunks that were found before it."""
+    ids = scorer.query_ids
+    return np.array([set(later.get(q, ())) <= set(found.get(q, ())) for q in ids], dtype=np.bool_)
+
+
+class _Reached:
+    """What the queries of a scorer reach by one measure of text read, [Q] each."""
+
+    def __init__(self, scorer: Scorer, unit: Measure) -> None:
+        self._scorer, self._unit = scorer, unit
+        self._ideal = _ideal(scorer, unit)
+
+    def by(self, rankings: Sequence[Ranking]) -> Floats:
+        """The scores of rankings; NaN without relevant evidence."""
+        scores = self._scorer.score(rankings, [self._unit])
+        return np.where(scores.has_relevant, scores.values[:, 0], np.nan)
+
+    def best(self, best: Best, *others: Floats) -> Floats:
+        """The better of two greedy orders, or of others: an achieved score was possible."""
+        # fmax: NaN stands for the same queries in all of them
+        return reduce(np.fmax, [self.by(best.by_rate), self.by(best.by_gain), *others])
+
+    def bound(self, best: Best) -> Floats:
+        """What no order exceeds."""
+        ideal = self._ideal
+        return np.minimum(np.divide(best.most, ideal, out=np.zeros(len(ideal)), where=ideal > 0), 1.0)
+
+    def parsed(self, found: SpanQrels, undefined: Bools) -> Floats:
+        """The ideal of the evidence that was found over that of all evidence; NaN if ``undefined``."""
+        part, share = self._scorer.against(found), np.ones(len(self._ideal))
+        counts = [
+            np.bincount(one.spans.query[one.spans.grade > 0], minlength=len(share))
+            for one in (self._scorer, part)
+        ]
+        np.divide(_ideal(part, self._unit), self._ideal, out=share, where=counts[0] > counts[1])
+        return np.where(undefined, np.nan, share)
+
+
+def _ideal(scorer: Scorer, unit: Measure) -> Floats:
+    """What the best reading of the scorer's evidence earns, [Q], whatever the chunks."""
+    paying, trail = Paying.of(unit), scorer.unread(unit)
+    if paying.found:
+        return evidence_ndcg.ideal_gain(trail, paying.budget, paying.enough, paying.L)
+    return text_ndcg.ideal_gain(trail, paying.budget, paying.L)

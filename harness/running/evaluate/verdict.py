@@ -1,0 +1,100 @@
+"""The verdict on a run that has just been scored, from the same values that its files will hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from harness.comparison import (
+    ScoreMatrix,
+    from_scores,
+    sentences_of,
+    verdict_json,
+    warning_lines,
+)
+from harness.comparison.findings import (
+    Scores,
+    chunkings_of,
+    filter_notes,
+    left_out_notes,
+    options_of,
+    same_ranking_notes,
+    sensitivity_of,
+    tokens_of,
+    verdict_of,
+)
+from harness.comparison.verdict import LABELS
+from harness.measures import headline, less_is_better
+from harness.report import FilterRow, LabelSensitivityRow, PriceRow
+from harness.running.config import BenchConfig, Setting
+from harness.values.errors import HarnessError
+from harness.values.types import QueryScore, ResultWarning
+
+
+def run_headline(config: BenchConfig) -> str:
+    """The measure that the settings of a configuration are compared by."""
+    return headline(config.measures, len(set(setting_chunkings(config.settings).values())) > 1)
+
+
+def setting_chunkings(settings: Iterable[Setting]) -> dict[str, str]:
+    """How each setting cuts documents."""
+    return chunkings_of(setting.model_dump(mode="json") for setting in settings)
+
+
+def run_verdict(
+    per_query: Iterable[QueryScore],
+    splits: Mapping[str, str],
+    clusters: Mapping[str, str],
+    prices: Sequence[PriceRow],
+    documents: Iterable[str],
+    drawn: Sequence[LabelSensitivityRow],
+    config: BenchConfig,
+    filtered: Sequence[FilterRow] = (),
+    left_out: Mapping[str, int] | None = None,
+    warnings: Sequence[ResultWarning] = (),
+) -> dict[str, Any]:
+    """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
+
+    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found,
+    ``left_out`` how many queries have no value, by reason, and ``warnings`` are those of the run.
+    """
+    by_measure: dict[str, list[QueryScore]] = {}
+    for row in per_query:
+        by_measure.setdefault(row.measure, []).append(row)
+    names = {("", setting.name): setting.name for setting in config.settings}
+    scores = Scores(
+        matrices_of(by_measure, splits, clusters),
+        setting_chunkings(config.settings),
+        frozenset(documents),
+        tokens_of({"": [asdict(row) for row in prices]}, names),
+        sensitivity_of({"": drawn}, names),
+        options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
+        left_out_notes([left_out or {}])
+        + filter_notes({"": filtered}, names)
+        + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
+        warnings=tuple(warnings),
+    )
+    try:
+        verdict = verdict_of(scores)
+    except HarnessError as error:
+        kept = [one for one in warnings if one.bears_on(scores.headline)]
+        return {
+            "measure": scores.headline,
+            "decision": None,
+            "why": str(error),
+            "warnings": [asdict(one) for one in kept],
+            "sentences": (str(error), *(f"{LABELS['warning']}: {text}" for text in warning_lines(kept))),
+        }
+    return {**verdict_json(verdict), "sentences": sentences_of(verdict)}
+
+
+def matrices_of(
+    by_measure: Mapping[str, Sequence[QueryScore]], splits: Mapping[str, str], clusters: Mapping[str, str]
+) -> dict[str, ScoreMatrix]:
+    """The last stages by every measure that is not a cost."""
+    return {
+        measure: from_scores(rows, measure, splits, clusters=clusters)
+        for measure, rows in by_measure.items()
+        if not less_is_better(measure)
+    }

@@ -1,0 +1,179 @@
+"""Warnings before anything is scored: measures that look for text which rankings or the pool lack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.measures import FAMILIES, across_parsers, parse_measure, rank_cutoff, reading_depth, trusted_for
+from harness.running.config import BenchConfig, parsers_of
+from harness.running.context import Context
+from harness.running.judging.judges import pool_judge_config
+from harness.running.search import RETRIEVE, Searched
+
+
+def _deepest_cutoff(config: BenchConfig) -> int:
+    """The lowest rank that a measure looks at; 0 if none has a cutoff in ranks."""
+    return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
+
+
+def _deeper_than(rank: int, config: BenchConfig) -> list[str]:
+    """The measures that look below a rank."""
+    return [name for name in config.measures if (rank_cutoff(name) or 0) > rank]
+
+
+def warn_of_measures(config: BenchConfig, context: Context) -> None:
+    """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
+    _warn_of_parsers(config, context)
+    _warn_of_shallow_rankings(config, context)
+    _warn_of_pool(config, context)
+
+
+def _warn_of_shallow_rankings(config: BenchConfig, context: Context) -> None:
+    """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
+    deepest = _deepest_cutoff(config)
+    depths = [
+        setting.retrieve.top_k if setting.retrieve.top_chars is None else None for setting in config.settings
+    ]
+    shallow = [depth for depth in depths if depth is not None and depth < deepest]
+    if shallow:
+        context.warn(
+            "depth",
+            f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
+            f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
+            _deeper_than(min(shallow), config),
+            [one.name for one, depth in zip(config.settings, depths, strict=True) if depth in shallow],
+        )
+    scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
+    flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
+    if flat:
+        context.warn(
+            "depth",
+            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no "
+            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}.",
+            _deeper_than(min(flat) - 1, config),
+            [one.name for one in config.settings if any(step.top_n in flat for step in one.rerank)],
+        )
+
+
+def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
+    """Where parsers are compared, say which measures do not compare them."""
+    parsers = parsers_of(config.settings)
+    if len(parsers) < 2:
+        return
+    fit = [name for name in config.measures if across_parsers(name)]
+    blind = [name for name in config.measures if trusted_for(name) and name not in fit]
+    if not fit:
+        context.warn(
+            "parsers",
+            f"no measure compares parsers ({', '.join(parsers)}). Add ndcg_evidence@5000 to measures.",
+        )
+    if blind:
+        context.reporter.note(
+            f"{', '.join(blind)}: use these only to compare settings of the same parser; they depend on the "
+            "length of the extracted text, or on how it was cut."
+        )
+
+
+def _warn_of_pool(config: BenchConfig, context: Context) -> None:
+    """Say where the pool leaves text unjudged that is scored, or judges text that overlaps."""
+    judge = pool_judge_config(config)
+    if judge is None:
+        return
+    deepest = _deepest_cutoff(config)
+    if judge.pool.depth < deepest:
+        context.warn(
+            "judge",
+            f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
+            f"at {deepest}; chunks in between may be unjudged and then gain nothing.",
+            _deeper_than(judge.pool.depth, config),
+        )
+    if (
+        judge.pool.unit == "chunk"
+        and len({repr((setting.chunk, setting.read)) for setting in config.settings}) > 1
+    ):
+        context.warn(
+            "judge",
+            "several chunkings are judged chunk by chunk: their spans overlap, so a small chunk can earn the "
+            "grade of a large one around it. To compare chunkings use relevance.pool: {unit: passage}.",
+        )
+
+
+def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
+    """The text of every whole ranking [Q], in ``characters`` or ``tokens``; what overlaps is read twice."""
+    chunks = searched.chunking.chunks
+    lengths = searched.chunking.tokens.tolist() if unit == "tokens" else [len(c.text) for c in chunks]
+    length = {chunk.chunk_id: one for chunk, one in zip(chunks, lengths, strict=True)}
+    # a reranker reorders: every stage of a setting ranks the same text
+    rankings = searched.rankings[RETRIEVE]
+    return np.array([sum(length[i] for i in ranking.chunk_ids) for ranking in rankings], dtype=np.int64)
+
+
+def warn_of_unfilled_budgets(
+    searched: Sequence[Searched], config: BenchConfig, context: Context, remedy: str = ""
+) -> None:
+    """Warn of rankings that end before the budget of a measure: text beyond is lost to depth alone.
+
+    ``remedy`` says what to do about it, by default in the configuration of a benchmark; with one, the depth
+    of the search is not known. Documents that hold less text than the budget cannot fill it, nor can a
+    retriever that finds no more, such as BM25 where no word matches: they are not warned of.
+    """
+    for name in text_budgets(config.measures):
+        measure = parse_measure(name)
+        unit, budget = FAMILIES[measure.family].reads, measure.cutoff or 0
+        short: dict[str, str] = {}
+        least = budget
+        for one in searched:
+            read = text_ranked(one, unit)
+            ends = (read < budget) & _cut_by_depth(one, bool(remedy))
+            if ends.any():
+                extent = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
+                short[one.setting.name] = f"{one.setting.name} ({extent})"
+                least = min(least, int(read[ends].min()))
+        if short:
+            context.warn(
+                "depth",
+                f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
+                "Text beyond that is lost to the depth of the search. "
+                + (
+                    remedy
+                    or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."
+                ),
+                [one for one in config.measures if _reads_more(one, least, unit)],
+                short,
+            )
+
+
+def _reads_more(measure: str, length: int, unit: str) -> bool:
+    """Whether a measure reads more text than this, in a unit."""
+    depth = reading_depth(measure)
+    return depth is not None and depth.unit == unit and (depth.amount or 0) > length
+
+
+def _cut_by_depth(searched: Searched, unknown: bool) -> NDArray[np.bool_]:
+    """Mask [Q] of the queries whose search reached its full depth and left chunks out.
+
+    Where the depth that was asked for is ``unknown``, all that left chunks out.
+    """
+    by_chunks = searched.over_chunks or searched
+    ranks = np.array([len(ranking.chunk_ids) for ranking in by_chunks.rankings[RETRIEVE]])
+    left: NDArray[np.bool_] = ranks < len(by_chunks.chunking.chunks)
+    asked = searched.setting.retrieve
+    if unknown:
+        return left
+    if asked.top_chars is None:
+        return left & (ranks >= asked.top_k)
+    return left & (text_ranked(by_chunks, "characters") >= asked.top_chars)
+
+
+def text_budgets(measures: Sequence[str]) -> list[str]:
+    """Of the measures that read so much text, the one with the largest budget in each unit."""
+    deepest: dict[str, tuple[int, str]] = {}
+    for name in measures:
+        measure = parse_measure(name)
+        family = FAMILIES[measure.family]
+        if family.across_chunkings and measure.cutoff is not None:
+            deepest[family.reads] = max(deepest.get(family.reads, (0, "")), (measure.cutoff, name))
+    return [name for _, name in deepest.values()]

@@ -1,0 +1,260 @@
+"""Hits of other pipelines as searched settings: one per file, scored by the same measures as our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from harness.data.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
+from harness.data.corpus.table import suggestion
+from harness.report import HitRow, Results, counted
+from harness.running.bench.inputs import file_hashes
+from harness.running.bench.save import keep_results
+from harness.running.config import BenchConfig, Setting
+from harness.running.context import Context
+from harness.running.corpus import Corpus, load_corpus
+from harness.running.evaluate.evaluating import evaluate
+from harness.running.evaluate.tables import results_of
+from harness.running.evaluate.warnings import warn_of_unfilled_budgets
+from harness.running.hits.returned import OtherText, returned
+from harness.running.judging.label_warnings import warn_of_labels
+from harness.steps.chunk import ChunkerConfig
+from harness.steps.chunk.sizes import Cuts, Documents, Vectors
+from harness.steps.search import RetrieverConfig
+from harness.values.errors import ConfigError, CorpusError
+from harness.values.progress import Reporter
+from harness.values.text.characters import snippet
+from harness.values.text.tokenizer import Tokenizer
+from harness.values.types import Query
+
+_SHOWN = 3
+_WAYS = {
+    "offsets": "by offsets",
+    "page": "as whole pages",
+    "exact": "verbatim",
+    "whitespace_free": "except for white space",
+    "fuzzy": "by likeness",
+}
+
+
+class ReturnedChunksConfig(ChunkerConfig):
+    """Chunks that another pipeline cut, in a way that is not known."""
+
+    kind: Literal["returned"] = "returned"
+    file: Path
+
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+        """Raise ConfigError: how the other pipeline cuts is not known."""
+        raise ConfigError(f"{self.file}: how these chunks were cut is not known, so no others can be cut.")
+
+
+class ReturnedConfig(RetrieverConfig):
+    """Rankings that another pipeline returned."""
+
+    kind: Literal["returned"] = "returned"
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HitOptions:
+    """How hits are placed: the least likeness (0 to 100), and whether hits in other documents count."""
+
+    threshold: float = 90.0
+    keep_other_documents: bool = False
+
+
+def hit_setting(name: str, file: Path, parser: ParserConfig | None = None) -> Setting:
+    """The setting that a file of hits is scored as; ``parser`` reads the documents, by default pypdf."""
+    return Setting(
+        name=name,
+        parse=parser or PypdfConfig(),
+        chunk=ReturnedChunksConfig(file=file),
+        retrieve=ReturnedConfig(file=file),
+    )
+
+
+def score_hits(
+    config: BenchConfig,
+    options: HitOptions,
+    reporter: Reporter,
+    finish: Callable[[Path], None] | None = None,
+) -> tuple[Results, Path]:
+    """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
+
+    The settings are those of ``hit_setting``; people's labels grade. A ranking keeps every hit at its rank:
+    one that is in no document is unjudged text there. A chunk-level ideal needs chunks that were not returned
+    too. They are unknown, so evidence that no returned chunk covers counts as a chunk of its own.
+    """
+    context = Context.at(config.cache, reporter)
+    with context, context.timed("total"):
+        # before the documents, which may take long
+        files = [read_hits(_file_of(setting)) for setting in config.settings]
+        config = _with_depths(config, files)
+        corpus = load_corpus(config, context)
+        _refuse_unknown_queries(files, corpus.queries.queries)
+        warn_of_labels(corpus, config, context)
+        placed = _placed(files, corpus, options, context)
+        other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
+        hashes = file_hashes(file.path for file in files)
+        corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
+        searched = []
+        for setting, file, rankings in zip(config.settings, files, placed, strict=True):
+            warn_of_hit_file(setting.name, file, corpus.queries.queries, context)
+            report_places(setting.name, rankings, context)
+            searched.append(returned(setting, rankings, other_text, corpus, config, context))
+        remedy = "Write more ranks of each query."
+        warn_of_unfilled_budgets(searched, config, context, remedy)
+        evaluated = evaluate(searched, corpus, config, context)
+    texts = {document.doc_id: document.text for document in corpus.documents}
+    rows = [
+        row
+        for setting, rankings in zip(config.settings, placed, strict=True)
+        for row in _rows(setting.name, rankings, texts)
+    ]
+    results = results_of(evaluated, searched, corpus, config, context, rows)
+    return results, keep_results(results, config, finish)
+
+
+def _file_of(setting: Setting) -> Path:
+    assert isinstance(setting.retrieve, ReturnedConfig)  # made by hit_setting
+    return setting.retrieve.file
+
+
+def _with_depths(config: BenchConfig, files: Sequence[HitFile]) -> BenchConfig:
+    """The configuration that says how deep the rankings of every file go."""
+    depths = [max(map(len, file.rows.values())) for file in files]
+    settings = tuple(
+        setting.model_copy(update={"retrieve": setting.retrieve.model_copy(update={"top_k": depth})})
+        for setting, depth in zip(config.settings, depths, strict=True)
+    )
+    return config.model_copy(update={"settings": settings})
+
+
+def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) -> None:
+    known = {query.query_id for query in queries}
+    for file in files:
+        for query_id, rows in file.rows.items():
+            if query_id not in known:
+                first = min(rows, key=lambda row: row.line)
+                raise CorpusError(
+                    f"{first.where}: unknown query {query_id!r}{suggestion(query_id, known)}. Correct the "
+                    "id, or add the query to --queries."
+                )
+
+
+def _placed(
+    files: Sequence[HitFile], corpus: Corpus, options: HitOptions, context: Context
+) -> list[list[list[PlacedHit]]]:
+    """The placed hits by file and query; the texts of all files are sought in one go."""
+    rankings = [rows for file in files for rows in file.rows.values()]
+    documents = {document.doc_id: document for document in corpus.documents}
+    skipped = [item.doc_id for item in corpus.skipped]
+    with context.timed("place"):
+        placed = iter(
+            place_hits(rankings, documents, options.threshold, skipped, options.keep_other_documents)
+        )
+        return [[next(placed) for _ in file.rows] for file in files]
+
+
+def _rows(
+    setting: str, rankings: Sequence[Sequence[PlacedHit]], texts: Mapping[str, str]
+) -> Iterator[HitRow]:
+    for hit in (hit for hits in rankings for hit in hits):
+        place = hit.place
+        yield HitRow(
+            setting=setting,
+            line=hit.row.line,
+            query_id=hit.row.query_id,
+            rank=hit.row.rank or 0,
+            document=place.doc_id if place else "",
+            start=place.start if place else None,
+            end=place.end if place else None,
+            method=place.method if place else "",
+            score=hit.best,
+            copies=hit.copies,
+            repeats=hit.repeats,
+            other_page=hit.other_page,
+            figures_differ=hit.figures_differ,
+            text=hit.row.text or (texts[place.doc_id][place.start : place.end] if place else ""),
+        )
+
+
+def warn_of_hit_file(name: str, file: HitFile, queries: Sequence[Query], context: Context) -> None:
+    """Warn of queries without hits and of odd scores."""
+    silent = [query.query_id for query in queries if query.query_id not in file.rows]
+    if silent:
+        more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
+        context.warn(
+            "hits",
+            f"{name}: {len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
+            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count.",
+            settings=[name],
+        )
+    if file.rising:
+        context.warn(
+            "hits",
+            f"{name}: scores rise from row to row in every query, as distances do, but the highest score is "
+            "taken as the best. If less is better, write a column rank instead.",
+            settings=[name],
+        )
+    if not file.scores_kept:
+        context.reporter.note(
+            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
+            "are ignored, so answerability by score is not reported."
+        )
+
+
+def report_places(name: str, rankings: Sequence[Sequence[PlacedHit]], context: Context) -> None:
+    """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
+    hits = [hit for ranking in rankings for hit in ranking]
+    ways = [hit.place.method for hit in hits if hit.place is not None]
+    how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
+    context.reporter.note(
+        f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}."
+    )
+    for is_warning, has, what in _ODD:
+        some = [hit for hit in hits if has(hit)]
+        if some:
+            more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
+            shown = "; ".join(map(_line, some[:_SHOWN]))
+            text = f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more})."
+            if is_warning:
+                context.warn("hits", text, settings=[name])
+            else:
+                context.reporter.note(text)
+
+
+# Odd properties of hits: whether to warn, which hits have it, and what it means for them.
+_ODD: tuple[tuple[bool, Callable[[PlacedHit], bool], str], ...] = (
+    (
+        True,
+        lambda hit: hit.place is None,
+        "not found in the documents; each keeps its rank as unjudged text",
+    ),
+    (True, lambda hit: hit.repeats, "returned twice for one query; the second earns nothing"),
+    (
+        True,
+        lambda hit: hit.other_page,
+        "found, but not on the page of the row; the text decides (do pages count from 1?)",
+    ),
+    (
+        True,
+        lambda hit: hit.figures_differ,
+        "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
+    ),
+    (
+        False,
+        lambda hit: hit.copies > 1,
+        "in several places of the searched text; the first was used, or the next one for the next such "
+        "hit. Give start and end, page or document to distinguish them",
+    ),
+)
+
+
+def _line(hit: PlacedHit) -> str:
+    where = f"line {hit.row.line}"
+    if hit.place is not None:
+        return where
+    return f"{where}, {hit.best:.0f} % similar at best: {snippet(hit.row.text, 60)!r}"

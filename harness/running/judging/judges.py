@@ -1,0 +1,91 @@
+"""The judge that a configuration names, with its dependencies: a ledger, or a model of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.judge import KINDS, LlmConfig, PoolJudge, PoolJudgeConfig
+from harness.judge.examples import Example, candidates_of
+from harness.judge.threshold import same_model_warning
+from harness.judge.tools import JudgeTools
+from harness.models import EMBEDDED, resolve
+from harness.models.encoder import EmbedConfig
+from harness.running.config import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.passes import score_for_all, vectors
+from harness.steps.search.rerank import CrossEncoderConfig, LateInteractionConfig
+from harness.steps.search.rerank.local_model import LocalModelConfig
+from harness.store.ledger import Ledger
+from harness.values.errors import ConfigError
+from harness.values.kinds import kind_of
+
+
+def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
+    """The judge's configuration, or None if people have judged."""
+    judge = config.relevance.judge
+    return judge if isinstance(judge, PoolJudgeConfig) else None
+
+
+def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
+    """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
+    tools = JudgeTools(
+        ledger,
+        people_graded=lambda: people_graded(corpus),
+        vectors=lambda model, texts: vectors(texts, EmbedConfig(model=model), context),
+        scores=lambda model, pairs: score_for_all([(_reranker(model), pairs)], context)[0].scores,
+    )
+    return KINDS.make(config)(tools)
+
+
+def people_graded(corpus: Corpus) -> tuple[Example, ...]:
+    """People's grades for train queries, to be shown to a judge."""
+    documents = {document.doc_id: document for document in corpus.documents}
+    return candidates_of(corpus.labels, corpus.queries.queries, documents)
+
+
+def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
+    """The language models that judge; raises ConfigError if another judge is configured."""
+    judge = pool_judge_config(config)
+    if judge is not None and judge.asked:
+        return judge.asked
+    kind = kind_of(config.relevance.judge)
+    raise ConfigError(
+        f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
+        "docs/judge.md describes it."
+    )
+
+
+def warn_of_same_model(config: BenchConfig, context: Context) -> None:
+    """Warn if the judge is also a ranker: by its name, or, where it runs here, by its weights."""
+    judge = pool_judge_config(config)
+    if judge is None:
+        return
+    rankers = sorted(
+        {
+            name
+            for setting in config.settings
+            for name in (
+                *(encoder.model_name for encoder in setting.retrieve.encoders()),
+                *(reranker.model_name for reranker in setting.rerank),
+            )
+        }
+    )
+    warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
+    if judge.runs_here:
+        # the weights behind an endpoint or the user's own code are not available
+        weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
+        warnings.append(same_model_warning(judge.runs_here, rankers, weights))
+    for warning in filter(None, warnings):
+        context.warn("judge", warning)
+
+
+def _models_here(config: BenchConfig) -> Iterator[str]:
+    """The rankers whose weights are on this machine."""
+    for setting in config.settings:
+        yield from (one.model_name for one in setting.retrieve.encoders() if one.runs_here)
+        yield from (one.model_name for one in setting.rerank if isinstance(one, LocalModelConfig))
+
+
+def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
+    return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)

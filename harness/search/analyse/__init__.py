@@ -1,4 +1,0 @@
-"""Text → the terms that lexical retrieval matches, by analysers with a name."""
-
-from harness.search.analyse.analyser import ANALYSER_TEXT, Analyser, AnalyserName, StopWords
-from harness.search.analyse.synonyms import Synonyms

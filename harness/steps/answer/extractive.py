@@ -1,0 +1,104 @@
+"""A baseline without a language model: the sentences of the passages that are most like the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.models.computing import ComputingConfig
+from harness.models.encoder import EmbedConfig, EncoderConfig
+from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
+from harness.values.text.sentences import sentence_spans
+
+REFUSAL = "I cannot answer this from the passages."
+
+
+class ExtractiveConfig(ComputingConfig, AnswerConfig):
+    """The sentences most like the question, word for word: a baseline, never a fallback for another kind."""
+
+    kind: Literal["extractive"] = "extractive"
+    model: str = Field(
+        "embedded:all-MiniLM-L6-v2", description="The bi-encoder that compares sentences with the question."
+    )
+    sentences: int = Field(1, ge=1, description="How many sentences make the answer, in the order read.")
+    refuse_below: float | None = Field(
+        None,
+        ge=-1,
+        le=1,
+        description="Where the best sentence has a lower cosine with the question, the answer is that the "
+        "passages do not say; null: always answer.",
+    )
+
+    @property
+    def encoder(self) -> EmbedConfig:
+        """The encoder of questions and sentences."""
+        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+
+    @property
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """That encoder."""
+        return (self.encoder,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    passage: int
+    text: str
+
+
+class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
+    """Chooses by cosine; of equal ones, the first that was read. Each sentence cites its passage."""
+
+    @property
+    def name(self) -> str:
+        """The kind and the model."""
+        return f"extractive by {self.config.model}"
+
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
+        """The best sentences of every question's passages."""
+        sentences = [list(_sentences(one.passages)) for one in asked]
+        texts = dict.fromkeys([one.question for one in asked])
+        texts |= dict.fromkeys(sentence.text for own in sentences for sentence in own)
+        if not texts:
+            return []
+        vectors = _unit(tools.vectors(list(texts), self.config.encoder))
+        row = {text: i for i, text in enumerate(texts)}
+        return [
+            self._reply(own, vectors[[row[part.text] for part in own]] @ vectors[row[one.question]])
+            for one, own in zip(asked, sentences, strict=True)
+        ]
+
+    def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> Reply:
+        if not sentences:
+            return Reply(None, "the passages hold no sentence")
+        best = np.argsort(-likeness, kind="stable")[: self.config.sentences]
+        limit = self.config.refuse_below
+        if limit is not None and float(likeness[best[0]]) < limit:
+            return Reply(REFUSAL)
+        chosen = [sentences[i] for i in sorted(best.tolist())]
+        return Reply(
+            " ".join(one.text for one in chosen),
+            cited=tuple(dict.fromkeys(one.passage for one in chosen)),
+        )
+
+
+def _sentences(passages: Sequence[str]) -> Iterator[_Sentence]:
+    """Every different sentence once, where it is read first."""
+    seen: set[str] = set()
+    for place, passage in enumerate(passages):
+        for start, end in sentence_spans(passage):
+            text = " ".join(passage[start:end].split())
+            if text not in seen:
+                seen.add(text)
+                yield _Sentence(place, text)
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
+    found: NDArray[np.float32] = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return found

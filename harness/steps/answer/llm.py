@@ -1,0 +1,108 @@
+"""A language model answers from the passages that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from harness.models.llm import text_of
+from harness.models.llm.prompt import Prompt, read_prompt
+from harness.models.llm.step import LlmStepConfig, Request
+from harness.steps.answer.citations import read_citations, without_citations
+from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
+from harness.values.types import LlmAnswer
+
+FOLDER = Path(__file__).parent / "prompts"
+
+
+class AnswerPrompt(Prompt):
+    """A prompt file of an answerer, which shows ``{{ query }}`` and ``{{ passages }}``."""
+
+    cites: bool = Field(
+        False, description="Whether it asks for citations such as [1]; only then are they read."
+    )
+
+
+class LlmAnswerConfig(LlmStepConfig, AnswerConfig):
+    """A language model answers from the passages; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    model: str | None = Field(
+        None, min_length=1, description="The model in place of `endpoint.model`; a list is a sweep."
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="In place of `endpoint.temperature`; a list is a sweep."
+    )
+    prompt: AnswerPrompt = Field(
+        "cited",
+        validate_default=True,
+        description="`cited`, `cited_zh` (with citations such as [1]), `plain`, `plain_zh` (without), or the "
+        "path of your own file: it ends in `.yaml`, has `{{ query }}` and `{{ passages }}`, and says "
+        "`cites: true` where it asks for citations.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_model(cls, fields: Any) -> Any:
+        """The endpoint need not name a model where ``model`` does."""
+        endpoint = fields.get("endpoint") if isinstance(fields, dict) else None
+        if isinstance(endpoint, dict) and "model" not in endpoint and fields.get("model") is not None:
+            return {**fields, "endpoint": {**endpoint, "model": fields["model"]}}
+        return fields
+
+    @classmethod
+    def load(cls, name: str) -> AnswerPrompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        return read_prompt(name, FOLDER, AnswerPrompt, "an answer", ("query", "passages"), ("count",))
+
+    @property
+    def asked(self) -> LlmAnswerConfig:
+        """The same with ``model`` and ``temperature`` where the endpoint has them."""
+        own = {"model": self.model, "temperature": self.temperature}
+        update = {key: value for key, value in own.items() if value is not None}
+        endpoint = self.endpoint.model_copy(update=update)
+        return self.model_copy(update={"endpoint": endpoint, "model": None, "temperature": None})
+
+    @property
+    def asked_model(self) -> str:
+        """The name of the model that answers."""
+        return self.model or self.endpoint.model
+
+
+class LlmAnswerer(Answerer[LlmAnswerConfig]):
+    """Asks once a question and set of passages; an unusable answer counts as none, with the reason."""
+
+    asks = True
+
+    @property
+    def name(self) -> str:
+        """The model and the prompt."""
+        return f"{self.config.prompt.name} by {self.config.asked_model}"
+
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
+        """The model's words about every question."""
+        prompt = self.config.prompt
+        about = [(one.question, one.passages) for one in asked]
+        answers = tools.answers(Request(self.config.asked, prompt.form, about, prompt.name, "answer"))
+        return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
+
+
+def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> Reply:
+    text = text_of(answer)
+    reason = "" if text is not None else answer.reason or "no_words"
+    if text is not None and prompt.cites and not without_citations(text):
+        text, reason = None, "only_citations"
+    found = read_citations(text or "", len(given.passages)) if prompt.cites else None
+    return Reply(
+        text=text,
+        reason=reason,
+        cited=found.cited if found else (),
+        bad_citations=found.bad if found else 0,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        price=answer.price,
+        seconds=answer.seconds,
+    )

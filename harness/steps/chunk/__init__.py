@@ -1,0 +1,90 @@
+"""Document → chunks, by source offsets: ``chunk.text`` is the slices of ``chunk.spans`` joined, always."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from harness.steps.chunk.health import (
+    HEALTH_VERSION,
+    examine,
+    text_lengths,
+    token_lengths,
+)
+from harness.steps.chunk.langchain import LangchainConfig
+from harness.steps.chunk.markdown import MarkdownConfig
+from harness.steps.chunk.outline import OUTLINE_VERSION, Outline
+from harness.steps.chunk.page import PageConfig
+from harness.steps.chunk.python import PythonChunkerConfig
+from harness.steps.chunk.recursive import RecursiveConfig
+from harness.steps.chunk.recursive_token import RecursiveTokenConfig
+from harness.steps.chunk.rows import RowsConfig
+from harness.steps.chunk.semantic import SemanticConfig
+from harness.steps.chunk.sentence import SentenceConfig
+from harness.steps.chunk.sizes import ChunkerConfig, Vectors
+from harness.steps.chunk.token import TokenConfig
+from harness.values.errors import ConfigError
+from harness.values.kinds import Kinds
+from harness.values.text.spans import tidy
+from harness.values.text.tokenizer import Tokenizer
+from harness.values.types import Chunk, Document
+
+CHUNKER_VERSION = 1
+"""Raised whenever the same configuration may give other chunks than before; part of every cache key."""
+
+KINDS: Kinds[ChunkerConfig] = Kinds.of_configs(
+    "chunk",
+    RecursiveTokenConfig,
+    RecursiveConfig,
+    TokenConfig,
+    SentenceConfig,
+    MarkdownConfig,
+    PageConfig,
+    PythonChunkerConfig,
+    RowsConfig,
+    SemanticConfig,
+    LangchainConfig,
+)
+
+
+def chunk_documents(
+    documents: Sequence[Document],
+    config: ChunkerConfig,
+    tokenizer: Tokenizer | None = None,
+    vectors: Vectors | None = None,
+) -> list[Chunk]:
+    """Split documents into chunks, in document order and by offset; chunks of whitespace alone are left out.
+
+    ``tokenizer`` is the embedding model's; it may be None for a configuration whose ``reads_model_tokens`` is
+    false, and so may ``vectors`` for one whose ``embed`` is None. Raises ConfigError if one is missing or
+    where the windows asked for are longer than it reads.
+    """
+    chunks = []
+    for document, spans in zip(documents, config.split(documents, tokenizer, vectors), strict=True):
+        kept = tidy(document.text, spans, config.strip)
+        before = config.shown_before(document, kept)
+        chunks += [Chunk.of(document, *span, shown) for span, shown in zip(kept, before, strict=True)]
+    return chunks
+
+
+def chunker_fingerprint(config: ChunkerConfig, tokenizer: Tokenizer | None = None, encoder: str = "") -> str:
+    """A stable JSON text of all that decides the chunks of a document: for cache keys.
+
+    The tokenizer enters by name and special tokens, and only where the chunks depend on it, so that models
+    share all other chunks. ``encoder`` is the fingerprint of the model that ``config.embed`` names.
+    """
+    if config.reads_model_tokens and tokenizer is None:
+        raise ConfigError(f"chunk: kind {config.kind} needs the tokenizer of the embedding model.")
+    reader = tokenizer if config.reads_model_tokens else None
+    facts: dict[str, Any] = {
+        "version": CHUNKER_VERSION,
+        "config": config.model_dump(mode="json"),
+        "tokenizer": {"name": reader.name, "special": reader.special} if reader else None,
+    }
+    facts |= config.versions
+    if config.libraries:
+        facts["libraries"] = config.libraries
+    if config.embed is not None:
+        facts["embed"] = encoder
+    return json.dumps(facts, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,110 @@
+"""Chunk lengths for the model that reads them, how many it would truncate, and what chunk borders cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.steps.chunk.outline import Outline
+from harness.values.text.tokenizer import Tokenizer, token_counts
+from harness.values.types import Chunk
+
+Ints = NDArray[np.int64]
+
+HEALTH_VERSION = 1
+"""Raised whenever the same chunks may be described otherwise than before; part of cache keys."""
+
+BINS = (0, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096)
+"""Where each bin of the histogram begins, in tokens; the last one is open."""
+
+SHORT = 32
+
+
+def token_lengths(chunks: Sequence[Chunk], tokenizer: Tokenizer) -> NDArray[np.int32]:
+    """The length of each chunk in tokens, special tokens included, measured in one batched call."""
+    return text_lengths([chunk.text for chunk in chunks], tokenizer)
+
+
+def text_lengths(texts: Sequence[str], tokenizer: Tokenizer) -> NDArray[np.int32]:
+    """The length of each text in tokens, special tokens included, measured in one batched call."""
+    return np.asarray(token_counts(tokenizer, texts), dtype=np.int32) + np.int32(tokenizer.special)
+
+
+def examine(
+    chunks: Sequence[Chunk],
+    lengths: NDArray[np.int32],
+    outlines: Mapping[str, Outline],
+    window: int,
+) -> dict[str, Any]:
+    """The columns of chunks.csv for all chunks of a chunking, less the setting; empty if there are none.
+
+    ``lengths`` are those of ``token_lengths``, ``outlines`` the outline of every document by its id,
+    ``window`` the encoder's (0: unknown).
+    """
+    if not chunks:
+        return {}
+    low, middle, high = (int(q) for q in np.percentile(lengths, [5, 50, 95]))
+    cut_ends, tables_cut, covered, twice = 0, 0, 0, 0
+    for doc_id, (ends, spans) in _by_document(chunks).items():
+        outline = outlines[doc_id]
+        cut_ends += _inside(ends, outline.sentences)
+        tables_cut += _not_whole(outline.tables, spans)
+        once, more = _coverage(spans)
+        covered, twice = covered + once, twice + more
+    read = np.minimum(lengths, window) if window else lengths
+    counts = np.bincount(np.searchsorted(BINS, lengths, side="right") - 1, minlength=len(BINS))
+    return {
+        "chunks": len(chunks),
+        "tokens_mean": float(lengths.mean()),
+        "tokens_p5": low,
+        "tokens_p50": middle,
+        "tokens_p95": high,
+        "tokens_max": int(lengths.max()),
+        "share_under_32": float((lengths < SHORT).mean()),
+        "share_overlong": float((lengths > window).mean()) if window else None,
+        "share_cut_mid_sentence": cut_ends / len(chunks),
+        "tables_cut": tables_cut,
+        "share_covered_twice": twice / covered if covered else 0.0,
+        "index_tokens": int(read.sum()),
+        "histogram": " ".join(map(str, counts.tolist())),
+    }
+
+
+def _by_document(chunks: Sequence[Chunk]) -> dict[str, tuple[Ints, Ints]]:
+    """For every document where its chunks end, [N], and all spans that they show, [M, 2] by start."""
+    own: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        own.setdefault(chunk.doc_id, []).append(chunk)
+    return {
+        doc_id: (
+            np.array([chunk.end for chunk in its], dtype=np.int64),
+            np.array(sorted(span for chunk in its for span in chunk.spans), dtype=np.int64),
+        )
+        for doc_id, its in own.items()
+    }
+
+
+def _inside(places: Ints, spans: Ints) -> int:
+    """How many places lie inside a span, at neither end."""
+    after = np.searchsorted(spans[:, 1], places, side="right")
+    starts = np.append(spans[:, 0], np.iinfo(np.int64).max)
+    return int(np.count_nonzero(starts[after] < places))
+
+
+def _not_whole(wanted: Ints, spans: Ints) -> int:
+    """How many of the wanted ranges are whole in no span; spans are sorted by start."""
+    furthest = np.append(np.maximum.accumulate(spans[:, 1]), -1)
+    last = np.searchsorted(spans[:, 0], wanted[:, 0], side="right") - 1
+    return int(np.count_nonzero(furthest[last] < wanted[:, 1]))
+
+
+def _coverage(spans: Ints) -> tuple[int, int]:
+    """How many characters are in any span, and in more than one."""
+    edges = np.concatenate([spans[:, 0], spans[:, 1]])
+    steps = np.repeat([1, -1], len(spans))
+    order = np.argsort(edges, kind="stable")
+    lengths, depth = np.diff(edges[order]), np.cumsum(steps[order])[:-1]
+    return int(lengths[depth > 0].sum()), int(lengths[depth > 1].sum())

@@ -1,0 +1,232 @@
+"""Any splitter of langchain-text-splitters, as it is deployed; its chunks by exact offsets, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizeUnit, Vectors, measure_in
+from harness.values.errors import ConfigError, CorpusError
+from harness.values.text.spans import Span
+from harness.values.text.tokenizer import Tokenizer
+from harness.values.types import Document
+
+# Their overlap is in tokens, however lengths are counted.
+_IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}
+# What finds sentences or tokens for a class, and so decides its chunks too.
+_USED_BY = {
+    "KonlpyTextSplitter": ("konlpy",),
+    "NLTKTextSplitter": ("nltk",),
+    "SpacyTextSplitter": ("spacy",),
+    "TokenTextSplitter": ("tiktoken",),
+    "SentenceTransformersTokenTextSplitter": ("sentence-transformers", "transformers"),
+}
+_SHOWN = 40
+
+
+class LangchainConfig(ChunkerConfig):
+    """A splitter class of langchain-text-splitters, by its name and arguments.
+
+    Where it alters the text, so that chunks have no exact offsets, the run ends and names the place.
+    """
+
+    kind: Literal["langchain"] = "langchain"
+    splitter: str = Field(
+        "RecursiveCharacterTextSplitter",
+        pattern=r"^[A-Za-z]\w*$",
+        description="The name of the class, such as `MarkdownTextSplitter`, `LatexTextSplitter`, "
+        "`NLTKTextSplitter` or `SpacyTextSplitter`; its own dependencies must be installed.",
+    )
+    language: str | None = Field(
+        None,
+        description="For `RecursiveCharacterTextSplitter`: a programming or markup language whose separators "
+        "it takes, such as `python`, `html` or `latex`.",
+    )
+    arguments: dict[str, Any] = Field(
+        {},
+        description="Keyword arguments of the class, such as `{chunk_size: 1000, chunk_overlap: 100}`; a "
+        "list of mappings is a sweep.",
+    )
+    unit: SizeUnit = Field(
+        "characters",
+        description="What `chunk_size` and `chunk_overlap` count (`length_function`): `characters`, tokens "
+        "of the embedding model (`model`), or of a tiktoken encoding (`cl100k_base`, `o200k_base`).",
+    )
+
+    @model_validator(mode="after")
+    def _language_has_a_splitter(self) -> LangchainConfig:
+        if self.language is not None and self.splitter != "RecursiveCharacterTextSplitter":
+            raise ValueError("language belongs to RecursiveCharacterTextSplitter; omit it or splitter")
+        return self
+
+    @property
+    def reads_model_tokens(self) -> bool:
+        """Whether the chunks depend on the tokenizer of the embedding model."""
+        return self.unit == "model"
+
+    @property
+    def libraries(self) -> dict[str, str]:
+        """The versions of the library and of what the class needs besides, where that is installed."""
+        found = {"langchain-text-splitters": version("langchain-text-splitters")}
+        for name in _USED_BY.get(self.splitter, ()):
+            with suppress(PackageNotFoundError):
+                found[name] = version(name)
+        return found
+
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+        """The chunks of each document; raises CorpusError for one whose text the splitter alters."""
+        measure = lru_cache(maxsize=1 << 16)(measure_in(self.unit, tokenizer).text)
+        splitter = _splitter(self, measure if self.unit != "characters" else len)
+        return [_split(splitter, document, self) for document in documents]
+
+
+def _splitter(config: LangchainConfig, length: Callable[[str], int]) -> Any:
+    import langchain_text_splitters
+
+    names = sorted(
+        name
+        for name in langchain_text_splitters.__all__
+        if name.endswith("Splitter") and name not in ("TextSplitter", "RecursiveJsonSplitter")
+    )
+    if config.splitter not in names:
+        raise ConfigError(
+            f"chunk: splitter {config.splitter}: langchain-text-splitters has no such splitter of text. "
+            f"It has {', '.join(names)}."
+        )
+    arguments = dict(config.arguments)
+    if config.unit != "characters":
+        arguments["length_function"] = length
+    try:
+        made = getattr(langchain_text_splitters, config.splitter)
+        return (
+            made(**arguments) if config.language is None else made.from_language(config.language, **arguments)
+        )
+    except Exception as error:  # any error of the class about its arguments or missing packages
+        raise ConfigError(
+            f"chunk: splitter {config.splitter} cannot be made with {config.arguments!r}"
+            f"{'' if config.language is None else f' for language {config.language}'}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _split(splitter: Any, document: Document, config: LangchainConfig) -> list[Span]:
+    try:
+        pieces = [getattr(piece, "page_content", piece) for piece in splitter.split_text(document.text)]
+    except Exception as error:
+        raise CorpusError(
+            f"{document.doc_id}: splitter {config.splitter} failed on it: {type(error).__name__}: {error}"
+        ) from error
+    try:
+        return places_of(pieces, document.text, _overlap(splitter, config), _left_out(splitter, config))
+    except AlteredError as altered:
+        raise CorpusError(
+            f"{document.doc_id}: splitter {config.splitter} gives no chunks with exact offsets: {altered}. "
+            "Arguments such as separator or chunk_overlap: 0 may keep it from that (docs/chunking.md); the "
+            "kinds of chunkers of our own always cut by offsets."
+        ) from None
+
+
+def _overlap(splitter: Any, config: LangchainConfig) -> int | None:
+    """The most characters that neighbours may share, None if that is not known."""
+    overlap = int(getattr(splitter, "_chunk_overlap", 0))
+    in_characters = config.unit == "characters" and config.splitter not in _IN_TOKENS
+    return overlap if in_characters or not overlap else None
+
+
+def _left_out(splitter: Any, config: LangchainConfig) -> str:
+    """A regular expression of the separators that the splitter does not keep; '' where it keeps them."""
+    if getattr(splitter, "_keep_separator", True):
+        return ""
+    separators = getattr(splitter, "_separators", None) or [getattr(splitter, "_separator", "")]
+    given = [one for one in separators if isinstance(one, str) and one]
+    if getattr(splitter, "_is_separator_regex", False):
+        return "|".join(f"(?:{one})" for one in given)
+    return "|".join(re.escape(one) for one in given)
+
+
+class AlteredError(ValueError):
+    """Pieces are not the text of the document, or may be in several places; says where."""
+
+
+def places_of(pieces: Sequence[str], text: str, overlap: int | None, left_out: str = "") -> list[Span]:
+    """The half-open range of every piece; pieces are in text order and cover all of it except blanks.
+
+    Neighbours share at most ``overlap`` characters (None: unknown). ``left_out`` is a regular expression of
+    what may be between pieces besides blanks. Pieces of blanks alone are not looked for. Raises AlteredError.
+    """
+    between = re.compile(rf"(?:\s|{left_out})*" if left_out else r"\s*")
+    sought = [piece for piece in pieces if piece.strip()]
+    # for each piece its possible starts, each with the starts of the piece before that agree with it
+    layers: list[dict[int, list[int]]] = []
+    ends = {0: 0}
+    for number, piece in enumerate(sought):
+        layer: dict[int, list[int]] = {}
+        for start, end in ends.items():
+            low = start if overlap is None else max(start, end - overlap)
+            for place in _matches(piece, text, low if layers else 0, _past(between, text, end)):
+                if place + len(piece) >= end:
+                    layer.setdefault(place, []).append(start)
+        if not layer:
+            raise _altered(number, piece, text, between, max(ends.values()))
+        layers.append(layer)
+        ends = {start: start + len(piece) for start in layer}
+    last = [start for start, end in ends.items() if _past(between, text, end) == len(text)]
+    if (sought and not last) or (not sought and text.strip()):
+        at = _past(between, text, max(ends.values()))
+        raise AlteredError(f"it left out the text from character {at} on: {_shown(text[at:])}")
+    return _only(sought, layers, last)
+
+
+def _only(sought: Sequence[str], layers: Sequence[dict[int, list[int]]], last: Sequence[int]) -> list[Span]:
+    """The only place of every piece that leads to one of the ``last`` places."""
+    found: list[Span] = []
+    possible = sorted(last)
+    for number in range(len(layers) - 1, -1, -1):
+        piece, layer = sought[number], layers[number]
+        if len(possible) > 1:
+            raise AlteredError(
+                f"its piece {number + 1}, {_shown(piece)}, may begin at character {possible[0]} or "
+                f"{possible[1]}, since the text repeats there"
+            )
+        found.append((possible[0], possible[0] + len(piece)))
+        possible = sorted({before for start in possible for before in layer[start]})
+    return found[::-1]
+
+
+def _past(between: re.Pattern[str], text: str, end: int) -> int:
+    """The end of the blanks, and of what else may be left out, after ``end``."""
+    found = between.match(text, end)
+    return found.end() if found else end
+
+
+def _matches(piece: str, text: str, low: int, high: int) -> list[int]:
+    """All places from ``low`` to ``high`` at which the piece is."""
+    found = []
+    at = text.find(piece, low, high + len(piece))
+    while at >= 0:
+        found.append(at)
+        at = text.find(piece, at + 1, high + len(piece))
+    return found
+
+
+def _altered(number: int, piece: str, text: str, between: re.Pattern[str], end: int) -> AlteredError:
+    """Say at which character a piece first differs from the text."""
+    at = _past(between, text, end)
+    skipped = len(piece) - len(piece.lstrip())
+    same = 0
+    while skipped + same < len(piece) and text[at + same : at + same + 1] == piece[skipped + same]:
+        same += 1
+    return AlteredError(
+        f"its piece {number + 1} has {_shown(piece[skipped + same :])} where the document has "
+        f"{_shown(text[at + same :])} (character {at + same})"
+    )
+
+
+def _shown(text: str) -> str:
+    return repr(text[:_SHOWN] + ("…" if len(text) > _SHOWN else "")) if text else "nothing"

@@ -1,0 +1,149 @@
+"""Breaks where neighbouring sentences differ most in meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from harness.models.computing import ComputingConfig
+from harness.models.encoder import EmbedConfig
+from harness.steps.chunk.sentence import SentenceConfig, short_sentences
+from harness.steps.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in, smaller_than
+from harness.values.errors import ConfigError
+from harness.values.text.spans import Span
+from harness.values.text.tokenizer import Tokenizer
+
+Floats = NDArray[np.float64]
+
+
+class SemanticConfig(SizedConfig, ComputingConfig):
+    """Runs of similar sentences: a chunk ends where the next sentence differs most from the last."""
+
+    versions = SentenceConfig.versions
+
+    kind: Literal["semantic"] = "semantic"
+    model: str = Field(
+        "embedded:all-MiniLM-L6-v2",
+        description="The bi-encoder that compares sentences: hub id, local folder, or "
+        "`embedded:all-MiniLM-L6-v2` (needs no network).",
+    )
+    percentile: float = Field(
+        90,
+        ge=0,
+        lt=100,
+        description="A chunk ends where two neighbours differ more than this percentage of all "
+        "neighbours in their document.",
+    )
+    min_size: Annotated[int, smaller_than("chunk_size")] = Field(
+        200,
+        ge=0,
+        description="A shorter chunk is joined with a neighbour, in `unit`; less than `chunk_size`.",
+    )
+    neighbours: int = Field(
+        1,
+        ge=0,
+        description="How many sentences on both sides a sentence is embedded with, so that short ones are "
+        "not compared alone.",
+    )
+
+    @property
+    def embed(self) -> EmbedConfig:
+        """The bi-encoder."""
+        return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
+
+    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+        """The runs of sentences of each document; raises ConfigError without ``vectors``."""
+        if vectors is None:
+            raise ConfigError(
+                "chunk: kind semantic embeds sentences, and no model that embeds is available here."
+            )
+        measure = measure_in(self.unit, tokenizer)
+        cut = [short_sentences(document.text, self.chunk_size, measure) for document in documents]
+        texts = [
+            list(_windows(document.text, sentences, self.neighbours))
+            for document, (sentences, _) in zip(documents, cut, strict=True)
+        ]
+        found = vectors([text for own in texts for text in own], self.embed)
+        spans, first = [], 0
+        for document, (sentences, sizes), own in zip(documents, cut, texts, strict=True):
+            apart = distances(found[first : first + len(own)])
+            first += len(own)
+            room = _Room(document.text, sentences, sizes, measure)
+            cuts = [0, *breaks(apart, room, self), len(sentences)]
+            spans.append([(sentences[a][0], sentences[b - 1][1]) for a, b in pairwise(cuts) if a < b])
+        return spans
+
+
+def distances(vectors: NDArray[np.float32]) -> Floats:
+    """The cosine distance of each vector [N, D] to the next one: [N - 1]."""
+    exact = vectors.astype(np.float64)
+    length = np.linalg.norm(exact, axis=1, keepdims=True) if len(exact) else exact
+    unit = np.divide(exact, length, out=np.zeros_like(exact), where=length > 0)
+    apart: Floats = 1.0 - (unit[:-1] * unit[1:]).sum(axis=1)
+    return apart
+
+
+class _Room:
+    """How long a run of sentences is, in the unit: its sentences and the gaps between them."""
+
+    def __init__(self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: Measure) -> None:
+        gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])
+        self._gaps = [0, *gaps]
+        self._ends = np.concatenate([[0], np.cumsum(np.add(sizes, self._gaps) if sentences else [])])
+
+    def of(self, first: int, last: int) -> int:
+        """The length of the sentences ``first`` to ``last``, the latter left out."""
+        return int(self._ends[last] - self._ends[first]) - self._gaps[first]
+
+
+def breaks(apart: Floats, room: _Room, config: SemanticConfig) -> list[int]:
+    """The numbers of the sentences that begin a chunk, except for the first, from the distances between them.
+
+    Breaks above the percentile come first; the weakest of them go where a chunk would be too short; then
+    what is too long is cut where its sentences differ most.
+    """
+    if not len(apart):
+        return []
+    limit = np.percentile(apart, config.percentile)
+    cuts = [0, *(np.flatnonzero(apart > limit) + 1).tolist(), len(apart) + 1]
+    for cut in sorted(cuts[1:-1], key=lambda i: float(apart[i - 1])):
+        at = cuts.index(cut)
+        before, after = cuts[at - 1], cuts[at + 1]
+        short = min(room.of(before, cut), room.of(cut, after)) < config.min_size
+        if short and room.of(before, after) <= config.chunk_size:
+            cuts.pop(at)
+    found: list[int] = []
+    for first, last in pairwise(cuts):
+        found += [first] if first else []
+        found += _fitting(apart, room, first, last, config)
+    return found
+
+
+def _fitting(apart: Floats, room: _Room, first: int, last: int, config: SemanticConfig) -> list[int]:
+    """Where to cut a run that is too long: at the largest distance that leaves no part too short."""
+    found: list[int] = []
+    waiting = [(first, last)]
+    while waiting:
+        first, last = waiting.pop()
+        if last - first < 2 or room.of(first, last) <= config.chunk_size:
+            continue
+        inner = range(first + 1, last)
+        long = [i for i in inner if min(room.of(first, i), room.of(i, last)) >= config.min_size]
+        cut = max(long or inner, key=lambda i: (float(apart[i - 1]), -i))
+        found.append(cut)
+        waiting += [(first, cut), (cut, last)]
+    return sorted(found)
+
+
+def _windows(text: str, sentences: Sequence[Span], neighbours: int) -> list[str]:
+    """Each sentence with its neighbours, as it is embedded."""
+    last = len(sentences) - 1
+    return [
+        text[sentences[max(0, i - neighbours)][0] : sentences[min(last, i + neighbours)][1]]
+        for i in range(len(sentences))
+    ]

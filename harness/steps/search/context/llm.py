@@ -1,0 +1,79 @@
+"""Before every chunk a line that a language model writes about it, given its document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from harness.models.llm import text_of
+from harness.models.llm.prompt import Prompt, read_prompt
+from harness.models.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
+from harness.steps.search.sources import Sources
+from harness.values.types import Chunk
+
+FOLDER = Path(__file__).parent / "prompts"
+_GAP = "\n[…]\n"
+_FAILING = FailurePolicy(
+    "chunks have no usable context", ("context", "leave_out"), "are indexed without", "index them without"
+)
+
+
+class LlmContextConfig(LlmStepConfig, ContextConfig):
+    """A language model says what each chunk is about; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    prompt: Prompt = Field(
+        "situate",
+        validate_default=True,
+        description="`situate`, `situate_zh`, or the path of your own file: it ends in `.yaml` and has "
+        "`{{ passages }}`, which are an excerpt of the document and the chunk.",
+    )
+    beginning: int = Field(
+        1000, ge=0, description="Characters of the beginning of the document that the model reads."
+    )
+    window: int = Field(
+        4000, ge=0, description="Characters on each side of the chunk that the model reads besides."
+    )
+    longest: int = Field(500, ge=1, description="A longer answer ends after so many characters.")
+    on_failure: Literal["fail", "leave_out"] = Field(
+        "fail",
+        description="A chunk without a usable answer ends the run, or is indexed without such a line "
+        "(`leave_out`), and the run lists them.",
+    )
+
+    @classmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        return read_prompt(name, FOLDER, Prompt, "a context", ("passages",))
+
+
+class LlmContext(Contextualizer[LlmContextConfig]):
+    """Contextual retrieval (Anthropic, 2024), with a bounded part of the document in place of all of it."""
+
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+        """The line of each chunk; raises LlmError if one has none and that is a failure."""
+        c = self.config
+        about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
+        answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
+        texts = [text_of(answer) for answer in answers]
+        failed = [
+            f"{chunk.chunk_id} ({answer.reason or 'no words'})"
+            for chunk, answer, text in zip(chunks, answers, texts, strict=True)
+            if text is None
+        ]
+        if failed:
+            _FAILING.report(c, c.on_failure == "leave_out", failed, len(chunks), sources.reporter)
+        return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
+
+    def _excerpt(self, chunk: Chunk, sources: Sources) -> str:
+        """The beginning of the document and the text around the chunk, with the chunk itself."""
+        c, text = self.config, sources.document(chunk.doc_id).text
+        start, end = max(0, chunk.start - c.window), min(len(text), chunk.end + c.window)
+        if start <= c.beginning:
+            return text[:end] + (_GAP if end < len(text) else "")
+        begins = text[: c.beginning] + _GAP if c.beginning else _GAP
+        return begins + text[start:end] + (_GAP if end < len(text) else "")

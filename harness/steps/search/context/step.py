@@ -1,0 +1,57 @@
+"""The interface of contexts: text that is indexed around a chunk but not read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from harness.steps.search.sources import Sources
+from harness.values.kinds import StageConfig, Step
+from harness.values.types import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class ContextText:
+    """The text indexed before and after a chunk, with its separators."""
+
+    before: str = ""
+    after: str = ""
+
+    def __call__(self, text: str) -> str:
+        """The text with its context."""
+        return self.before + text + self.after
+
+
+class ContextConfig(StageConfig):
+    """Base of the configurations of contexts."""
+
+    kind: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it reads, besides the documents."""
+        return ()
+
+
+Configured = TypeVar("Configured", bound=ContextConfig)
+
+
+class Contextualizer(Step[Configured]):
+    """Chunks → the text indexed around each. It does not depend on the queries, and changes no chunk."""
+
+    @abstractmethod
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[ContextText]:
+        """The text around each chunk, in their order; an empty ``ContextText`` where there is none."""
+
+
+def line(text: str) -> ContextText:
+    """A line of its own before the chunk; nothing for an empty text."""
+    return ContextText(f"{text}\n") if text else ContextText()
+
+
+def nested(outer: Sequence[ContextText], inner: Sequence[ContextText]) -> list[ContextText]:
+    """One context around another, chunk by chunk."""
+    return [ContextText(o.before + i.before, i.after + o.after) for o, i in zip(outer, inner, strict=True)]

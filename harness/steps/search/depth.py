@@ -1,0 +1,58 @@
+"""The depth of a ranking: a number of chunks, or as many as hold a given length of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.steps.search.step import Passages, RetrieverConfig
+from harness.values.types import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """``top_k`` chunks, or, with ``top_chars``, the best chunks up to the one that fills so many characters.
+
+    Chunkings are searched equally deep when they are searched for the same amount of text: 50 chunks of 180
+    characters hold less than a budget of 10,000, and what lies beyond is lost to depth, not to the retriever.
+    ``lengths`` [N] are in characters.
+    """
+
+    top_k: int
+    top_chars: int | None
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, config: RetrieverConfig, passages: Passages) -> Depth:
+        """The depth that a configuration asks for among these passages."""
+        return cls(config.top_k, config.top_chars, np.array(passages.lengths, dtype=np.int64))
+
+    @property
+    def usual(self) -> int:
+        """About how many chunks a ranking has: as many of mean length as are wanted, 1 at least."""
+        if self.top_chars is None:
+            return max(1, min(self.top_k, len(self.lengths)))
+        mean = max(1.0, float(self.lengths.mean()))
+        return max(1, min(len(self.lengths), int(np.ceil(self.top_chars / mean))))
+
+    def __call__(self, scores: NDArray[np.float32]) -> int:
+        """How many of the chunks with these scores [N] are wanted."""
+        if self.top_chars is None:
+            return min(self.top_k, len(scores))
+        return self.of_ranked(self.lengths[np.argsort(-scores, kind="stable")])
+
+    def of_ranked(self, lengths: NDArray[np.int64]) -> int:
+        """How many chunks of a ranking are wanted, given their lengths [n] in rank order."""
+        if self.top_chars is None:
+            return min(self.top_k, len(lengths))
+        return min(int(np.searchsorted(np.cumsum(lengths), self.top_chars)) + 1, len(lengths))
+
+
+def cut(ranking: Ranking, config: RetrieverConfig, length: Mapping[str, int]) -> Ranking:
+    """The beginning of a ranking, as deep as ``config`` asks for; ``length`` has characters by chunk id."""
+    lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
+    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
+    return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])

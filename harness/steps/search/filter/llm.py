@@ -1,0 +1,158 @@
+"""A language model says which values of the table a question is about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from harness.models.llm import Malformed, TextForm, json_in, text_of
+from harness.models.llm.prompt import SLOT, Prompt, read_prompt
+from harness.models.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.steps.search.filter.names import Names
+from harness.steps.search.filter.step import Filter, Named, TableValues
+from harness.steps.search.filter.years import years_in
+from harness.steps.search.query_steps import FilterConfig, FilterResult
+from harness.steps.search.step import Identity
+from harness.steps.search.tools import Tools
+from harness.values.errors import ConfigError
+from harness.values.types import LlmCall, Query
+
+FOLDER = Path(__file__).parent / "prompts"
+_FAILING = FailurePolicy(
+    "queries have no usable filter",
+    ("filter", "unfiltered"),
+    "are searched in all documents",
+    "search them in all documents",
+)
+
+
+class LlmFilterConfig(LlmStepConfig, FilterConfig):
+    """A language model reads every question; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    prompt: Prompt = Field(
+        "fields",
+        validate_default=True,
+        description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
+        "`{{ fields }}` and `{{ query }}`.",
+    )
+    most_values: int = Field(
+        300,
+        ge=1,
+        description="A column with more values stops the run, because all of them are in every prompt.",
+    )
+    on_failure: Literal["fail", "unfiltered"] = Field(
+        "fail",
+        description="A question without a usable answer stops the run, or is searched in all "
+        "documents (`unfiltered`); the run lists them.",
+    )
+
+    @classmethod
+    def load(cls, name: str) -> Prompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        return read_prompt(name, FOLDER, Prompt, "a filter", ("fields", "query"))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsForm(TextForm):
+    """A prompt that is answered with a JSON object: values by column."""
+
+    columns: tuple[str, ...] = ()
+
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
+        """Malformed if it is not such an object, or names another column."""
+        found = _parsed(text, self.columns)
+        return found if isinstance(found, Malformed) else None
+
+    def shortest(self, call: LlmCall) -> str:
+        """One value per column."""
+        return json.dumps({column: ["value"] for column in self.columns})
+
+
+class LlmFilter(Filter[LlmFilterConfig]):
+    """Asks about each question by itself. A value that no document has leaves none, see ``on_empty``."""
+
+    def identity(self) -> Identity:
+        """The prompt, the model and its parameters, and the handling of an answer."""
+        c = self.config
+        own = c.model_dump(mode="json", include=set(FilterConfig.model_fields))
+        return [own, c.prompt.model_dump(), c.endpoint.model, c.endpoint.parameters(), c.on_failure]
+
+    def __init__(self, config: LlmFilterConfig) -> None:
+        super().__init__(config)
+        self._failed: dict[str, str] = {}
+
+    def run(self, queries: Sequence[Query], documents: Sequence[str], tools: Tools) -> list[FilterResult]:
+        """As for every filter; a question without a usable answer has ``failed`` set."""
+        results = super().run(queries, documents, tools)
+        return [replace(one, failed=self._failed.get(one.query_id, "")) for one in results]
+
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+        """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
+        c = self.config
+        about = [(query.text, ()) for query in queries]
+        answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))
+        self._failed = {}
+        found: list[Named] = []
+        for query, answer in zip(queries, answers, strict=True):
+            text = text_of(answer)
+            values = Malformed(answer.reason or "no words") if text is None else _parsed(text, c.columns)
+            if isinstance(values, Malformed):
+                self._failed[query.query_id] = values.reason
+                values = {}
+            found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
+        if self._failed:
+            # several wordings of one query are filtered by the question behind them
+            failed = [f"{query_id} ({reason})" for query_id, reason in self._failed.items()]
+            total = len({query.query_id for query in queries})
+            _FAILING.report(c, c.on_failure == "unfiltered", failed, total, tools.reporter)
+        return [{column: its for column, its in one.items() if its} for one in found]
+
+    def _form(self, facts: TableValues) -> FieldsForm:
+        c = self.config
+        lines = []
+        for column in c.columns:
+            values = sorted(facts.of(column))
+            if len(values) > c.most_values:
+                raise ConfigError(
+                    f"{c.file}: column {column} has {len(values)} values, too many for a prompt (most_values "
+                    f"{c.most_values}). Remove it from this filter, raise most_values, or use kind: rules."
+                )
+            years = " (years)" if column in c.years else ""
+            lines.append(f"- {column}{years}: {json.dumps(values, ensure_ascii=False)}")
+        listing = "\n".join(lines)
+
+        def fill(text: str) -> str:
+            return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
+
+        return FieldsForm(fill(c.prompt.system), fill(c.prompt.user), c.columns)
+
+
+def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
+    """The values by column in an answer."""
+    found = json_in(text)
+    if isinstance(found, Malformed):
+        return found
+    if not isinstance(found, Mapping):
+        return Malformed("no_object")
+    if not set(found) <= set(columns):
+        return Malformed("unknown_field")
+    values = {column: one if isinstance(one, list) else [one] for column, one in found.items()}
+    if not all(isinstance(one, str | int) for its in values.values() for one in its):
+        return Malformed("no_values")
+    return {column: [str(one) for one in its] for column, its in values.items()}
+
+
+def _as_written(
+    column: str, values: Sequence[str], facts: TableValues, config: FilterConfig
+) -> tuple[str, ...]:
+    """Values as the table writes them; a value that it lacks as the model wrote it."""
+    if column in config.years:
+        return tuple(dict.fromkeys(str(year) for value in values for year in years_in(value)))
+    names = Names.of((value, value) for value in facts.of(column))
+    return tuple(dict.fromkeys(one for value in values for one in (names.found_in(value) or (value,))))

@@ -1,0 +1,94 @@
+"""The values of a table that are in the question, by rules: names, their aliases, years."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from harness.steps.search.filter.names import Names
+from harness.steps.search.filter.step import Filter, Named, TableValues
+from harness.steps.search.filter.years import years_in
+from harness.steps.search.query_steps import FilterConfig
+from harness.steps.search.step import Identity
+from harness.steps.search.tools import Tools
+from harness.values.errors import ConfigError
+from harness.values.types import Query
+
+_ALIAS_COLUMNS = ("field", "value", "alias")
+# Raised when the same question is read differently.
+_VERSION = 1
+
+
+class RulesConfig(FilterConfig):
+    """The values in the question itself: a value of the table, one of its aliases, or a year."""
+
+    kind: Literal["rules"] = "rules"
+    aliases: Path | None = Field(
+        None,
+        description="CSV or JSONL of other names, with the columns field, value and alias: "
+        "`company,Johnson & Johnson,JnJ`. One alias may refer to several values.",
+    )
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The table, and the aliases."""
+        return (self.file,) if self.aliases is None else (self.file, self.aliases)
+
+
+class RulesFilter(Filter[RulesConfig]):
+    """Loads no model. Names are compared as in ``Names``, years as in ``years_in``.
+
+    A year counts only where some document has it, in reach of ``years_back``: a question about a year that
+    no document is of names none.
+    """
+
+    def identity(self) -> Identity:
+        """The settings and the version of the rules."""
+        return [*super().identity(), _VERSION]
+
+    def named(self, queries: Sequence[Query], facts: TableValues, tools: Tools) -> list[Named]:
+        """The values that each question names, column by column."""
+        return list(map(self.reader(facts, tools), queries))
+
+    def reader(self, facts: TableValues, tools: Tools) -> Callable[[Query], Named]:
+        """The same for one question at a time, names and aliases looked up beforehand."""
+        c = self.config
+        names = {column: Names.of(pairs) for column, pairs in self._pairs(facts, tools).items()}
+        known = {column: self._years_covered(column, facts) for column in c.years}
+
+        def read(query: Query) -> Named:
+            own = {column: names[column].found_in(query.text) for column in c.fields}
+            asked = [str(year) for year in years_in(query.text)]
+            own |= {column: tuple(year for year in asked if year in known[column]) for column in c.years}
+            return {column: values for column, values in own.items() if values}
+
+        return read
+
+    def _years_covered(self, column: str, facts: TableValues) -> set[str]:
+        reach = range(self.config.years_back + 1)
+        return {str(int(value) - years) for value in facts.of(column) for years in reach}
+
+    def _pairs(self, facts: TableValues, tools: Tools) -> dict[str, list[tuple[str, str]]]:
+        """The names by column, and the value that each stands for."""
+        pairs = {column: [(value, value) for value in facts.of(column)] for column in self.config.fields}
+        aliases = list(self._aliases(tools))
+        if aliases and pairs and not any(column in pairs for column, _, _ in aliases):
+            others = ", ".join(dict.fromkeys(column for column, _, _ in aliases))
+            raise ConfigError(
+                f"{self.config.aliases}: has aliases of {others}, and none of this filter's fields "
+                f"({', '.join(pairs)}). Correct its column `field`, or omit `aliases`."
+            )
+        for column, value, alias in aliases:
+            # rows of other columns may be, and rows about documents that are not here
+            if column in pairs and any(value == one for _, one in pairs[column]):
+                pairs[column].append((alias, value))
+        return pairs
+
+    def _aliases(self, tools: Tools) -> Iterator[tuple[str, str, str]]:
+        if self.config.aliases is None:
+            return
+        for row in tools.rows(self.config.aliases, _ALIAS_COLUMNS):
+            yield row["field"], row["value"], row["alias"]

@@ -1,0 +1,102 @@
+"""Fusion: several retrievers (routes) rank the passages, and their rankings become one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import Field, SerializeAsAny, model_validator
+
+from harness.steps.search.depth import cut
+from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
+from harness.steps.search.tools import Tools
+from harness.values.kinds import Section
+from harness.values.text.numbers import counted
+from harness.values.types import Query, Ranking
+
+
+class FusionConfig(RetrieverConfig):
+    """Base of the configurations of fusions: the routes, and how much each counts."""
+
+    routes: Annotated[tuple[SerializeAsAny[RetrieverConfig], ...], Section("retrieve")] = Field(
+        min_length=1, description="The retrievers to fuse: a list of sections like `retrieve`."
+    )
+    weights: tuple[float, ...] | None = Field(
+        None,
+        description="The weight of each route, in order; a list of lists is a sweep. Empty: equal weights.",
+    )
+
+    @model_validator(mode="after")
+    def _one_weight_a_route(self) -> FusionConfig:
+        if self.weights is None:
+            return self
+        if len(self.weights) != len(self.routes):
+            routes = counted(len(self.routes), "route")
+            raise ValueError(f"weights has {counted(len(self.weights), 'number')} for {routes}")
+        if any(weight < 0 for weight in self.weights) or not any(self.weights):
+            raise ValueError("weights are 0 or more, and not all 0")
+        return self
+
+    @property
+    def parts(self) -> tuple[RetrieverConfig, ...]:
+        """The routes."""
+        return self.routes
+
+
+Fusing = TypeVar("Fusing", bound=FusionConfig)
+
+
+class Fusion(Retriever[Fusing], Generic[Fusing]):
+    """Runs its routes and combines, for every query, what they found."""
+
+    @abstractmethod
+    def combine(self, rankings: Sequence[Ranking], weights: Sequence[float]) -> dict[str, float]:
+        """The fused score of every chunk that any route ranked for one query; higher is better.
+
+        One ranking and one weight per route. A chunk that a route did not find gets the value of the rule for
+        absent chunks.
+        """
+
+    def identity(self, tools: Tools) -> Identity:
+        """The rule with its own keys, and the identities of the routes."""
+        own = self.config.model_dump(mode="json", exclude={"routes", "rewrite", "filter"})
+        return [own, [tools.identity(route) for route in self.config.routes]]
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+        """Search by every route, then fuse; equal scores keep the order of the first route that has them."""
+        names = route_names(self.config.routes)
+        outputs = tuple(
+            tools.search(name, route, passages, queries)
+            for name, route in zip(names, self.config.routes, strict=True)
+        )
+        weights = self.config.weights or (1.0,) * len(outputs)
+        length = passages.length_of
+        rankings = []
+        for at, query in enumerate(queries):
+            scores = self.combine([one.rankings[at] for one in outputs], weights)
+            rankings.append(ranked_by(scores, query.query_id, self.config, length))
+        return RetrievalResult(rankings, routes=outputs)
+
+
+def ranked_by(
+    scores: Mapping[str, float], query_id: str, config: RetrieverConfig, length: Mapping[str, int]
+) -> Ranking:
+    """The ranking by fused scores, as deep as ``config`` asks for; ``length`` is in characters, by chunk."""
+    return cut(Ranking.by_score(query_id, list(scores), list(scores.values())), config, length)
+
+
+def route_names(routes: Sequence[RetrieverConfig]) -> list[str]:
+    """The names of the routes: their kinds, numbered from the second of a kind on.
+
+    A dash precedes the number if the kind ends in one: ``chroma2``, ``bm25-2``.
+    """
+    seen: Counter[str] = Counter()
+    names = []
+    for route in routes:
+        kind = route.kind
+        seen[kind] += 1
+        dash = "-" if kind[-1].isdigit() else ""
+        names.append(kind if seen[kind] == 1 else f"{kind}{dash}{seen[kind]}")
+    return names

@@ -1,0 +1,37 @@
+"""The interface of readers: the text that is read in place of a chunk that was found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from harness.steps.search.sources import Sources
+from harness.values.kinds import StageConfig
+from harness.values.text.spans import Span
+from harness.values.types import Chunk
+
+
+class ReadConfig(StageConfig):
+    """Base of the configurations of readers."""
+
+    kind: str
+
+    @property
+    def larger(self) -> StageConfig | None:
+        """How the larger chunks that it reads are cut; None where it cuts none."""
+        return None
+
+
+Configured = TypeVar("Configured", bound=ReadConfig)
+
+
+class Reader(ABC, Generic[Configured]):
+    """Chunks → the span of its document that is read for each, whatever the query."""
+
+    def __init__(self, config: Configured) -> None:
+        self.config = config
+
+    @abstractmethod
+    def run(self, chunks: Sequence[Chunk], sources: Sources) -> list[Span]:
+        """A half-open range of the document of each chunk, in their order; it overlaps the chunk."""

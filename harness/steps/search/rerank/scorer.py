@@ -1,0 +1,57 @@
+"""The interface of rerankers: score (query, passage) pairs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.values.types import NOT_SCORED, Ranking
+
+Pair = tuple[str, str]
+
+
+class PairScorer(ABC):
+    """Scores pairs of texts; models load their weights with the first pair that has to be scored.
+
+    ``own_code``: it runs the user's own code, which may cost something.
+    """
+
+    own_code: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, str]:
+        """The model behind it, for the run record: its name among the facts."""
+
+    @abstractmethod
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """Indices of ``pairs`` in groups that are scored together."""
+
+    @abstractmethod
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """The score of every (query, passage) pair of one batch, float32 [pairs]; higher is better."""
+
+    def forget(self) -> None:  # noqa: B027 - most keep nothing
+        """Forget cached queries, so that a known query takes as long as a new one."""
+
+    def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
+        """Make sure that it can be used; raises HarnessError."""
+
+
+def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:
+    """The first ``len(scores)`` chunks of ``ranking`` in the order of ``scores``, highest first.
+
+    The others follow in the retriever's order, as NOT_SCORED: a score of the retriever cannot be compared
+    with one of the reranker. Equal scores keep the retriever's order.
+    """
+    head = Ranking.by_score(ranking.query_id, ranking.chunk_ids[: len(scores)], scores)
+    tail = ranking.chunk_ids[len(scores) :]
+    return Ranking(ranking.query_id, head.chunk_ids + tail, head.scores + (NOT_SCORED,) * len(tail))

@@ -1,0 +1,216 @@
+"""Nearest neighbours from a ChromaDB collection, persistent on disk or on a Chroma server."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from harness.steps.search.dense import DenseConfig, Floats
+from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriever, DistinctVectors, Hits
+from harness.steps.search.retrieve.scan import Nearest, exact_share
+from harness.steps.search.step import Identity
+from harness.steps.search.tools import Tools
+from harness.values.errors import HarnessError
+from harness.values.types import Ranking
+
+_ADD_AT_ONCE = 2000
+# How much harder the index is searched if it has missed a true neighbour.
+_RAISE = 4
+_RESULTS_AT_ONCE = 1_000_000
+
+
+class ChromaConfig(DenseConfig):
+    """A ChromaDB collection (HNSW index)."""
+
+    kind: Literal["chroma"] = "chroma"
+    exact: bool = Field(
+        True,
+        description="Raise the search effort of Chroma's approximate index until every query has its true "
+        "`top_k`, as found by a full scan: two runs give the same rankings. `false`: one search with "
+        "`ef_search`, as "
+        "in a deployment; its results vary from build to build.",
+    )
+    ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
+    ef_search: int = Field(
+        200,
+        ge=1,
+        description="HNSW: candidates looked at when searching; with `exact`, those of the first try.",
+    )
+    max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
+    client: Literal["persistent", "http"] = Field(
+        "persistent", description="`persistent`: files in the cache folder; `http`: a Chroma server."
+    )
+    host: str = Field("localhost", description="Chroma server, for client: http.")
+    port: int = Field(8000, description="Chroma server, for client: http.")
+    ssl: bool = Field(False, description="Chroma server, for client: http.")
+
+
+class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
+    """Builds a collection once per content and answers all queries in one batch."""
+
+    def built_by(self) -> Identity:
+        """Chroma's version and its index."""
+        return [self.index_settings, version("chromadb")]
+
+    def effort(self) -> Identity:
+        """Until all is found, or once."""
+        return [self.config.exact, self.config.ef_search, self.config.client]
+
+    @property
+    def index_settings(self) -> dict[str, Any]:
+        """Everything besides the vectors that decides the index."""
+        c = self.config
+        settings = {
+            "distance": c.distance,
+            "ef": c.ef_construction,
+            "neighbors": c.max_neighbors,
+            "distinct": 1,
+        }
+        # A server reads ef_search once, when it opens a collection: another value needs another collection.
+        return settings | ({"ef_search": self._effort} if c.client == "http" else {})
+
+    @property
+    def _effort(self) -> int:
+        return max(self.config.ef_search, self.config.top_k + MARGIN)
+
+    def share(
+        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
+    ) -> float | None:
+        """Of what was returned; Chroma's scores are true ones."""
+        return exact_share(rankings, nearest)
+
+    def search(
+        self, index: Any, asked: Floats, wanted: int, distinct: DistinctVectors, nearest: Sequence[Nearest]
+    ) -> list[Hits]:
+        """Chunk rows and scores of every query: with ``exact`` at least those wanted, in no order.
+
+        The number of results asked for is a search effort too: HNSW looks at no fewer candidates. Unlike
+        ef_search, which Chroma reads when it first opens a collection, it can be raised between searches.
+        Raises HarnessError if ``exact`` is asked for and the index does not reach all chunks.
+        """
+        hits = super().search(index, asked, wanted, distinct, nearest)
+        if not self.config.exact:
+            return hits
+        while True:
+            missed = [at for at, true in enumerate(nearest) if not np.isin(true.rows, hits[at][0]).all()]
+            if not missed:
+                return hits
+            if wanted == len(distinct.first):
+                raise HarnessError(
+                    f"Chroma's index does not reach all chunks: {len(missed)} of {len(asked)} queries "
+                    f"lack some of their true nearest neighbours, even when all chunks are asked "
+                    f"for. Set retrieve.max_neighbors to {2 * self.config.max_neighbors}, or "
+                    "retrieve.exact to false to measure the index as it is."
+                )
+            wanted = min(wanted * _RAISE, len(distinct.first))
+            found = super().search(index, asked[missed], wanted, distinct, nearest)
+            for at, own in zip(missed, found, strict=True):
+                hits[at] = own
+
+    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+        """The hits of Chroma, as similarities: 1 − cosine or inner-product distance, −squared L2."""
+        offset = 0.0 if self.config.distance == "l2" else 1.0
+        step = max(1, _RESULTS_AT_ONCE // wanted)
+        for begin in range(0, len(asked), step):
+            found = index.query(
+                query_embeddings=asked[begin : begin + step], n_results=wanted, include=["distances"]
+            )
+            for ids, distances in zip(found["ids"], found["distances"], strict=True):
+                yield np.array(ids, dtype=np.int64), offset - np.array(distances, dtype=np.float64)
+
+    @contextmanager
+    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+        """The collection, of the cache or on a server."""
+        if self.config.client == "http":
+            yield self._on_server(key, vectors)
+            return
+        place = tools.index(key)
+        try:
+            with _open_index(place.path) as client:
+                if place.built:
+                    collection = client.get_collection("chunks", embedding_function=None)
+                    # stored in the collection when it was built, and read before the first search
+                    collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
+                else:
+                    collection = self._fill(client, "chunks", vectors)
+                    place.finish()
+                yield collection
+        finally:
+            place.release()
+
+    def _on_server(self, key: str, vectors: Floats) -> Any:
+        import chromadb
+        from chromadb.config import Settings
+
+        c = self.config
+        try:
+            client = chromadb.HttpClient(
+                host=c.host, port=c.port, ssl=c.ssl, settings=Settings(anonymized_telemetry=False)
+            )
+        except ValueError as error:
+            raise HarnessError(
+                f"No Chroma server answers at {c.host}:{c.port} ({error}). Start one (chroma run) or set "
+                f"retrieve.client: persistent."
+            ) from error
+        name = f"harness-{key[:40]}"
+        # a collection cut short by a kill lacks vectors
+        if name in {collection.name for collection in client.list_collections()}:
+            collection = client.get_collection(name, embedding_function=None)
+            if collection.count() == len(vectors):
+                return collection
+            client.delete_collection(name)
+        return self._fill(client, name, vectors)
+
+    def _fill(self, client: Any, name: str, vectors: Floats) -> Any:
+        c = self.config
+        collection = client.create_collection(
+            name,
+            embedding_function=None,
+            configuration={
+                "hnsw": {
+                    "space": c.distance,
+                    "ef_construction": c.ef_construction,
+                    "ef_search": self._effort,
+                    "max_neighbors": c.max_neighbors,
+                    # one thread: the graph depends on the order of insertion. It still varies from build to
+                    # build, and with it what a search finds; ``exact`` is what makes rankings repeatable.
+                    "num_threads": 1,
+                }
+            },
+        )
+        for start in range(0, len(vectors), _ADD_AT_ONCE):
+            part = vectors[start : start + _ADD_AT_ONCE]
+            collection.add(ids=[str(start + i) for i in range(len(part))], embeddings=part)
+        return collection
+
+
+@contextmanager
+def _open_index(path: Path) -> Iterator[Any]:
+    """Chroma's client for a folder; raises HarnessError for what goes wrong inside Chroma."""
+    import chromadb
+    from chromadb.config import Settings
+    from chromadb.errors import ChromaError
+
+    client = None
+    try:
+        client = chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
+        yield client
+    except (ChromaError, sqlite3.Error, OSError) as error:
+        raise HarnessError(
+            f"Chroma cannot use its files in {path.parent.parent} ({_first_line(error)}). Is there room on "
+            "the disk? If so, remove what the cache holds with harness cache --clear, and run again."
+        ) from error
+    finally:
+        if client is not None:
+            client.close()
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

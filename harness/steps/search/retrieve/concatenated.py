@@ -1,0 +1,107 @@
+"""Dense and sparse in one vector: a dot product that is weight × BM25 + similarity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
+from harness.steps.search.depth import Depth
+from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
+from harness.steps.search.retrieve.ranked import Doubles, ranked
+from harness.steps.search.retrieve.sparse import (
+    Method,
+    Saturation,
+    chunk_vectors,
+    dot_products,
+    inverse_document_frequency,
+    query_vectors,
+)
+from harness.steps.search.step import Identity, Passages, RetrievalResult
+from harness.steps.search.tools import Tools
+from harness.values.types import Query
+
+# Raised when the same vectors are ranked differently.
+_VERSION = 1
+
+
+class ConcatenatedConfig(TermsConfig, DenseConfig):
+    """BM25 and a bi-encoder in one vector, as stores for hybrid search hold them; searched in full."""
+
+    kind: Literal["concatenated"] = "concatenated"
+    distance: Literal["cosine", "ip"] = Field(
+        "cosine", description="The dense part: cosine, or inner product."
+    )
+    weight: float = Field(
+        0.05,
+        ge=0,
+        description="The weight of BM25; cosine goes up to 1 and BM25 to about 20. Tune it on train.",
+    )
+    method: Method = Field("lucene", description="BM25's formula, as for `bm25`.")
+    average_length: float | None = Field(
+        None,
+        gt=0,
+        description="BM25: terms of an average chunk. Empty: computed from these chunks. If set, the "
+        "vectors of chunks stay the same when chunks are added.",
+    )
+
+
+class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
+    """The dot product of [weight × IDF, dense query] with [saturated term frequencies, dense chunk].
+
+    The stored vector of a chunk depends on no other chunk but by the average length (see ``sparse``); the
+    IDF is in the query. Every chunk has a similarity, so every chunk is a hit. A query without terms is
+    ranked by its dense part.
+    """
+
+    def store_facts(self) -> Identity:
+        """The parameters of BM25, and the weight."""
+        c = self.config
+        bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
+        return [_VERSION, c.weight, bm25]
+
+    @contextmanager
+    def opened(
+        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+    ) -> Iterator[Search]:
+        """The search of all chunks by their dot products, the stored vectors made beforehand."""
+        terms = Terms(self.config)
+        known = terms.of_passages(passages, tools)
+        sparse = chunk_vectors(known, self._saturation(known))
+        idf = inverse_document_frequency(sparse, self.config.method)
+        stored = concatenate(sparse, self._scaled(vectors))
+        depth, rows = Depth.of(self.config, passages), np.arange(len(passages.ids))
+
+        def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
+            own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
+            question = concatenate(own * self.config.weight, self._scaled(asked))
+            rankings = [
+                ranked(query.query_id, rows, scores, depth, passages.ids)
+                for query, scores in zip(queries, dot_products(question, stored), strict=True)
+            ]
+            return RetrievalResult(rankings, 1.0)
+
+        yield search
+
+    def _saturation(self, known: TermIds) -> Saturation:
+        c = self.config
+        average = c.average_length or float(known.lengths.mean()) or 1.0
+        return Saturation(c.method, c.k1, c.b, average)
+
+    def _scaled(self, vectors: Floats) -> Doubles:
+        """Vectors whose inner products are the similarities asked for."""
+        rows = vectors.astype(np.float64)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30)
+        return rows
+
+
+def concatenate(sparse: Any, dense: Doubles) -> Any:
+    """One CSR array [n, vocabulary + d] of a sparse one [n, vocabulary] and a dense one [n, d]."""
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([sparse, csr_array(dense)], format="csr")

@@ -1,0 +1,191 @@
+"""Approximate nearest neighbours by the indexes of FAISS (extra `faiss`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from harness.steps.search.dense import DenseConfig, Floats
+from harness.steps.search.retrieve.approximate import ApproximateRetriever, Hits
+from harness.steps.search.retrieve.scan import Nearest, found_share
+from harness.steps.search.step import Identity
+from harness.steps.search.tools import Tools
+from harness.values.errors import ConfigError, HarnessError
+from harness.values.types import Ranking
+
+_SEED = 1234
+_FILE = "index.faiss"
+
+
+class FaissConfig(DenseConfig):
+    """An index of FAISS: a graph (HNSW), or cells of whole (IVF-Flat) or coded vectors (IVF-PQ)."""
+
+    kind: Literal["faiss"] = "faiss"
+    index: Literal["hnsw", "ivf_flat", "ivf_pq"] = Field("hnsw", description="The index.")
+    max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
+    ef_construction: int = Field(200, ge=1, description="HNSW: candidates looked at when building.")
+    ef_search: int = Field(64, ge=1, description="HNSW: candidates looked at when searching.")
+    nlist: int = Field(64, ge=1, description="IVF: number of cells; at most the number of chunks.")
+    nprobe: int = Field(8, ge=1, description="IVF: cells searched for a query.")
+    m: int = Field(48, ge=1, description="IVF-PQ: parts of a vector, each a code; divides its dimension.")
+    nbits: int = Field(
+        8, ge=1, le=12, description="IVF-PQ: bits of a code; takes 2^nbits chunks or more to learn."
+    )
+
+    def check_ready(self) -> None:
+        """Raise ConfigError where the package is missing, without loading it."""
+        if find_spec("faiss") is None:
+            raise _not_installed()
+
+    @model_validator(mode="after")
+    def _no_more_cells_than_there_are(self) -> FaissConfig:
+        if self.index != "hnsw" and self.nprobe > self.nlist:
+            raise ValueError(f"nprobe {self.nprobe} is more than the {self.nlist} cells of nlist")
+        return self
+
+
+class FaissRetriever(ApproximateRetriever[FaissConfig]):
+    """Builds an index once per content and searches it as it is: ``exact_share`` is its recall.
+
+    Scores are the index's own; those of IVF-PQ are estimates. One thread and a fixed seed: the same vectors
+    give the same index.
+    """
+
+    def built_by(self) -> Identity:
+        """FAISS' version and the index."""
+        c = self.config
+        own = {
+            "hnsw": [c.max_neighbors, c.ef_construction],
+            "ivf_flat": [c.nlist],
+            "ivf_pq": [c.nlist, c.m, c.nbits],
+        }
+        return [_faiss().__version__, [c.index, c.distance, _SEED, own[c.index]]]
+
+    def effort(self) -> Identity:
+        """How many candidates or cells are looked at."""
+        return [self.config.ef_search if self.config.index == "hnsw" else self.config.nprobe]
+
+    def share(
+        self, rankings: Sequence[Ranking], chunk_ids: Sequence[str], nearest: Sequence[Nearest]
+    ) -> float | None:
+        """Whatever the scores, which may be estimates."""
+        return found_share(rankings, chunk_ids, nearest)
+
+    def hits(self, index: Any, asked: Floats, wanted: int) -> Iterator[Hits]:
+        """The hits of the index, searched on one thread."""
+        with _one_thread():
+            similar, found = index.search(self.scaled(asked), wanted)
+        scores = (-similar if self.config.distance == "l2" else similar).astype(np.float64)
+        for rows, own in zip(found.astype(np.int64), scores, strict=True):
+            # -1 stands for a place that the index could not fill
+            yield rows[rows >= 0], own[rows >= 0]
+
+    def scaled(self, vectors: Floats) -> Floats:
+        """Vectors whose inner products are the similarities asked for."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if self.config.distance == "cosine":
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + np.float32(1e-30))
+        return rows
+
+    @contextmanager
+    def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
+        """The index, to be searched as hard as is asked for.
+
+        Raises HarnessError if there are too few chunks to learn it from, or ``m`` does not divide the
+        dimension of the vectors.
+        """
+        c = self.config
+        place = tools.index(key)
+        try:
+            if place.built:
+                index = _faiss().read_index(str(place.path / _FILE))
+            else:
+                with _one_thread():
+                    index = self._build(vectors)
+                place.path.mkdir(parents=True, exist_ok=True)
+                _faiss().write_index(index, str(place.path / _FILE))
+                place.finish()
+            if c.index == "hnsw":
+                index.hnsw.efSearch = c.ef_search
+            else:
+                index.nprobe = c.nprobe
+            yield index
+        finally:
+            place.release()
+
+    def _build(self, vectors: Floats) -> Any:
+        faiss, c = _faiss(), self.config
+        count, dimension = vectors.shape
+        metric = faiss.METRIC_L2 if c.distance == "l2" else faiss.METRIC_INNER_PRODUCT
+        if c.index == "hnsw":
+            index = faiss.IndexHNSWFlat(dimension, c.max_neighbors, metric)
+            index.hnsw.efConstruction = c.ef_construction
+        else:
+            self._check(count, dimension)
+            flat = faiss.IndexFlat(dimension, metric)
+            if c.index == "ivf_flat":
+                index = faiss.IndexIVFFlat(flat, dimension, c.nlist, metric)
+            else:
+                index = faiss.IndexIVFPQ(flat, dimension, c.nlist, c.m, c.nbits, metric)
+                _set_learning(index.pq.cp)
+            _set_learning(index.cp)
+            index.train(vectors)
+        index.add(vectors)
+        return index
+
+    def _check(self, count: int, dimension: int) -> None:
+        """Raise HarnessError if the index cannot be trained on this number of vectors."""
+        c = self.config
+        if count < c.nlist:
+            raise HarnessError(
+                f"faiss: nlist is {c.nlist}, and there are {count} different chunks; each cell takes one or "
+                "more. Lower retrieve.nlist, or search so few with kind: exact."
+            )
+        if c.index == "ivf_pq" and dimension % c.m:
+            raise HarnessError(
+                f"faiss: m is {c.m}, which does not divide the {dimension} dimensions of {c.model}."
+            )
+        if c.index == "ivf_pq" and count < 2**c.nbits:
+            raise HarnessError(
+                f"faiss: nbits is {c.nbits}, which takes {2**c.nbits} different chunks to learn; there are "
+                f"{count}. Lower retrieve.nbits, or use index: ivf_flat."
+            )
+
+
+def _set_learning(clustering: Any) -> None:
+    clustering.seed = _SEED
+    # k-means learns from few points as well; faiss would print a warning
+    clustering.min_points_per_centroid = 1
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The order in which threads insert decides a graph, so there is one."""
+    faiss = _faiss()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def _faiss() -> Any:
+    """The library; raises ConfigError if it is not installed."""
+    try:
+        import faiss
+    except ImportError:
+        raise _not_installed() from None
+    return faiss
+
+
+def _not_installed() -> ConfigError:
+    return ConfigError(
+        "retrieve: the kind faiss is not installed. Install it: pip install 'ndcg-harness[faiss]', or use "
+        "kind: chroma or kind: exact."
+    )

@@ -1,0 +1,140 @@
+"""A retriever behind HTTP: a user-defined service ranks the chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from harness.steps.custom.sending import Message, send
+from harness.steps.custom.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
+from harness.steps.search.retrieve.returned import asked_depth, rankings_of
+from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
+from harness.steps.search.tools import PendingServiceError, Tools
+from harness.values.kinds import StageConfig
+from harness.values.types import Query, Ranking
+
+_PASSAGES = ("passages", "texts", "ids", "collection")
+
+
+class IndexRequest(StageConfig):
+    """How the service is given the chunks before it is asked for the first time."""
+
+    url: Url = Field(description="The URL the chunks are sent to.")
+    method: Method = Field("POST", description="The HTTP method.")
+    request: Request = Field(
+        description="The request body: `{{ passages }}` (a list of `{id, text}`), `{{ ids }}`, "
+        "`{{ texts }}`, `{{ collection }}`."
+    )
+    batch_size: int = Field(100, ge=1, description="Chunks in one request.")
+
+    @field_validator("request")
+    @classmethod
+    def _sends_texts(cls, request: dict[str, Any]) -> dict[str, Any]:
+        names = names_in(request)
+        unknown = sorted(names - {*_PASSAGES})
+        if unknown:
+            raise ValueError(f"the request names {{{{ {unknown[0]} }}}}; known are {', '.join(_PASSAGES)}")
+        if not names & {"passages", "texts"}:
+            raise ValueError("the request must have {{ passages }} or {{ texts }}")
+        return request
+
+
+class HttpConfig(ServiceConfig, RetrieverConfig):
+    """A service of your own ranks the chunks."""
+
+    kind: Literal["http"] = "http"
+    index: IndexRequest | None = Field(
+        None,
+        description="A section with url, method, request and batch_size: how the chunks are sent to "
+        "the service. They are sent before every search that is not cached, so sending the same ids again "
+        "must not be an error. Empty: the chunks are part of the search request.",
+    )
+
+    @model_validator(mode="after")
+    def _check_request(self) -> HttpConfig:
+        one_of(self.request, "query", "queries", ("k", *_PASSAGES))
+        if self.index is None and not names_in(self.request) & {"passages", "texts"}:
+            raise ValueError(
+                "the service never sees the chunks: send them by an `index` section, or with every query as "
+                "{{ passages }} or {{ texts }} in the request"
+            )
+        return self
+
+
+class HttpRetriever(Retriever[HttpConfig]):
+    """Asks the service query by query, or several in one request; stores every answer as it arrives.
+
+    ``response`` finds, for a query, a list of hits as ``returned`` describes them, or a list of such lists.
+    """
+
+    def identity(self, tools: Tools) -> Identity:
+        """The settings of the user, and the request to the service."""
+        c = self.config
+        index = None if c.index is None else [c.index.url, c.index.method, c.index.request]
+        return ["http", c.service_facts(), index, c.top_k, c.top_chars]
+
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+        """Send the chunks where they are to be sent, then the queries whose answer is not kept."""
+        if not passages.ids or not queries:
+            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
+        c = self.config
+        k = asked_depth(c, passages)
+        keys = [tools.key("http", self.identity(tools), passages.key, k, query.text) for query in queries]
+        answers = {key: tools.kept("answer", key) for key in dict.fromkeys(keys)}
+        texts = {key: query.text for key, query in zip(keys, queries, strict=True)}
+        missing = [key for key, answer in answers.items() if answer is None]
+        if missing:
+            if not tools.may_ask:
+                raise PendingServiceError(c.url)
+            with tools.timed("retrieve"):
+                self._index(passages)
+                answers |= self._ask(missing, texts, passages, k, tools)
+        ranked = [answers[key] for key in keys]
+        return RetrievalResult(rankings_of(f"http: {c.url}", ranked, queries, passages, c))
+
+    def _index(self, passages: Passages) -> None:
+        index = self.config.index
+        if index is None:
+            return
+        parts = [
+            slice(start, start + index.batch_size) for start in range(0, len(passages.ids), index.batch_size)
+        ]
+        bodies = [fill(index.request, _of_passages(passages, part)) for part in parts]
+        send(self.config, [Message(body, index.url, index.method, None) for body in bodies])
+
+    def _ask(
+        self, keys: Sequence[str], texts: dict[str, str], passages: Passages, k: int, tools: Tools
+    ) -> dict[str, Any]:
+        c = self.config
+        size = c.batch_size if c.asks_several else 1
+        groups = [keys[start : start + size] for start in range(0, len(keys), size)]
+        given = {**_of_passages(passages, slice(None)), "k": k}
+        found: dict[str, Any] = {}
+
+        def keep(place: int, answer: Any) -> None:
+            group = groups[place]
+            several = answer if c.asks_several else [answer]
+            asked = [Query(f"{texts[key]!r}", texts[key], "train") for key in group]
+            # before it is stored: an answer that breaks the contract is requested again
+            rankings_of(f"http: {c.url}", several, asked, passages, c)
+            for key, one in zip(group, several, strict=True):
+                tools.keep("answer", key, one)
+                found[key] = one
+
+        asked = [_of_queries([texts[key] for key in group]) for group in groups]
+        bodies = [fill(c.request, {**given, **one}) for one in asked]
+        send(c, [Message(body, c.url, c.method, c.response) for body in bodies], keep)
+        return found
+
+
+def _of_queries(texts: Sequence[str]) -> dict[str, Any]:
+    return {"query": texts[0], "queries": list(texts)}
+
+
+def _of_passages(passages: Passages, part: slice) -> dict[str, Any]:
+    ids, texts = passages.ids[part], passages.texts[part]
+    both = [{"id": one, "text": text} for one, text in zip(ids, texts, strict=True)]
+    # a name that a service can give to a collection
+    return {"passages": both, "ids": list(ids), "texts": list(texts), "collection": f"c{passages.key[:16]}"}

@@ -1,0 +1,132 @@
+"""Shared by lexical retrievers: their configuration, and the terms of passages and queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, PrivateAttr, model_validator
+
+from harness.steps.search.analyse import (
+    ANALYSER_TEXT,
+    Analyser,
+    AnalyserName,
+    StopWords,
+    Synonyms,
+)
+from harness.steps.search.step import Identity, Passages
+from harness.steps.search.tools import Tools
+from harness.values.errors import CorpusError
+from harness.values.kinds import StageConfig
+from harness.values.regular_file import refuse_special
+
+
+class TermsConfig(StageConfig):
+    """Base of the configurations of retrievers by terms: how text becomes terms, and how terms weigh."""
+
+    analyser: AnalyserName = Field("auto", description=ANALYSER_TEXT)
+    stop_words: StopWords = Field(
+        "long",
+        description="English words left out where the analyser stems: `long` are NLTK's "
+        "179, question words among them, `short` Lucene's 33.",
+    )
+    user_dictionary: Path | None = Field(
+        None, description="For `analyser: jieba`: a file of words, one per line (`word [frequency] [tag]`)."
+    )
+    synonyms: Path | None = Field(
+        None,
+        description="A file in Solr's format (`a, b => c` replaces, `a, b, c` searches for all), applied to "
+        "queries only.",
+    )
+    k1: float = Field(1.5, ge=0, description="BM25: the larger, the more a repeated term counts.")
+    b: float = Field(0.75, ge=0, le=1, description="BM25: how much the length of a chunk counts against it.")
+    # the texts of the files, as they were when the configuration was read
+    _dictionary: str = PrivateAttr("")
+    _synonyms: str = PrivateAttr("")
+
+    def check_ready(self) -> None:
+        """Find the package that cuts Chinese into words, where it is asked for."""
+        Terms(self).identity  # noqa: B018
+
+    @model_validator(mode="after")
+    def _read_files(self) -> Self:
+        self._dictionary = _text_of("user_dictionary", self.user_dictionary)
+        self._synonyms = _text_of("synonyms", self.synonyms)
+        return self
+
+    @property
+    def dictionary_text(self) -> str:
+        """The text of ``user_dictionary``, '' for none."""
+        return self._dictionary
+
+    @property
+    def synonyms_text(self) -> str:
+        """The text of ``synonyms``, '' for none."""
+        return self._synonyms
+
+
+def _text_of(key: str, path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        if path.exists():
+            refuse_special(path)
+        return path.read_text(encoding="utf-8-sig")
+    except CorpusError as error:
+        raise ValueError(f"{key}: {error}") from error
+    except OSError as error:
+        raise ValueError(f"{key}: {path} cannot be read ({error.strerror}). Correct the name") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{key}: {path} is not UTF-8 (offset {error.start}). Save it as UTF-8") from error
+
+
+@dataclass(frozen=True, slots=True)
+class TermIds:
+    """The terms of all passages as numbers: ``rows[i]`` those of passage i, by ``vocabulary``."""
+
+    rows: list[list[int]]
+    vocabulary: dict[str, int]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many terms each passage has, [N]."""
+        return np.array([len(row) for row in self.rows], dtype=np.int64)
+
+
+_KEPT: dict[str, TermIds] = {}
+_MOST_KEPT = 2
+
+
+class Terms:
+    """Passages and queries as a configuration reads them."""
+
+    def __init__(self, config: TermsConfig) -> None:
+        self._analyser = Analyser(config.analyser, config.stop_words, config.dictionary_text)
+        self._synonyms = Synonyms.parse(config.synonyms_text, str(config.synonyms), self._analyser.terms)
+
+    @property
+    def identity(self) -> Identity:
+        """All that decides the terms besides the text."""
+        return [self._analyser.identity, self._synonyms.identity]
+
+    def of_passages(self, passages: Passages, tools: Tools) -> TermIds:
+        """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
+        key = tools.key(passages.key, self._analyser.identity)
+        if key not in _KEPT:
+            vocabulary: dict[str, int] = {}
+            rows = [
+                [vocabulary.setdefault(term, len(vocabulary)) for term in self._analyser.terms(text)]
+                for text in passages.texts
+            ]
+            while len(_KEPT) >= _MOST_KEPT:
+                del _KEPT[next(iter(_KEPT))]
+            _KEPT[key] = TermIds(rows, vocabulary)
+        return _KEPT[key]
+
+    def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:
+        """The terms of a query that any passage has, repeated as often as they are asked for."""
+        asked = self._synonyms.expand(self._analyser.terms(text))
+        return [vocabulary[term] for term in asked if term in vocabulary]

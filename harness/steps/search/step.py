@@ -1,0 +1,190 @@
+"""Retrievers and rerankers: input and output values, and the base configurations."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+
+from pydantic import Field, SerializeAsAny, model_validator
+
+from harness.models.encoder import EncoderConfig
+from harness.steps.search.query_steps import FilterConfig, FilterResult, RewriterConfig
+from harness.values.kinds import Section, StageConfig, Step
+from harness.values.types import Query, Ranking
+
+if TYPE_CHECKING:
+    from harness.steps.search.tools import Tools
+
+Identity = list[Any]
+"""JSON-able facts that decide the output of a step, besides its input."""
+SearchOne = Callable[[Query], Ranking]
+"""Searches for one query."""
+
+
+class NotMeasuredError(Exception):
+    """The time of a step for a single query cannot be measured; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The chunks of a setting as steps see them.
+
+    ``texts`` is what is indexed: the chunk, and the context of the setting around it; ``lengths`` are the
+    characters that count as read, those of the chunk alone; ``key`` identifies all of it.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    lengths: tuple[int, ...]
+    key: str
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The document of each chunk."""
+        return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
+
+    @property
+    def length_of(self) -> dict[str, int]:
+        """The ``lengths`` by the ids of the chunks."""
+        return dict(zip(self.ids, self.lengths, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The effort of a step: wall seconds, and how many ``values`` (vectors, scores) were not cached."""
+
+    seconds: float = 0.0
+    computed: int = 0
+    values: int = 0
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(
+            self.seconds + other.seconds, self.computed + other.computed, self.values + other.values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalResult:
+    """The result of a retriever: one ranking per query, in the order of the queries.
+
+    ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
+    ``routes`` are the results that a fusion combined. ``asked`` are the queries that it finally searched for,
+    empty if unchanged, ``filtered`` the results of a filter by query, empty without a filter.
+    ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
+    """
+
+    rankings: list[Ranking]
+    exact_share: float | None = None
+    routes: tuple[RetrievalResult, ...] = ()
+    filtered: tuple[FilterResult, ...] = ()
+    asked: tuple[Query, ...] = ()
+    name: str = ""
+    effort: Effort = Effort()
+
+
+class RetrieverConfig(StageConfig):
+    """Base of the configurations of retrievers: depth, rewriter and filter."""
+
+    kind: str
+    top_k: int = Field(20, ge=1, description="Chunks retrieved per query.")
+    top_chars: int | None = Field(
+        None,
+        ge=1,
+        description="Instead of `top_k`: retrieve chunks until they contain this many characters, so that "
+        "all chunkings are searched equally deep.",
+    )
+    rewrite: Annotated[SerializeAsAny[RewriterConfig] | None, Section("rewrite")] = Field(
+        None,
+        description="A query rewriter for this retriever only; it is applied after the "
+        "rewriter of the setting.",
+    )
+    filter: Annotated[SerializeAsAny[FilterConfig] | None, Section("filter")] = Field(
+        None,
+        description="A document filter for this retriever only, such as for one route.",
+    )
+
+    @model_validator(mode="after")
+    def _one_depth(self) -> RetrieverConfig:
+        if self.top_chars is not None and "top_k" in self.model_fields_set:
+            raise ValueError("top_k and top_chars both say how deep to search; keep one of them")
+        return self
+
+    @property
+    def parts(self) -> tuple[RetrieverConfig, ...]:
+        """The retrievers that a fusion combines; none for all others."""
+        return ()
+
+    def every(self) -> Iterator[RetrieverConfig]:
+        """Itself and all retrievers that it combines, each before its own parts."""
+        yield self
+        for part in self.parts:
+            yield from part.every()
+
+    @property
+    def embed(self) -> EncoderConfig | None:
+        """The encoder that it searches with, if any."""
+        return None
+
+    def encoders(self) -> tuple[EncoderConfig, ...]:
+        """All encoders it searches with, its own and those of its parts, each once."""
+        own = () if self.embed is None else (self.embed,)
+        return tuple(dict.fromkeys((*own, *(one for part in self.parts for one in part.encoders()))))
+
+
+class RerankerConfig(StageConfig, ABC):
+    """Base of the configurations of rerankers."""
+
+    kind: str
+    top_n: int | None = Field(
+        None,
+        ge=1,
+        description="How many chunks of each ranking are scored; the rest follow in the retriever's "
+        "order. Empty: all.",
+    )
+    reads_context: bool = Field(
+        True, description="Whether it reads a chunk with the text that `context` adds, or the chunk alone."
+    )
+
+    @property
+    @abstractmethod
+    def model_name(self) -> str:
+        """The name of the model that scores."""
+
+
+Configured = TypeVar("Configured", bound=RetrieverConfig)
+
+
+class Retriever(Step[Configured]):
+    """(Passages, queries) → rankings. Pure except for its use of ``tools``.
+
+    ``own_code``: it runs the user's own code, which may cost something.
+    """
+
+    own_code: ClassVar[bool] = False
+
+    @abstractmethod
+    def identity(self, tools: Tools) -> Identity:
+        """All that decides its rankings, besides passages and queries: settings, models, library versions."""
+
+    @abstractmethod
+    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+        """Rank the passages for every query. A query that matches nothing has an empty ranking."""
+
+    def warm(self, passages: Passages, tools: Tools) -> AbstractContextManager[SearchOne]:
+        """Search one query at a time with the index open, as a service would, to measure the time.
+
+        Raises NotMeasuredError if the kind does not offer it, or a search would cost money.
+        """
+        raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
+
+    def to_embed(
+        self, passages: Passages, queries: Sequence[Query]
+    ) -> Iterable[tuple[EncoderConfig, list[str]]]:
+        """The texts it will embed, by encoder, so that one pass of each model can serve all settings.
+
+        The parts of a fusion return their own.
+        """
+        return ()

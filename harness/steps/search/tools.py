@@ -1,0 +1,129 @@
+"""The tools of a run for its search steps: models, language models, tables, caches, a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.models.encoder import EncoderConfig, Value
+from harness.models.llm.money import Estimate
+from harness.models.llm.step import Purpose, Request
+from harness.models.served import ServedEstimate
+from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
+from harness.values.errors import LlmError
+from harness.values.progress import Reporter
+from harness.values.types import LlmAnswer, Query, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCalls:
+    """A request to a language model or an endpoint that was not made.
+
+    ``key`` identifies it, ``problem`` what is missing, ``purpose`` is what the answers are for.
+    """
+
+    name: str
+    key: str
+    estimate: Estimate | ServedEstimate
+    problem: str = ""
+    purpose: Purpose = "rewriting"
+
+
+class PendingCallsError(LlmError):
+    """The next step depends on answers that cost money, which a plan or dry run does not request."""
+
+    def __init__(self, *missing: PendingCalls) -> None:
+        self.missing = missing
+        estimates = "; ".join(f"{one.name}: {one.estimate}" for one in missing)
+        purpose = missing[0].purpose if missing else "rewriting"
+        needed = "request to an endpoint" if purpose == "endpoint" else purpose
+        super().__init__(f"Rankings depend on a {needed} that has not been made yet. {estimates}.")
+
+
+class PendingServiceError(PendingCallsError):
+    """The next step depends on a user-defined service, which a plan or dry run does not call."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
+
+
+class Shared(Protocol):
+    """Tools for all steps: those over queries, those over documents, and answers."""
+
+    @property
+    def reporter(self) -> Reporter:
+        """Progress and warnings."""
+
+    def answers(self, request: Request) -> list[LlmAnswer]:
+        """The answers of a language model in the order asked, from the ledger where it has them.
+
+        Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.
+        """
+
+    def facts(
+        self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]
+    ) -> Mapping[str, Mapping[str, str]]:
+        """The cells of a table by document and column, those of ``documents`` only.
+
+        ``key`` is the column with the names of the documents. Raises ConfigError for a column that is not
+        there and for a document with two rows.
+        """
+
+
+class Tools(Shared, Protocol):
+    """The part of a run that steps over queries may use; they see nothing else of it."""
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether language models and services may be asked; not in a plan."""
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the with block to the timings of the run."""
+
+    def key(self, *facts: Any) -> str:
+        """A hash of JSON-able facts, the same on every machine and run."""
+
+    def fingerprint(self, encoder: EncoderConfig) -> str:
+        """Everything that decides a vector of the encoder besides the text."""
+
+    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def embed(self, text: str, encoder: EncoderConfig) -> Value:
+        """The encoding of one text, computed now even if it is cached, to measure the time.
+
+        Raises NotMeasuredError if that would cost money.
+        """
+
+    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+        """The encoding of each text, in order; bulky values are read again at each iteration.
+
+        All are computed before it returns.
+        """
+
+    def index(self, key: str) -> Slot:
+        """The place on disk of an index with this key."""
+
+    def identity(self, retriever: RetrieverConfig) -> Identity:
+        """All that decides the rankings of a retriever besides passages and queries."""
+
+    def kept(self, kind: str, key: str) -> Any | None:
+        """The value that a step has stored under a key, None if there is none."""
+
+    def keep(self, kind: str, key: str, value: Any) -> None:
+        """Keep a JSON-able value, whole or not at all."""
+
+    def rows(self, file: Path, columns: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The cells of a table row by row; raises ConfigError for a column that is not there."""
+
+    def search(
+        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> RetrievalResult:
+        """The rankings of a route, from the cache where they are known."""

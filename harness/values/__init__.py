@@ -1,0 +1,1 @@
+"""What every room may use: frozen types, kinds, errors, text as offsets, progress, printing."""

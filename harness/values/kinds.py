@@ -1,0 +1,160 @@
+"""The variants of a stage: one frozen config per kind, and one table of kinds per stage."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import MappingProxyType
+from typing import Annotated, Any, Generic, TypeVar, Union
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from harness.values.errors import ConfigError
+from harness.values.printable import quoted
+
+LARGEST = 2**53
+"""Larger integers are not kept exactly by all who read record.json."""
+_LONGEST_NAME = 255
+_LONGEST_PATH = 4095
+
+Config = TypeVar("Config", bound="StageConfig")
+Made = TypeVar("Made", covariant=True)
+
+
+class StageConfig(BaseModel):
+    """Base of every configuration model: frozen, and an unknown key is an error.
+
+    So is a value that no file, database or file system can hold, which would otherwise fail only in use.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, defer_build=True
+    )
+
+    def check_ready(self) -> None:
+        """Raise HarnessError where a package or a function that this section names cannot be found."""
+
+    @field_validator("*")
+    @classmethod
+    def _can_be_kept(cls, value: Any) -> Any:
+        _check(value)
+        return value
+
+
+def problem_in(error: ValidationError) -> str:
+    """The first problem that pydantic found, with its place, on one line."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return (f"{place}: " if place else "") + str(first["msg"]).removeprefix("Value error, ")
+
+
+def _check(value: Any) -> None:
+    """Raise ValueError for a number, a text or a path that cannot be stored."""
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError(f"this number is too large; the largest is {LARGEST}")
+    if isinstance(value, str | PurePath):
+        text = str(value)
+        if "\0" in text:
+            raise ValueError("this text holds a NUL character, which no path or file of text may")
+        if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise ValueError("this text holds half of a character (a lone surrogate)")
+    if isinstance(value, PurePath):
+        if any(len(part.encode()) > _LONGEST_NAME for part in value.parts):
+            raise ValueError(f"a name in this path is longer than the {_LONGEST_NAME} bytes of file systems")
+        if len(str(value).encode()) > _LONGEST_PATH:
+            raise ValueError(f"this path is longer than the {_LONGEST_PATH} bytes that systems allow")
+    for part in (
+        value.items() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    ):
+        _check(part)
+
+
+class Step(ABC, Generic[Config]):
+    """Base of the classes that do the work of a stage, made from its configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[Config, Made]):
+    """One variant of a stage: the model of its configuration and the function or class that does the work."""
+
+    config: type[Config]
+    make: Callable[[Config], Made]
+
+    @property
+    def name(self) -> str:
+        """The value of ``kind`` that selects it."""
+        default: str = self.config.model_fields["kind"].default
+        return default
+
+
+class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
+    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
+
+    def __init__(
+        self, stage: str, *kinds: Kind[Any, Made], retired: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """``stage`` is how messages name the stage: the section of the configuration.
+
+        ``retired`` maps the names of kinds that are gone to what takes their place, a sentence.
+        """
+        self.stage, self._retired = stage, retired
+        self._kinds = {kind.name: kind for kind in kinds}
+
+    @classmethod
+    def of_configs(cls, stage: str, *configs: type[Any]) -> Kinds[Made]:
+        """The kinds of a stage whose configurations do the work themselves."""
+        return cls(stage, *(Kind(config, lambda config: config) for config in configs))
+
+    def __getitem__(self, name: str) -> Kind[Any, Made]:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    @property
+    def default(self) -> str:
+        """The kind of a section that names none."""
+        return next(iter(self._kinds))
+
+    @property
+    def union(self) -> Any:
+        """The annotation of a configuration of any kind, for pydantic."""
+        configs = tuple(kind.config for kind in self._kinds.values())
+        return Annotated[Union[configs], Field(discriminator="kind")]  # noqa: UP007 - made at run time
+
+    def find(self, name: object) -> Kind[Any, Made]:
+        """The kind of that name; raises ConfigError that lists the known ones."""
+        if isinstance(name, str) and name in self._kinds:
+            return self._kinds[name]
+        raise ConfigError(f"{self.stage}: {self.unknown(name)}")
+
+    def unknown(self, name: object) -> str:
+        """That there is no kind of that name, what to use in its place, and which kinds there are."""
+        instead = self._retired.get(name, "") if isinstance(name, str) else ""
+        gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
+        return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self._kinds))}."
+
+    def make(self, config: StageConfig) -> Made:
+        """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
+        return self.find(kind_of(config)).make(config)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Marks a field that holds one configuration of ``stage``, or a tuple of them, each of any kind."""
+
+    stage: str
+
+
+def kind_of(config: StageConfig) -> str:
+    """The kind of a configuration; '' for a section that has no kinds."""
+    kind: str = getattr(config, "kind", "")
+    return kind

@@ -1,0 +1,47 @@
+"""Files that people name: regular ones of a bounded size, checked before a byte of them is read or hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import Path
+
+from harness.values.errors import CorpusError
+
+MOST_BYTES = 4 << 30
+"""The largest file that is read, in bytes."""
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISDIR, "a folder"),
+)
+
+
+def refuse_special(path: Path, most: int = MOST_BYTES) -> None:
+    """Raise CorpusError unless ``path`` is a regular file of at most ``most`` bytes.
+
+    A pipe can be read only once, and a device may not end.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        if path.is_symlink() and isinstance(error, FileNotFoundError):
+            reason = f"it is a link to {path.readlink()}, which is not there"
+        raise CorpusError(f"{path}: cannot be read ({reason}). Check that it is there.") from error
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), "no regular file")
+        raise CorpusError(f"{path}: is {kind}, not a file. Write the content to a file and name that.")
+    if status.st_size > most:
+        raise CorpusError(
+            f"{path}: has {status.st_size:,} bytes; at most {most:,} are read. Split it into smaller files."
+        )
+
+
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file; raises CorpusError for what ``refuse_special`` refuses, OSError as in reading."""
+    refuse_special(path)
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,124 @@
+"""Where sentences end, by rule: for the prose, tables and headings of reports, and for Chinese and Japanese.
+
+A sentence ends
+
+- at ``.``, ``!``, ``?`` or ``…`` (with the quotes and brackets that close after it) before whitespace, unless
+  the next word is lower-case or the full stop belongs to an abbreviation, an initial or a list number;
+- at ``。``, ``！``, ``？``, ``；`` (with closing quotes and brackets), whatever follows;
+- at a blank line or a form feed;
+- at a line break next to a heading, a list item or a table row. Any other line break is a wrapped line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from harness.values.text.spans import Span, between, trim
+
+SENTENCES_VERSION = 2
+"""Raised whenever the sentences of the same text may end elsewhere than before; part of cache keys."""
+
+_CANDIDATE = re.compile(
+    r"""
+      (?P<stop> (?<![.!?…]) (?P<mark>[.!?…]++) ["'”’»)\]]*+ (?=\s) )
+    | (?P<cjk>  [。！？｡；]+ [」』”’）】》]* )
+    | (?P<gap>  \n[^\S\n]*\n\s* | \f )
+    | (?P<line> \n )
+    """,
+    re.VERBOSE,
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Never the last word of a sentence: a name follows.
+_TITLES = _words(
+    "mr mrs ms messrs dr prof st rev hon gov sen rep gen col capt lt sgt maj vs e.g i.e cf approx"
+)
+# Not the last word where a number follows.
+_COUNTED = _words(
+    """no nos p pp fig figs eq eqs sec secs art ch chap vol vols par ex exh pt
+    jan feb mar apr jun jul aug sep sept oct nov dec"""
+)
+# The last word of a sentence only where a usual first word follows; so are initials (J.P., U.S., a.m.).
+_AMBIGUOUS = _words("""inc corp co cos ltd llc plc bros mfg ph.d etc al jr sr dept div est assn natl intl""")
+_INITIALS = re.compile(r"(?:[A-Za-z]\.)*[A-Za-z]")
+_FIRST_WORDS = _words(
+    """The This These Those That There Their They It Its We Our In On At As By For From To If When While Where
+    Although However Moreover Furthermore Additionally After Before During Since Under Each All Any No Some
+    Such He She His Her You Your What Why How Who Is Are Was Were Do Does Did But And Or So Then Thus"""
+)
+
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*$")
+_NEXT = re.compile(r"""\s*["'“‘«(\[]*(?P<word>\S[\w'’]*)""")
+_LIST_NUMBER = re.compile(r"(?:\d{1,3}|[ivxlc]{1,6}|[A-Za-z])", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"\s*(?:[•●▪■◦‣·*–—-]\s|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})\)\s|\d{1,2}\.\s)")
+_NUMBER = r"[$€£(]*\s?\d[\d,.]*\)?%?|[-–—]"
+_TABLE_ROW = re.compile(rf"\s*\||.*\t|.*\S(?:\s{{2,}}\S+){{2}}|.*(?:\s(?:{_NUMBER})){{2}}\s*\)?%?\s*$")
+_HEADING = re.compile(r"\s*#{1,6}\s|(?=.*[A-Z]{3})[A-Z\d\s&,'’()/:–—-]+$")
+_LONGEST_ROW = 300  # characters; a longer line is prose
+_WORD_TAIL = 24  # characters looked at before a full stop: longer than any abbreviation
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """The sentences of a text in order, without surrounding whitespace; together they hold all other text."""
+    trimmed = (trim(text, span) for span in between(0, len(text), _sentence_ends(text)))
+    return [(start, end) for start, end in trimmed if start < end]
+
+
+def _sentence_ends(text: str) -> list[int]:
+    ends = []
+    for match in _CANDIDATE.finditer(text):
+        kind = match.lastgroup
+        if (
+            kind in ("cjk", "gap")
+            or (kind == "stop" and _stop_ends_sentence(text, match))
+            or (kind == "line" and _line_ends_sentence(text, match))
+        ):
+            ends.append(match.end())
+    return ends
+
+
+def _stop_ends_sentence(text: str, stop: re.Match[str]) -> bool:
+    following = _NEXT.match(text, stop.end())
+    word = following["word"] if following else ""
+    if word[:1].islower():
+        return False
+    if stop["mark"] != ".":
+        return True
+    tail = text[max(0, stop.start() - _WORD_TAIL) : stop.start()]
+    before = _LAST_WORD.search(tail)
+    return before is None or _full_stop_ends_sentence(before[0], word, tail[: before.start()])
+
+
+def _full_stop_ends_sentence(before: str, following: str, line: str) -> bool:
+    """Whether the word ``before`` and its full stop end a sentence; ``line`` is before both."""
+    if not before:
+        return False  # leader dots: ". . . . 12"
+    name = before.lower()
+    if name in _TITLES:
+        return False
+    if name in _COUNTED:
+        return not following[:1].isdigit()
+    opens_line = not line.strip() or line.rstrip(" \t").endswith("\n")
+    if opens_line and _LIST_NUMBER.fullmatch(before):
+        return False
+    if name in _AMBIGUOUS or _INITIALS.fullmatch(before):
+        return following in _FIRST_WORDS
+    return True
+
+
+def _line_ends_sentence(text: str, line_break: re.Match[str]) -> bool:
+    above = text[text.rfind("\n", 0, line_break.start()) + 1 : line_break.start()]
+    stop = text.find("\n", line_break.end())
+    below = text[line_break.end() : stop if stop >= 0 else len(text)]
+    return _stands_alone(above) or _stands_alone(below) or _LIST_ITEM.match(below) is not None
+
+
+def _stands_alone(line: str) -> bool:
+    """Whether a line is a table row or a heading."""
+    if len(line) > _LONGEST_ROW:
+        return False
+    return _TABLE_ROW.match(line) is not None or _HEADING.match(line) is not None

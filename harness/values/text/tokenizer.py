@@ -1,0 +1,110 @@
+"""Tokenizers: where in a text each token is, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from harness.values.errors import ModelError
+from harness.values.text.characters import encodable
+from harness.values.text.spans import Span
+
+if TYPE_CHECKING:
+    import tiktoken
+
+
+class Tokenizer(Protocol):
+    """The tokenizer of an encoder.
+
+    ``window`` is the longest input in tokens that the encoder reads, special tokens included (0: unknown);
+    ``special`` is how many special tokens it adds to a single text.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that stands for this tokenizer in cache keys and messages."""
+
+    @property
+    def window(self) -> int:
+        """The longest input in tokens, special tokens included; 0 if unknown."""
+
+    @property
+    def special(self) -> int:
+        """How many special tokens are added to a single text."""
+
+    def offsets(self, texts: Sequence[str]) -> list[list[Span]]:
+        """The half-open character range of every content token of every text, in one batched call.
+
+        Nothing is truncated. A token that holds only some bytes of a character has the range of all of it.
+        """
+
+
+class Tiktoken:
+    """A byte-pair encoding of OpenAI's ``tiktoken`` as a unit of length. It reads no window."""
+
+    window = 0
+    special = 0
+
+    def __init__(self, encoding: tiktoken.Encoding) -> None:
+        self._encoding = encoding
+        self.name: str = encoding.name
+
+    def offsets(self, texts: Sequence[str]) -> list[list[Span]]:
+        """The characters that each token touches; special-token strings in the text are ordinary text."""
+        return [self._offsets(text) for text in texts]
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """The number of tokens of each text."""
+        encode = self._encoding.encode_ordinary
+        return [len(encode(text)) for text in texts]
+
+    def _offsets(self, text: str) -> list[Span]:
+        tokens = self._encoding.encode_ordinary(text)
+        lengths = [len(token) for token in self._encoding.decode_tokens_bytes(tokens)]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        starts = ends - np.asarray(lengths, dtype=np.int64)
+        raw = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+        # Character that holds each byte: a UTF-8 continuation byte is 0b10xxxxxx.
+        character = np.cumsum((raw & 0xC0) != 0x80) - 1
+        return list(zip(character[starts].tolist(), (character[ends - 1] + 1).tolist(), strict=True))
+
+
+@lru_cache(maxsize=4)
+def load_tiktoken(name: str) -> Tiktoken:
+    """Load a tiktoken encoding by name; raises ModelError if the package or the vocabulary is missing."""
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise ModelError(
+            f"Sizes in {name} tokens need the package tiktoken: pip install tiktoken."
+        ) from error
+    try:
+        return Tiktoken(tiktoken.get_encoding(name))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The vocabulary of {name} cannot be loaded: {error}. tiktoken downloads it once; without a "
+            "network, set TIKTOKEN_CACHE_DIR to a folder that holds tiktoken's cached copy."
+        ) from error
+
+
+def token_offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[Span]]:
+    """The offsets of ``texts`` in one batched call.
+
+    A lone surrogate, which no tokenizer takes, is read as U+FFFD; that has the same length, so the offsets
+    hold for the text as it is.
+    """
+    return tokenizer.offsets([encodable(text) for text in texts]) if texts else []
+
+
+def token_counts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:
+    """The number of content tokens of each text; equal texts are counted once."""
+    unique = list(dict.fromkeys(texts))
+    if isinstance(tokenizer, Tiktoken):
+        counts = tokenizer.counts([encodable(text) for text in unique])
+    else:
+        counts = [len(offsets) for offsets in token_offsets(tokenizer, unique)]
+    known = dict(zip(unique, counts, strict=True))
+    return [known[text] for text in texts]
