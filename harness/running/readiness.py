@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint
+from harness.models.served import EmbeddingEndpoint
+from harness.models.served.endpoint import ServedEndpoint
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.store.ledger import Ledger
@@ -46,24 +48,30 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
     Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
     """
     asked = {part.problem(): part for part in parts_of(config) if isinstance(part, HttpConfig)}
-    for problem, part in asked.items():
-        if not problem:
-            continue
-        if context.may_ask and isinstance(part, HttpEndpoint) and not has_bought(context, part.model):
-            raise ConfigError(problem)
+    problems = {problem: part for problem, part in asked.items() if problem}
+    if context.may_ask and (
+        fatal := [why for why, part in problems.items() if not may_be_stored(part, context)]
+    ):
+        raise ConfigError("\n".join(fatal))
+    for problem in problems:
         context.reporter.warn(problem)
 
 
-def has_bought(context: Context, model: str) -> bool:
-    """Whether answers of a model, or vectors or scores of any endpoint, are stored."""
-    for path in context.cache.paid.glob("*.sqlite"):
-        with context.values("what was paid for", path) as values:
-            if values.any() is not None:
-                return True
+def may_be_stored(part: HttpConfig, context: Context) -> bool:
+    """Whether anything of an endpoint is stored; of a service only the search finds that out."""
+    if isinstance(part, ServedEndpoint):
+        what = "vectors" if isinstance(part, EmbeddingEndpoint) else "pairs"
+        path = context.cache.served(what, part.fingerprint)
+        if not path.is_file():
+            return False
+        with context.values(what, path) as values:
+            return values.any() is not None
+    if not isinstance(part, HttpEndpoint):
+        return True
     if not context.cache.ledger.is_file():
         return False
     with Ledger(context.cache.ledger) as ledger:
-        return ledger.knows(model)
+        return ledger.knows(part.model)
 
 
 def parts_of(value: Any) -> Iterator[StageConfig]:
