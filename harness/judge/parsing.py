@@ -7,17 +7,18 @@ import re
 from typing import Any
 
 from harness.models.llm.form import Malformed, after_thoughts
-from harness.models.llm.untrusted import UntrustedJsonError, named_once
+from harness.models.llm.untrusted import UntrustedJsonError, named_once, reports_error
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
 _STATED = re.compile(
-    r"(?im)^[ \t*#>`-]*(?:(?:my|the|final|overall|revised|corrected|relevance|最终)\s*)*"
-    r"(?:grade|score|rating|评分|分数|等级)[\s*]*(?:[:：=]|\bis\b)[\s*]*"
+    r"(?im)^[ \t*#>`-]*"
+    r"(?:(?:my|the|final|overall|revised|corrected|relevance|最终|我的|相关性|因此|所以)[\s,，]*)*"
+    r"(?:grade|score|rating|评分|得分|分数|等级)[\s*]*(?:[:：=为是]|\bis\b)+[\s*]*"
     r"(?P<value>-?\d+(?:[.,]\d+)?)(?P<rest>.*)$"
 )
 
-_ENDS_THERE = re.compile(r"[\s*`.。]*")
+_ENDS_THERE = re.compile(r"分?[\s*`.。]*")
 _LISTED = re.compile(
     r"(?i)(?:\b(?:grades|scores)\b|评分|分数)[\s*]*[:：=][\s*]*(\[?-?\d+(?:\s*,\s*-?\d+)+\]?)"
 )
@@ -26,20 +27,24 @@ _LISTED = re.compile(
 _ANNOUNCED = re.compile(
     r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|as|here|i|it|this|passage"
     r"|chunk|text|final|overall|relevance|json|output|answer|grades?|scores?|result|response|rating|rate|give|assign"
-    r"|conclude|therefore|thus|hence|based|on|above|analysis|of|to|评分|分数|答案|结果)[\s*,:：=]*)+)"
+    r"|conclude|therefore|thus|hence|based|on|above|analysis|assessment|evaluation|here's|of|to|评分|得分|分数|答案"
+    r"|结果|输出|最终|因此|所以|根据|以上|分析|为|是|的|我)[\s*,，:：=]*)+)"
 )
-# Words that leave open whether the line after them is meant: a condition, an example, another's voice.
+# Words that leave open whether what follows them is meant: a condition, an example, another's voice. Words of
+# judgment such as "not" are none: they stand before honest low grades.
 _NOT_MEANT = re.compile(
-    r"(?i)\b(?:if|would|could|were|had|unless|should|might|example|instance|e\.g|raters?|annotators?|someone|others?"
-    r"|instead|not|never|wrong)\b|如果|假如|若|本应|例如|别人"
+    r"(?i)^\W*(?:if|unless|suppose|assuming|imagine)\b|\b(?:would|example|instance|e\.g|raters?|annotators?|someone)\b"
+    r"|\b(?:tells?|asks?|instructs?|orders?|wants?) (?:me|us|you|the (?:model|judge|grader))\b"
+    r"|\bpassage (?:says|reads|contains|quotes)\W*$|如果|假如|假设|要是|倘若|若(?!干)|本应|例如|比如|要求"
 )
-_SENTENCE_END = re.compile(r"[.!?。！？][\s*`'\"”)]*$")
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!as follows)[.!?。！？][\s*`'\"”)]*$")
 # Also the end markers of chat templates, which some servers leave in.
-_MARKS = re.compile(r"(?:[\s`*.。]|<\|\w+\|>|</s>)*")
+_MARKS = re.compile(r"(?:[\s`*.。]|<[|｜][\w▁]+[|｜]>|</s>|<end_of_turn>)*")
 _FENCE_LINE = re.compile(r"(?m)^[ \t]*`{3,}\w*[ \t]*$")
 
-_BARE = re.compile(r"[\s`]*(-?\d{1,4})\s*\.?[\s`]*")
-_FINAL_SCORE = re.compile(r"(?i)final[ _]score\b[\s*:\"'=(]*(?P<value>-?\d+(?:[.,]\d+)?)")
+_BARE = re.compile(r"[\s`*]*(-?\d{1,4})\s*分?[.。]?[\s`*]*")
+_FINAL_SCORE = re.compile(r"(?i)final[ _]score\b(?:\s+is\b)?[\s*:：\"'=(\[]*(?P<value>-?\d+(?:[.,]\d+)?)")
+_SCORE_ENDS = re.compile(rf"[\s`*.。\"')}}\]#]*{_MARKS.pattern}")
 _BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
 
 
@@ -60,10 +65,11 @@ def parse_grade(text: str, max_grade: int) -> int | Malformed:
     if spoiled := _not_final(parts if objects else _around(prose)):
         return Malformed(spoiled)
     stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
+    stated = [re.sub(r"[.,]0$", "", value) for value in stated]
     grades = [*objects, *([bare.group(1)] if bare else stated)]
     if not grades:
         return Malformed("no_grade")
-    found = {_checked(value, max_grade) for value in [*grades, *(line["value"] for line in lines)]}
+    found = {_checked(value, max_grade) for value in [*grades, *(_whole(line["value"]) for line in lines)]}
     return found.pop() if len(found) == 1 else Malformed("ambiguous")
 
 
@@ -76,6 +82,8 @@ def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | M
     for row in rows:
         if not isinstance(row, dict) or "passage" not in row or "grade" not in row:
             return Malformed("bad_list_item")
+        if reports_error(row):
+            return Malformed("error_reported")
         label, grade = _checked(row["passage"], count), _checked(row["grade"], max_grade)
         if isinstance(label, Malformed) or label == 0:
             return Malformed("unknown_passage")
@@ -151,19 +159,27 @@ def _not_final(prose: list[str]) -> str:
     """Why the grades between the parts of ``prose`` are not what the answer ends with; '' if they are."""
     if not prose:
         return ""
-    first, after = _FENCE_LINE.sub("", prose[0]), prose[-1]
-    above, _, line = first.rpartition("\n")
-    last = above.rstrip().rpartition("\n")[2]
-    open_above = not line.strip() and last and not _SENTENCE_END.search(last)
-    if not _ANNOUNCED.fullmatch(line) or (open_above and _NOT_MEANT.search(last)):
+    *before, after = prose
+    if any(_is_quoted(part) for part in before):
         return "quoted"
     rest = _LISTED.sub("", _FENCE_LINE.sub("", after))
     rest = _STATED.sub(lambda line: line["rest"], rest)
     return "" if _MARKS.fullmatch(rest) else "text_after_grade"
 
 
-def _reports_error(value: dict[str, Any]) -> bool:
-    return bool(value.get("error") or value.get("errors")) or value.get("status") in {"error", "failed"}
+def _is_quoted(before: str) -> bool:
+    """Whether the words before a grade leave open that it is meant, on its line or the last one above."""
+    above, _, line = _FENCE_LINE.sub("", before).rpartition("\n")
+    if not _ANNOUNCED.fullmatch(line):
+        return True
+    return _is_open(line) if re.search(r"\w", line) else _is_open(above)
+
+
+def _is_open(text: str) -> bool:
+    """Whether the last line with words is a condition, an example or another's voice that has not ended."""
+    lines = [line for line in text.splitlines() if re.search(r"\w", line)]
+    last = re.split(r"(?<=[.!?。！？])\s", lines[-1].rstrip())[-1] if lines else ""
+    return not _SENTENCE_END.search(last) and bool(_NOT_MEANT.search(last))
 
 
 def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
@@ -194,15 +210,21 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
         except (RecursionError, ValueError):
             return Malformed("broken_json")
         else:
-            prose.append(answer[done:at])
-            done = end
-            if _reports_error(value):
+            if reports_error(value):
                 return Malformed("error_reported")
+            # an object of another kind is a part of the words
             if field in value:
-                found.append(value[field])
+                prose.append(answer[done:at])
+                done = end
+                found += [number for name, number in value.items() if name == field or _is_same(name, field)]
         at = answer.find("{", end)
     # An object may be in the middle of a line; what follows it is a line of its own.
     return found, [*prose, answer[done:]]
+
+
+def _is_same(name: str, field: str) -> bool:
+    """Whether a name says the same as ``field``, such as ``final_grade`` or ``Grade``."""
+    return field == "grade" and name.casefold().endswith("grade")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=named_once)
@@ -214,22 +236,27 @@ def parse_final_score(text: str, max_grade: int) -> int | Malformed:
     Two different scores in one answer are ambiguous. UMBRELA's own reader takes the first pattern that it
     finds and counts an answer without any as 0; here such an answer has no grade.
     """
-    if len(text) > LONGEST:
+    answer = after_thoughts(text)
+    if isinstance(answer, Malformed):
+        return answer
+    if len(answer) > LONGEST:
         return Malformed("too_long")
-    if isinstance(read := _objects(text, "final score"), Malformed) and read.reason == "error_reported":
+    if isinstance(read := _objects(answer, "final score"), Malformed) and read.reason == "error_reported":
         return read
-    bare = _BARE_SCORE.fullmatch(text)
-    matches = [bare] if bare else list(_FINAL_SCORE.finditer(text))
+    bare = _BARE_SCORE.fullmatch(answer)
+    matches = [bare] if bare else list(_FINAL_SCORE.finditer(answer))
     if not matches:
         return Malformed("no_grade")
     if len({match["value"] for match in matches}) > 1:
         return Malformed("ambiguous")
-    line, rest = text[: matches[0].start()].rpartition("\n")[2], text[matches[-1].end() :]
-    if _NOT_MEANT.search(line):
+    above, _, line = answer[: matches[0].start()].rpartition("\n")
+    if _is_open(line) or (not re.search(r"\w", line) and _is_open(above)):
         return Malformed("quoted")
-    if not re.fullmatch(r"[\s`*.。\"')}#]*", rest):
+    if not _SCORE_ENDS.fullmatch(answer, matches[-1].end()):
         return Malformed("text_after_grade")
-    value = matches[0]["value"]
-    if not value.lstrip("-").isdigit():
-        return Malformed("not_a_whole_number")
-    return int(value) if 0 <= int(value) <= max_grade else Malformed("out_of_scale")
+    return _checked(_whole(matches[0]["value"]), max_grade)
+
+
+def _whole(digits: str) -> str:
+    """``2.0`` is as good as ``2``."""
+    return digits.removesuffix(".0")

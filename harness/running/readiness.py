@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint
 from harness.models.served import EmbeddingEndpoint
 from harness.models.served.endpoint import ServedEndpoint
@@ -47,17 +48,22 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
 
     Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
     """
-    asked = {part.problem(): part for part in parts_of(config) if isinstance(part, HttpConfig)}
-    problems = {problem: part for problem, part in asked.items() if problem}
-    if context.may_ask and (
-        fatal := [why for why, part in problems.items() if not may_be_stored(part, context)]
-    ):
-        raise ConfigError("\n".join(fatal))
-    for problem in problems:
+    needless = None if _asks_of_answers(config) else config.answer_judge
+    found = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
+    found = [part for part in found if needless is None or part is not needless.endpoint]
+    if context.may_ask and (fatal := [part for part in found if not may_be_stored(part, config, context)]):
+        raise ConfigError("\n".join(dict.fromkeys(part.problem() for part in fatal)))
+    for problem in dict.fromkeys(part.problem() for part in found):
         context.reporter.warn(problem)
 
 
-def may_be_stored(part: HttpConfig, context: Context) -> bool:
+def _asks_of_answers(config: BenchConfig) -> bool:
+    """Whether a language model will be asked to measure answers."""
+    measures = (ANSWER_MEASURES.make(one) for one in config.answer_measures)
+    return any(setting.answer for setting in config.settings) and any("llm" in one.needs for one in measures)
+
+
+def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bool:
     """Whether anything of an endpoint is stored; of a service only the search finds that out."""
     if isinstance(part, ServedEndpoint):
         what = "vectors" if isinstance(part, EmbeddingEndpoint) else "pairs"
@@ -70,8 +76,11 @@ def may_be_stored(part: HttpConfig, context: Context) -> bool:
         return True
     if not context.cache.ledger.is_file():
         return False
+    # an answerer may name another model than its endpoint
+    users = [one for one in parts_of(config) if getattr(one, "endpoint", None) is part]
+    models = {part.model, *filter(None, (getattr(one, "asked_model", None) for one in users))}
     with Ledger(context.cache.ledger) as ledger:
-        return ledger.knows(part.model)
+        return any(map(ledger.knows, models))
 
 
 def parts_of(value: Any) -> Iterator[StageConfig]:

@@ -238,3 +238,103 @@ def test_a_labelled_list_comes_back_in_the_order_of_the_labels(labels, grades):
 def test_a_truncated_answer_is_never_a_grade(grade, lost):
     whole = f'{{"grade": {grade}}}'
     assert isinstance(parse_grade(whole[:-lost], 4), Malformed)
+
+
+RETRACTED_QUOTED_OR_CONDITIONAL = {
+    '{"grade": 4}\nWait, that is wrong. Corrected: {"score": 1}': "text_after_grade",
+    '{"grade": 4}\nSorry, I retract that; it should be 1. {}': "text_after_grade",
+    '{"grade": 4} is wrong, I withdraw it; not {"grade": 4}': "quoted",
+    '{"match": 1}\nIf it answered fully I would write {"grade": 4}': "quoted",
+    '{"grade":0,"status":"ERROR"}': "error_reported",
+    '{"grade":0,"Error":"overloaded"}': "error_reported",
+    '{"grade":0,"success":false}': "error_reported",
+    '{"grade":0,"error_message":"timeout"}': "error_reported",
+    'If it gave the figure I would say e.g. {"grade": 4}': "quoted",
+    'If it were, I would answer as follows.\n{"grade": 4}': "quoted",
+    'If it answered fully I would write this:\n---\n{"grade": 4}': "quoted",
+    'Suppose it answers everything:\n{"grade": 4}': "quoted",
+    'The passage tells me to output:\n{"grade": 4}': "quoted",
+    '假设内容完整，则输出：\n{"grade": 4}': "quoted",
+    '要是完整的话：\n{"grade": 4}': "quoted",
+    '比如：\n{"grade": 4}': "quoted",
+    '段落要求我输出：\n{"grade": 4}': "quoted",
+    '{"grade":4,"final_grade":1}': "ambiguous",
+    '{"grade":4,"Grade":1}': "ambiguous",
+    '得分：1\n{"grade": 4}': "ambiguous",
+    '相关性评分：1\n{"grade": 4}': "ambiguous",
+    '评分为1\n{"grade": 4}': "ambiguous",
+    '我的评分：1\n{"grade": 4}': "ambiguous",
+}
+
+HONEST = {
+    'The passage does not state the figure, so the grade is:\n\n```json\n{"grade": 0}\n```': 0,
+    'The passage does not answer the question\n\n{"grade": 0}': 0,
+    "Score: 3.0": 3,
+    "**3**": 3,
+    '{"grade": 3}<end_of_turn>': 3,
+    '{"grade": 3}<｜end▁of▁sentence｜>': 3,
+    'Here\'s the JSON: {"grade": 3}': 3,
+    'Here is my assessment: {"grade": 3}': 3,
+    'Assessment: {"grade": 3}': 3,
+    '{"grade": 3, "error": "none"}': 3,
+    "3分": 3,
+    "3。": 3,
+    "评分：3分": 3,
+    "评分为3": 3,
+    "得分：3": 3,
+    "最终得分：3": 3,
+    "相关性评分：3": 3,
+    "我的评分是3。": 3,
+    '输出：{"grade": 3}': 3,
+    '最终评分：{"grade": 3}': 3,
+    '因此，评分为：{"grade": 3}': 3,
+    '根据分析，{"grade": 3}': 3,
+    'No figures were given, and it had none.\n{"grade": 0}': 0,
+}
+
+SCORES_NOT_MEANT = [
+    "<think>maybe ##final score: 3",
+    "If complete it would be:\n##final score: 3",
+    "Example:\n##final score: 3",
+    "The passage says: ##final score: 3",
+    "The passage tells me to output ##final score: 3",
+    "假设完整，final score: 3",
+]
+
+SCORES = {
+    "<think>I would say ##final score: 3? No.</think>\n##final score: 1": 1,
+    "<think>x</think>\n2": 2,
+    "##final score：2": 2,
+    "##final score: 2.0": 2,
+    "##final score is 2": 2,
+    "##final score: [2]": 2,
+    "##final score: 2</s>": 2,
+    "##final score: 2<|eot_id|>": 2,
+    "The passage does not answer it, so ##final score: 0": 0,
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), RETRACTED_QUOTED_OR_CONDITIONAL.items())
+def test_a_grade_that_is_not_meant_is_refused(text, reason):
+    assert parse_grade(text, 4) == Malformed(reason)
+
+
+@pytest.mark.parametrize(("text", "grade"), HONEST.items())
+def test_an_honest_grade_is_read_high_or_low(text, grade):
+    """Were words such as "not" suspicious, low grades would be missing more often than high ones."""
+    assert parse_grade(text, 4) == grade
+
+
+@pytest.mark.parametrize("text", SCORES_NOT_MEANT)
+def test_a_score_that_is_not_meant_is_refused(text):
+    assert isinstance(parse_final_score(text, 3), Malformed)
+
+
+@pytest.mark.parametrize(("text", "score"), SCORES.items())
+def test_an_honest_score_is_read(text, score):
+    assert parse_final_score(text, 3) == score
+
+
+def test_a_row_that_reports_an_error_spoils_its_list():
+    rows = '{"grades": [{"passage": 1, "grade": 0, "error": "timeout"}, {"passage": 2, "grade": 0}]}'
+    assert parse_labelled(rows, 2, 4) == Malformed("error_reported")

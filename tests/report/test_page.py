@@ -169,7 +169,6 @@ def test_what_was_asked_is_in_the_drill_down(tmp_path):
         (first, "retrieve", "q0", 2, "x" * 300),
         (first, "retrieve", "q1", 1, "one wording"),
         (second, "retrieve.bm25", "q2", 1, "a name"),
-        ("no such setting", "retrieve", "q2", 1, "lost"),
     ]
     with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("setting", "step", "query_id", "number", "text"), *rows])

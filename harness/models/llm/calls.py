@@ -212,6 +212,9 @@ class CallRun(BaseRun[T]):
                 reply = await self._send(self._client, call, messages, tokens, left)
             except CallError as fault:
                 left -= fault.seconds
+                # paid for like an answer that cannot be used, and asked again as often
+                unusable += fault.reason == "broken_reply"
+                fault.again &= unusable < self._config.answers_per_call or fault.reason != "broken_reply"
                 after = self._after_fault(call, fault, tries, left)
                 if isinstance(after, LlmAnswer):
                     return after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import LONGEST_NAME, CallError, clean, failure, never_sent, read_error
 from harness.models.llm.http_client import client_of_openai
 from harness.models.llm.secret import Secret
-from harness.models.llm.untrusted import UntrustedJsonError, read_json
+from harness.models.llm.untrusted import UntrustedJsonError, read_json, reports_error
 
 T = TypeVar("T")
 Message = Mapping[str, str]
@@ -201,22 +202,24 @@ class ChatClient:
         """The library checks no types, so fields may hold anything."""
         choices = getattr(completion, "choices", None)
         error = getattr(completion, "error", None)
-        code = error.get("code") if isinstance(error, dict) else None
-        if error and not choices and isinstance(code, int) and 400 <= code < 600:
+        code = _status_in(error)
+        if code and (code < 500 or not choices):
             # Gateways pass a provider's failure on as a success; its code is the status that it had.
             raise self.failure(code, error, {})
-        if error or not isinstance(choices, list):
+        if (reported := _error_in(completion, choices)) or not isinstance(choices, list):
             # Beside an error may stand a choice that nobody made.
-            words = "the answer is not a chat completion" + (f": {read_error(error).words}" if error else "")
+            words = "the answer is not a chat completion"
+            words += f": {read_error(error).words}" if error else f" ({reported})" if reported else ""
             raise CallError("broken_reply", self.clean(words), again=True, billed=True)
         cut = self._secret.cut
         usage = completion.usage
-        choice = completion.choices[0] if completion.choices else None
+        choice = choices[0] if choices else None
         message = choice.message if choice else None
+        content, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
         return Reply(
-            text=(text := cut(content := getattr(message, "content", None))),
+            text=(text := cut(content)),
             finish=cut(choice.finish_reason, LONGEST_NAME) if choice else "no_choices",
-            refusal=cut(getattr(message, "refusal", None)),
+            refusal=cut(refusal or None),
             prompt_tokens=_tokens(usage.prompt_tokens) if usage else None,
             completion_tokens=_tokens(usage.completion_tokens) if usage else None,
             request_id=cut(getattr(completion, "_request_id", None) or completion.id, LONGEST_NAME),
@@ -229,6 +232,27 @@ class ChatClient:
     def clean(self, text: str) -> str:
         """Words of the endpoint as one line without the key."""
         return clean(text, self._secret)
+
+
+def _status_in(error: Any) -> int | None:
+    """The HTTP status that an error names as its code, as a number or in digits."""
+    code = str(error.get("code")) if isinstance(error, dict) else ""
+    return int(code) if re.fullmatch("[45][0-9]{2}", code) else None
+
+
+def _error_in(completion: Any, choices: Any) -> str:
+    """What says that the choice of a completion was not made, or was one of several; '' if nothing does."""
+    envelope = completion.to_dict()
+    if reports_error(envelope) or envelope.get("object") == "error":
+        return "it reports an error"
+    if not isinstance(choices, list) or not choices:
+        return ""
+    choice = envelope["choices"][0]
+    if len(choices) > 1 or not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        return "it has no single message"
+    if reports_error(choice) or reports_error(choice["message"]):
+        return "its choice reports an error"
+    return "" if isinstance(choice["message"].get("content"), str | None) else "its content is no text"
 
 
 def _tokens(count: Any) -> int | None:

@@ -37,6 +37,9 @@ class Secret:
         and in part: of its letters no run of 12 is left.
         """
         cleaned = text if isinstance(text, str) else "" if text is None else str(text)
+        if not cleaned.isascii():
+            # half a character, which JSON may hold and no file can
+            cleaned = cleaned.encode("utf-8", "replace").decode()
         if self._pattern is not None:
             cleaned = self._covered(cleaned, self._pattern)
         return cleaned if longest is None else cleaned[:longest]

@@ -58,6 +58,19 @@ def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_NO_ERROR = {"", "none", "null", "no", "n/a", "false", "0"}
+
+
+def reports_error(value: dict[str, Any]) -> bool:
+    """Whether an object says that its values were not made, in one of the ways that servers and models do."""
+    fields = {name.casefold(): field for name, field in value.items()}
+    named = [fields.get(name) for name in ("error", "errors", "error_message")]
+    if any(field and str(field).casefold() not in _NO_ERROR for field in named):
+        return True
+    status = str(fields.get("status", "")).casefold()
+    return status in {"error", "failed", "failure"} or fields.get("success") is False
+
+
 def _refuse_number(name: str) -> float:
     raise UntrustedJsonError(f"it holds {name[:40]}, no finite number")
 
