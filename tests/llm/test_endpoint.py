@@ -278,7 +278,7 @@ def test_tokens_that_cannot_be_are_unknown(body, ledger):
 
 
 @pytest.mark.usefixtures("three_tries")
-@pytest.mark.parametrize("choices", ["x", {"a": 1}, 7])
+@pytest.mark.parametrize("choices", ["x", {"a": 1}, 7, [None], [{}], [{"message": "text"}], ["a", "b"]])
 def test_replies_that_are_no_answer_of_the_protocol_end_the_run(choices, ledger):
     with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
         with pytest.raises(EndpointDownError, match=r"2 times in a row.*broken_reply"):
@@ -287,12 +287,29 @@ def test_replies_that_are_no_answer_of_the_protocol_end_the_run(choices, ledger)
 
 
 @pytest.mark.usefixtures("three_tries")
-@pytest.mark.parametrize("choices", [[None], [{}], [{"message": "text"}]])
-def test_an_answer_of_another_shape_is_no_grade_and_no_traceback(choices, ledger):
-    with FakeServer(script_of(Answer(body={**completion("x"), "choices": choices}))) as server:
-        (graded,), _ = judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
-    assert graded.judgment.grade is None
-    assert graded.reason in {"empty_answer", "empty_choices"}
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"errors": ["overloaded"]},
+        {"status": "error"},
+        {"success": False},
+        {"object": "error"},
+        {"error": {"code": 502, "message": "overloaded"}},
+    ],
+    ids=str,
+)
+def test_a_choice_beside_an_error_is_no_grade(beside, ledger):
+    with FakeServer(script_of(Answer(body={**completion('{"grade": 0}'), **beside}))) as server:
+        with pytest.raises(EndpointDownError, match=r"2 times in a row.*broken_reply"):
+            judge_all(config(server.url, max_unscored=1), ledger, pairs(1))
+        assert server.count == 2
+
+
+def test_a_refusal_that_is_false_and_half_a_character_do_no_harm(ledger):
+    body = completion('{"grade": 3}', refusal=False) | {"model": "fake\ud800"}
+    with FakeServer(script_of(Answer(body=body))) as server:
+        (graded,), _ = judge_all(config(server.url), ledger, pairs(1))
+    assert graded.judgment.grade == 3
 
 
 @pytest.mark.parametrize("value", ["", "  ", None])
