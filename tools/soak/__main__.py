@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 
 from tools.soak.attack import Attack, Outcome
-from tools.soak.cache import full_disk, swapped_pointers
+from tools.soak.cache import bounded_files, full_disk, may_mount, swapped_pointers
 from tools.soak.files import damaged_results, hostile_configs, mutated_pdfs, mutated_scores
 from tools.soak.runs import at_once, flipped_bits, kills
+from tools.soak.service import hostile_json, redirects
 
 ATTACKS = (
     Attack("mutated PDFs", mutated_pdfs, 4.0),
@@ -27,7 +28,10 @@ ATTACKS = (
     Attack("kills", kills, 25.0),
     Attack("flipped bits in the cache", flipped_bits, 8.0),
     Attack("swapped pointers to indexes", swapped_pointers, 12.0),
-    Attack("disk almost full", full_disk, 8.0),
+    Attack("files that cannot grow", bounded_files, 8.0),
+    *([Attack("disk almost full", full_disk, 8.0)] if may_mount() else []),
+    Attack("redirects", redirects, 4.0),
+    Attack("hostile JSON", hostile_json, 4.0),
     Attack("runs at once", at_once, 8.0),
 )
 

@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -62,13 +62,21 @@ class Attack:
     seconds: float
 
 
-def harness(*arguments: str | Path, cwd: Path | None = None, largest_file: int = 0) -> Ended:
-    """Run the command line in a process of its own, with a bound on its time, memory and files (in bytes)."""
+def harness(
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    largest_file: int = 0,
+    more: Mapping[str, str] | None = None,
+) -> Ended:
+    """Run the command line in a process of its own, with a bound on its time, memory and files (in bytes).
+
+    ``more``: further variables of its environment.
+    """
     try:
         done = subprocess.run(
             [sys.executable, "-m", "harness", *map(str, arguments)],
             cwd=cwd,
-            env=environment(),
+            env=environment() | dict(more or {}),
             capture_output=True,
             timeout=SECONDS,
             check=False,

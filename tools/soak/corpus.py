@@ -11,10 +11,20 @@ _TOPICS = {
 }
 
 
-def write_benchmark(folder: Path, name: str = "soak", document: bytes | None = None) -> Path:
+_CHROMA = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 5}'
+
+
+def write_benchmark(
+    folder: Path,
+    name: str = "soak",
+    document: bytes | None = None,
+    retrieve: str = _CHROMA,
+    out: Path | None = None,
+) -> Path:
     """Write documents, queries, labels and a configuration into ``folder``; returns the configuration.
 
-    ``document``, the bytes of a PDF, joins the documents.
+    ``document``, the bytes of a PDF, joins the documents. Cache and results are in ``out``, else in
+    ``folder``.
     """
     docs = folder / "docs"
     docs.mkdir(parents=True, exist_ok=True)
@@ -36,10 +46,10 @@ def write_benchmark(folder: Path, name: str = "soak", document: bytes | None = N
         f"queries: {folder}/queries.csv\n"
         f"labels: {folder}/labels.csv\n"
         f"on_bad_document: skip\n"
-        f"cache: {folder}/cache\n"
-        f"results: {folder}/results\n"
+        f"cache: {out or folder}/cache\n"
+        f"results: {out or folder}/results\n"
         "chunk: {kind: recursive, chunk_size: [90, 180]}\n"
-        'retrieve: {kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 5}\n'
+        f"retrieve: {retrieve}\n"
         "measures: [ndcg_exp@5, ndcg_text@500, judged@5]\n",
         encoding="utf-8",
     )
