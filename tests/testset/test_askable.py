@@ -8,6 +8,7 @@ from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.propose.askable import Vocabulary, is_heading, is_noun_phrase, is_whole_row
 from harness.labels.testset.propose.drafting import draft
 from harness.labels.testset.propose.material import table_rows
+from harness.labels.testset.propose.owner import owners_of
 from tests.testset.test_propose import document
 
 
@@ -64,8 +65,53 @@ def test_sentences_that_are_no_whole_span_bring_no_draft():
         "Cash dividends paid per common share 5.44\n\nThe dividend of the company was $5.44 in 2018.\n"
     )
     assert {one.text for one in draft([document("d", text)], 20, 7) if one.kind == "fact"} == {
-        "What was the dividend of the company?"
+        "What was the dividend of the company in 2018?"
     }
+
+
+ADOBE = (
+    "ADOBE INC. Adobe sells software.\n\nContract assets were $97 million as of December 2, 2022. "
+    "Lease expense was $121 million for fiscal 2022 and $119 million for fiscal 2021. "
+    "Net income increased 15.6% compared to an increase of 37.9% in fiscal 2021. Net income is a measure. "
+    "The Company's dividend rate is $0.79 per share. Our store count was 12 at the end of 2021. "
+    "Our store count was 14 at the end of 2021. Included in the total balance were 1,516 units.\n"
+)
+COSTCO = (
+    "Costco Wholesale\n\nWe live on membership fees, not on interest income or total costs.\n\n"
+    "In millions 2022 2021\nMembership fees 3,877 3,541\nInterest income 41 89\nInterest income 7 8\n"
+    "Total costs 10 12\n"
+)
+
+
+def test_among_filings_a_draft_names_its_company_and_its_period():
+    both = [document("ADOBE_2022_10K", ADOBE), document("COSTCO_2021_10K", COSTCO)]
+    asked = {one.text for one in draft(both, 60, 7)}
+    facts = {one.text for one in draft(both, 60, 7) if one.kind == "fact"}
+    # growth without its own period, and a count of which two sentences differ, could mean either
+    assert facts == {
+        "What were Adobe's contract assets as of December 2, 2022?",
+        "What was Adobe's lease expense for fiscal 2022?",
+        "What is Adobe's dividend rate?",
+    }
+    assert "Can you tell me what Adobe's lease expense was for fiscal 2022?" in asked
+    assert "How did Costco's membership fees change from 2021 to 2022?" in asked
+    assert not any("interest income" in one for one in asked)
+    # the documents of one company need not name it
+    alone = {one.text for one in draft([both[0], document("ADOBE_2021_10K", "Adobe.")], 60, 7)}
+    assert "What was lease expense for fiscal 2022?" in alone
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "text", "owner"),
+    [
+        ("ULTABEAUTY_2023", "ULTA BEAUTY ANNOUNCES\nUlta Beauty grew.", "Ulta Beauty"),
+        ("people", "In 2020 people left. People work.  The people stay.", ""),
+        ("10k_2020", "A text.", ""),
+    ],
+)
+def test_the_company_of_a_document_is_what_its_id_spells(doc_id, text, owner):
+    other = document("COSTCO_2021", COSTCO), document("ADOBE_2021", ADOBE)
+    assert owners_of([document(doc_id, text), *other])[doc_id] == owner
 
 
 def test_the_time_is_said_in_minutes_or_hours():

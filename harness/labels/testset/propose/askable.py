@@ -49,6 +49,7 @@ _LOOSE = _INSIDE | frozenset(
     "a an the and or of in on at by for from to with as per than its their our this these those "  # noqa: SIM905
     "not no see under within".split()
 )
+_NO_START = ("of", "and", "or", "we", "included", "including", "based")
 _MONTHS = frozenset(
     "january february march april may june july august september october november "  # noqa: SIM905
     "december".split()
@@ -71,7 +72,7 @@ def is_noun_phrase(text: str, fewest: int = 2) -> bool:
     if not words or len(words) > _LONGEST or not re.fullmatch(r"[^.;:!?|]*", text):
         return False
     last = words[-1].strip(",()'’\"")
-    if last in _LOOSE or last.endswith("ed") or _INSIDE & set(words) or words[0] in ("of", "and", "or", "we"):
+    if last in _LOOSE or last.endswith("ed") or _INSIDE & set(words) or words[0] in _NO_START:
         return False
     if _MONTHS & set(words) or text.count("(") != text.count(")"):
         return False
@@ -87,7 +88,8 @@ def _has_heading(words: Sequence[str]) -> bool:
 
 def is_whole_sentence(text: str) -> bool:
     """Whether a text begins and ends as a sentence does, and is none of a table."""
-    return bool(re.match(r"[“\"(]?[A-Z0-9]", text)) and text.endswith((".", ".”", '."', ".)"))
+    box = re.search("[☐-☒]", text)
+    return not box and bool(re.match(r"[“\"(]?[A-Z0-9]", text)) and text.endswith((".", ".”", '."', ".)"))
 
 
 def is_heading(title: str) -> bool:
@@ -138,5 +140,13 @@ class Vocabulary:
         )
 
     def is_name(self, text: str) -> bool:
-        """Whether words are a name: nowhere are they written small."""
-        return not any(text.lower() in written for written in self._texts)
+        """Whether words are a name: nowhere small, or each of them more often with a capital."""
+        small = any(text.lower() in written for written in self._texts)
+        return not small or self._is_title(text)
+
+    def _is_title(self, text: str) -> bool:
+        words = [word for word in _WORD.findall(text) if word.lower() not in _LOOSE]
+        if len(words) < 2 or not all(word[0].isupper() for word in words):
+            return False
+        written, small = (sum(one.count(form) for one in self._texts) for form in (text, text.lower()))
+        return written > small

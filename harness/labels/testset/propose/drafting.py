@@ -26,12 +26,15 @@ from harness.labels.testset.propose.material import (
     sentences,
     table_rows,
 )
+from harness.labels.testset.propose.owner import contradicted, owned, owners_of, period_of
 from harness.labels.testset.rows import Question
 from harness.values.text.characters import on_one_line
 from harness.values.text.scripts import main_script, outside_latin
 from harness.values.types import Document
 
 BY = "drafted offline"
+# sentences that begin with as many same words are one text twice
+_OPENING = 5
 # years from the usual one in which somebody may still ask
 _FAR = 13
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -95,9 +98,16 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
     """
     texts = {document.doc_id: document.text for document in documents}
     vocabulary = Vocabulary(list(texts.values()))
-    rows = [row for document in documents for row in _whole_rows(document, vocabulary)]
+    owners = owners_of(documents)
+    rows = [
+        replace(row, label=owned(_common(row.label), name) if name else row.label)
+        for document in documents
+        for name in [owners[document.doc_id]]
+        for row in _whole_rows(document, vocabulary)
+    ]
     random.Random(f"{seed}:rows").shuffle(rows)
-    facts = _spread([list(_facts(document, vocabulary)) for document in documents], seed)
+    by_document = [list(_facts(document, vocabulary, owners[document.doc_id])) for document in documents]
+    facts = _spread(by_document, seed)
     # each kind begins with other rows, so that not four questions ask about one
     third = len(rows) // 3
     compared, others = [*rows[third:], *rows[:third]], [*rows[2 * third :], *rows[: 2 * third]]
@@ -147,10 +157,11 @@ def is_chinese(text: str) -> bool:
 def _whole_rows(document: Document, vocabulary: Vocabulary) -> list[TableRow]:
     """The rows of tables that can be asked about."""
     rows = list(table_rows(document))
-    labels = Counter(row.label for row in rows)
+    labels, two_figures = Counter(row.label for row in rows), contradicted(rows)
     return [
         row
         for row in rows
+        if row.label.casefold() not in two_figures
         if is_chinese(row.label + "".join(row.cells))
         or (
             is_whole_row(row, labels)
@@ -165,14 +176,18 @@ def _whole_rows(document: Document, vocabulary: Vocabulary) -> list[TableRow]:
     ]
 
 
-def _facts(document: Document, vocabulary: Vocabulary) -> Iterator[Question]:
+def _facts(document: Document, vocabulary: Vocabulary, owner: str) -> Iterator[Question]:
     headings = headings_of(document)
-    asked: set[str] = set()
+    asked: dict[str, dict[str, Place]] = {}
     for place in sentences(document):
-        text = _ask(on_one_line(place.text))
-        if text and text not in asked and not vocabulary.is_broken(text):
-            asked.add(text)
-            yield question(text, "fact", place)
+        sentence = on_one_line(place.text)
+        text = _ask(sentence, document.text, owner)
+        if text and not vocabulary.is_broken(text):
+            asked.setdefault(text, {}).setdefault(sentence, place)
+    for text, its in asked.items():
+        # which one of several sentences is meant, nobody could tell
+        if len(its) == 1:
+            yield question(text, "fact", *its.values())
     zh = is_chinese(document.text[:5000])
     for place in _below_headings(document):
         title = heading_at(headings, place.start)
@@ -185,7 +200,7 @@ def _facts(document: Document, vocabulary: Vocabulary) -> Iterator[Question]:
             about = (
                 f"关于“{title}”，{document.doc_id} 是怎么说的？"
                 if zh
-                else f"What does {document.doc_id} say about {_bare(title)}?"
+                else f"What does {owner or document.doc_id} say about {_bare(title)}?"
             )
             yield question(about, "fact", place)
 
@@ -208,8 +223,11 @@ def _below_headings(document: Document) -> Iterator[Place]:
             yield place
 
 
-def _ask(sentence: str) -> str:
-    """The question that a sentence answers; '' where no rule fits."""
+def _ask(sentence: str, text: str, owner: str) -> str:
+    """The question that a sentence of a text answers; '' where no rule fits, or the period is not named.
+
+    Without a period a past figure is of no time, unless the text, no filing, speaks of its subject only here.
+    """
     if is_chinese(sentence):
         found = _ZH_FACT.search(sentence)
         return f"{found['subject']}是多少？" if found else ""
@@ -218,15 +236,24 @@ def _ask(sentence: str) -> str:
         return ""
     if not (is_whole_sentence(sentence) and is_noun_phrase(found["subject"], _fewest(found["subject"]))):
         return ""
-    if found["verb"] in ("is", "are", "was", "were"):
-        return f"What {found['verb']} {_lowered(found['subject'])}?"
-    verb, subject = found["verb"], _lowered(found["subject"])
+    verb, subject = found["verb"], owned(_lowered(found["subject"]), owner)
     base, helper = _BASE.get(verb, verb.removesuffix("s")), "did" if verb in _BASE else "does"
+    when = ""
+    if verb in ("was", "were", *_BASE):
+        when = period_of(found["rest"])
+        if not when and (owner or text.casefold().count(found["subject"].casefold()) > 1):
+            return ""
+    end = f" {when}?" if when else "?"
+    if verb in ("is", "are", "was", "were"):
+        return f"What {verb} {subject}{end}"
     if base in _MOVES:
-        return f"By how much {helper} {subject} {base}?"
+        if found["rest"].startswith("to "):
+            # where it moved to is not by how much
+            return ""
+        return f"By how much {helper} {subject} {base}{end}"
     if base == "employ":
-        return f"How many people {helper} {subject} employ?"
-    return f"{'How many' if base in _HOW_MANY else 'What'} {helper} {subject} {base}?"
+        return f"How many people {helper} {subject} employ{end}"
+    return f"{'How many' if base in _HOW_MANY else 'What'} {helper} {subject} {base}{end}"
 
 
 def _fewest(subject: str) -> int:
@@ -266,8 +293,8 @@ def _change(label: str, one: str, two: str) -> str:
 def _common(label: str) -> str:
     """A label with a small first letter, unless its words are a name or an abbreviation."""
     first, _, rest = label.partition(" ")
-    is_name = not rest or not first[1:].islower() or any(word[:1].isupper() for word in rest.split())
-    return label if is_name else label[0].lower() + label[1:]
+    capitals = not first[1:].islower() or any(word[:1].isupper() for word in rest.split())
+    return label if not rest or "'" in first or capitals else label[0].lower() + label[1:]
 
 
 def _bare(title: str) -> str:
@@ -314,7 +341,8 @@ def _two_places(documents: Sequence[Document], vocabulary: Vocabulary) -> Iterat
         first, last = its[0], its[-1]
         apart = first.document.doc_id != last.document.doc_id or last.start - first.end > 1000
         heads = name.isupper() or any(name.casefold() in title for title in titles)
-        if len(its) in (2, 3) and apart and not heads and vocabulary.is_name(name):
+        same = first.text.casefold().split()[:_OPENING] == last.text.casefold().split()[:_OPENING]
+        if len(its) in (2, 3) and apart and not heads and not same and vocabulary.is_name(name):
             yield question(f"What do the documents say about {name}?", "two_places", first, last)
 
 
@@ -322,7 +350,9 @@ def _other_words(one: Question) -> Question | None:
     """A fact asked otherwise; a draft of a draft."""
     text = one.text
     if found := re.match(r"What (?P<verb>is|are|was|were) (?P<what>.+)\?$", text):
-        text = f"Can you tell me what {found['what']} {found['verb']}?"
+        what, when = found["what"], period_of(found["what"])
+        what = what.removesuffix(f" {when}") if when else what
+        text = f"Can you tell me what {what} {found['verb']}{f' {when}' if when else ''}?"
     elif found := re.match(r"(?P<what>.+)是多少？$", text):
         text = f"请问{found['what']}有多少？"
     else:
