@@ -34,6 +34,10 @@ def _own_files() -> str:
 
 
 def _libraries() -> set[str]:
-    """The folders of metadata of what is installed, which are called by name and version."""
+    """The folders of metadata of what is installed, which are called by name and version.
+
+    But for our own: a checkout has one, which is seen only where the path of imports leads there.
+    """
     folders = [folder for entry in sys.path if entry and (folder := Path(entry)).is_dir()]
-    return {path.name for folder in folders for path in folder.iterdir() if path.suffix in _METADATA}
+    found = {path.name for folder in folders for path in folder.iterdir() if path.suffix in _METADATA}
+    return {name for name in found if not name.startswith("ndcg_harness")}
