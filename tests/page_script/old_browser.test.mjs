@@ -36,7 +36,7 @@ test('the report asks a browser without its colours for a newer one', async () =
 });
 
 test('so does the labelling page', async () => {
-  const main = 'label_page/assets/main.js';
+  const main = 'labels/label_page/assets/main.js';
   assert.equal(await said(main, false), 'The page cannot start: it needs a browser from mid-2024 or later');
   assert.equal(await said(main, true), 'The page cannot start: no server');
 });
