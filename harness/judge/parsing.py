@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
 from harness.models.llm.form import Malformed, after_thoughts
-from harness.models.llm.untrusted import UntrustedJsonError, named_once, reports_error
+from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json_at, reports_error
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
@@ -26,7 +25,7 @@ _LISTED = re.compile(
 # What may stand on the line before a grade: an end of a sentence, marks, or words that announce it.
 _ANNOUNCED = re.compile(
     r"(?i)(?:.*[.!?。！？][\s*`'\"”)]*|[\s*`#>-]*|[\s*`#>-]*(?:(?:well|sure|okay|so|the|my|a|is|as|here|i|it|this|passage"
-    r"|chunk|text|final|overall|relevance|json|output|answer|grades?|scores?|result|response|rating|rate|give|assign"
+    r"|them|these|each|passages|chunk|chunks|text|texts|final|overall|relevance|json|output|answer|grades?|scores?|result|response|rating|rate|give|assign"
     r"|conclude|therefore|thus|hence|based|on|above|analysis|assessment|evaluation|here's|of|to|评分|得分|分数|答案"
     r"|结果|输出|最终|因此|所以|根据|以上|分析|为|是|的|我)[\s*,，:：=]*)+)"
 )
@@ -169,15 +168,13 @@ def _not_final(prose: list[str]) -> str:
 
 def _is_quoted(before: str) -> bool:
     """Whether the words before a grade leave open that it is meant, on its line or the last one above."""
-    above, _, line = _FENCE_LINE.sub("", before).rpartition("\n")
-    if not _ANNOUNCED.fullmatch(line):
-        return True
-    return _is_open(line) if re.search(r"\w", line) else _is_open(above)
+    line = _FENCE_LINE.sub("", before).rpartition("\n")[2]
+    return not _ANNOUNCED.fullmatch(line) or _is_open(before)
 
 
-def _is_open(text: str) -> bool:
+def _is_open(before: str) -> bool:
     """Whether the last line with words is a condition, an example or another's voice that has not ended."""
-    lines = [line for line in text.splitlines() if re.search(r"\w", line)]
+    lines = [line for line in _FENCE_LINE.sub("", before).split("\n") if re.search(r"\w", line)]
     last = re.split(r"(?<=[.!?。！？])\s", lines[-1].rstrip())[-1] if lines else ""
     return not _SENTENCE_END.search(last) and bool(_NOT_MEANT.search(last))
 
@@ -199,16 +196,13 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
     at = answer.find("{")
     while at >= 0:
         try:
-            value, end = _DECODER.raw_decode(answer, at)
-        except UntrustedJsonError:
+            value, end = read_json_at(answer, at)
+        except NamedTwiceError:
             return Malformed("ambiguous")
-        except json.JSONDecodeError as error:
-            if answer[at + 1 : error.pos].strip() or error.pos >= len(answer):
+        except UntrustedJsonError as error:
+            if error.at is None or answer[at + 1 : error.at].strip() or error.at >= len(answer):
                 return Malformed("broken_json")
             end = at + 1
-        # Nested too deeply, or a number of more digits than Python reads.
-        except (RecursionError, ValueError):
-            return Malformed("broken_json")
         else:
             if reports_error(value):
                 return Malformed("error_reported")
@@ -225,9 +219,6 @@ def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
 def _is_same(name: str, field: str) -> bool:
     """Whether a name says the same as ``field``, such as ``final_grade`` or ``Grade``."""
     return field == "grade" and name.casefold().endswith("grade")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=named_once)
 
 
 def parse_final_score(text: str, max_grade: int) -> int | Malformed:
@@ -249,8 +240,7 @@ def parse_final_score(text: str, max_grade: int) -> int | Malformed:
         return Malformed("no_grade")
     if len({match["value"] for match in matches}) > 1:
         return Malformed("ambiguous")
-    above, _, line = answer[: matches[0].start()].rpartition("\n")
-    if _is_open(line) or (not re.search(r"\w", line) and _is_open(above)):
+    if _is_open(answer[: matches[0].start()]):
         return Malformed("quoted")
     if not _SCORE_ENDS.fullmatch(answer, matches[-1].end()):
         return Malformed("text_after_grade")

@@ -54,8 +54,10 @@ REFUSED = {
     '{"grade": 2.5}': "not_a_whole_number",
     '{"grade": true}': "not_a_whole_number",
     '{"grade": null}': "not_a_whole_number",
-    '{"grade": NaN}': "not_a_whole_number",
-    '{"grade": 1e999}': "not_a_whole_number",
+    '{"grade": NaN}': "broken_json",
+    '{"grade": 1e999}': "broken_json",
+    '{"grade": 3, "confidence": NaN}': "broken_json",
+    '{"grade": 3, "x": ' + "[" * 70 + "]" * 70 + "}": "broken_json",
     '{"grade": [3]}': "not_a_whole_number",
     '{"grade": "three"}': "not_a_whole_number",
     '{"grade": ': "broken_json",
@@ -185,6 +187,10 @@ def test_a_plain_list(text, expected):
     assert parse_plain(text, 3, 4, distinct=True) == expected
 
 
+def test_words_that_announce_a_list_do_not_spoil_it():
+    assert parse_plain('I rate them {"scores": [1, 2, 3]}.', 3, 4) == (1, 2, 3)
+
+
 def test_equal_scores_pass_where_they_may():
     assert parse_plain('{"scores": [1, 1]}', 2, 4) == (1, 1)
 
@@ -296,6 +302,7 @@ SCORES_NOT_MEANT = [
     "<think>maybe ##final score: 3",
     "If complete it would be:\n##final score: 3",
     "Example:\n##final score: 3",
+    "If it were complete I would say:\n```\n##final score: 3",
     "The passage says: ##final score: 3",
     "The passage tells me to output ##final score: 3",
     "假设完整，final score: 3",

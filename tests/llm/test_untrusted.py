@@ -33,6 +33,12 @@ def test_plain_json_is_read(value):
         ("[" * 100_000, "levels deep"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "levels deep"),
         ("<html>", "it is not JSON"),
+        ("[NaN]", "NaN, no finite number"),
+        ("[-Infinity]", "no finite number"),
+        ("[1e999]", "no finite number"),
+        ("[1" + "0" * 400 + ".0]", "no finite number"),
+        ("[1" + "0" * 250 + "e99]", "no finite number"),
+        ("[1" + "0" * 5000 + "]", "it is not JSON"),
     ],
 )
 def test_what_could_mean_two_things_or_never_end_is_refused(text, why):

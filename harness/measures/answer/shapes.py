@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from harness.models.llm import Malformed, after_thoughts
-from harness.models.llm.untrusted import UntrustedJsonError, named_once
+from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json, reports_error
 
 LONGEST = 50_000
 MOST = 200
@@ -118,8 +118,8 @@ QUESTION_BACK = Shape(
 def read_object(text: str) -> dict[str, Any] | Malformed:
     """The one JSON object that an answer is, in a code fence or not.
 
-    Text around it, a field named twice or an unfinished thought make the answer unusable: its meaning would
-    be a guess.
+    Text around it, a field named twice, an ``error`` beside the fields or an unfinished thought make the
+    answer unusable: its meaning would be a guess.
     """
     answer = after_thoughts(text)
     if isinstance(answer, Malformed):
@@ -127,12 +127,14 @@ def read_object(text: str) -> dict[str, Any] | Malformed:
     if len(answer) > LONGEST:
         return Malformed("too_long")
     try:
-        found = json.loads(_FENCE.sub("", answer), object_pairs_hook=named_once)
-    except UntrustedJsonError:
+        found = read_json(_FENCE.sub("", answer))
+    except NamedTwiceError:
         return Malformed("ambiguous")
-    except (ValueError, RecursionError):
+    except UntrustedJsonError:
         return Malformed("no_json")
-    return found if isinstance(found, dict) else Malformed("no_object")
+    if not isinstance(found, dict):
+        return Malformed("no_object")
+    return Malformed("error_reported") if reports_error(found) else found
 
 
 def _flag(value: Any) -> bool | None:
