@@ -196,6 +196,35 @@ def test_an_endpoint_that_never_answered_need_not_refuse_so_often():
         breaker.refused("a passage may be at fault")
 
 
+@pytest.mark.parametrize("fail", [Breaker.failed, Breaker.refused, Breaker.useless])
+def test_replies_that_are_no_completion_are_counted_apart(fail):
+    breaker = Breaker(3, 1000, clock=Clock())
+    fail(breaker, "x")
+    breaker.garbled("x")
+    fail(breaker, "x")
+    with pytest.raises(EndpointDownError, match="4 times in a row; the last reason: broken"):
+        breaker.garbled("broken")
+
+
+def test_two_failures_and_one_broken_reply_do_not_add_up_to_three():
+    for useful in (True, False):
+        breaker = Breaker(3, 1000, clock=Clock())
+        if useful:
+            breaker.succeeded()
+        breaker.failed("busy")
+        breaker.failed("busy")
+        breaker.garbled("x")
+
+
+def test_an_endpoint_that_has_answered_may_break_off_more_often():
+    breaker = Breaker(30, 1000, clock=Clock())
+    breaker.succeeded()
+    for _ in range(29):
+        breaker.garbled("x")
+    with pytest.raises(EndpointDownError, match="30 times"):
+        breaker.garbled("x")
+
+
 @pytest.mark.parametrize(
     ("grades", "majority", "mean"),
     [([3], 3, 3), ([1, 1, 4], 1, 2), ([4, 0], 0, 2), ([1, 2], 1, 1), ([4, 4, 3], 4, 4), ([2, 3, 3, 2], 2, 2)],

@@ -23,7 +23,7 @@ class Breaker:
 
     It opens at ``threshold`` such calls: immediately if the last was answered, and so paid for, or refused;
     otherwise not before ``seconds`` have passed since the first, because in a short outage many callers fail
-    together.
+    together. Replies that are no answer of the protocol have a count of their own.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class Breaker:
     def garbled(self, reason: str) -> None:
         """Note a reply that is no answer of the protocol at all, which was paid for.
 
-        A few of them end a run that has had no usable answer, but failures of other kinds do not add up to
-        that: an endpoint that is busy once may work.
+        A few of them end a run that has had no usable answer. They are counted apart, so that neither an
+        outage nor refusals add up to that with them: an endpoint that is busy may work.
         """
         self._garbled += 1
-        early = not self._useful and self._garbled >= FIRST_USELESS
-        self._count(reason, at=1 if early else self._threshold)
+        if self._garbled >= (self._threshold if self._useful else min(FIRST_USELESS, self._threshold)):
+            raise self._opened(reason)
 
     def refused(self, reason: str) -> None:
         """Note a call that the endpoint refused, and would refuse again."""
@@ -72,9 +72,12 @@ class Breaker:
             self._since = self._clock()
         self._failures += 1
         if at is not None and self._failures >= at:
-            raise EndpointDownError(
-                f"The endpoint gave no usable answer {self._failures} times in a row; the last "
-                f"reason: {reason if reason.endswith('.') else reason + '.'} "
-                "All answers are in the ledger. Check the endpoint, then run again: it resumes "
-                "from here."
-            )
+            raise self._opened(reason)
+
+    def _opened(self, reason: str) -> EndpointDownError:
+        return EndpointDownError(
+            f"The endpoint gave no usable answer {self._failures + self._garbled} times in a row; the last "
+            f"reason: {reason if reason.endswith('.') else reason + '.'} "
+            "All answers are in the ledger. Check the endpoint, then run again: it resumes "
+            "from here."
+        )

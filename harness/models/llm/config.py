@@ -56,7 +56,8 @@ class ModelConfig(StageConfig):
         30,
         ge=2,
         description="The run stops after this many calls in a row without a usable answer: at once if the "
-        "endpoint gives unusable answers or refuses, otherwise after `breaker_seconds`.",
+        "endpoint gives unusable answers or refuses, otherwise after `breaker_seconds`. Replies that are no "
+        "completion are counted apart; two are enough where there has been no usable answer.",
     )
     breaker_seconds: float | None = Field(
         None,
