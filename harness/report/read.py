@@ -46,7 +46,7 @@ class StoredResult:
 
 
 def read_result(folder: Path) -> StoredResult:
-    """Read a folder of results; raises HarnessError if it is none, or damaged."""
+    """Read a folder of results; raises HarnessError if it is none, damaged, or of two runs."""
     try:
         scores = read_rows(folder, "per_query")
         record = read_record(folder)
@@ -54,6 +54,9 @@ def read_result(folder: Path) -> StoredResult:
         judgments = read_rows(folder, "judgments")
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
+    if (folder / SUMMARY).is_file():
+        scored = {row["setting"] for row in scores}
+        refuse_foreign(folder / "per_query.csv", scored, read_rows(folder, "summary"))
     texts = {row["document"]: _text_hash(folder, row) for row in documents if row["status"] == "read"}
     # only a fact with copies has a name that matters; results of older versions name none, nor answers
     spans = sorted(

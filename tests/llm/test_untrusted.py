@@ -2,12 +2,18 @@
 
 import gzip
 import json
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.models.llm.faults import read_body
+from harness.models.llm.records import Spending
 from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
+from harness.models.served.embedding import ServedEncoder
+from harness.models.served.endpoint import EmbeddingEndpoint
+from harness.models.served.fetching import ServedError, fetch
 from harness.steps.custom.sending import ServiceError
 from harness.values.errors import LlmError
 from tests.custom.test_sending import asked, service
@@ -68,9 +74,65 @@ def moved(status, target):
 def test_a_compressed_reply_is_refused_before_it_is_unpacked():
     bomb = gzip.compress(b"0" * 50_000_000)
     reply = Answer(body=bomb, headers={"content-encoding": "gzip"})
-    with FakeServer(lambda *_: reply) as server, pytest.raises(ServiceError, match=r"compressed \(gzip\)"):
-        asked(service(server.url, deadline=0.2, timeout=0.2))
+    said = r"compressed \(gzip\).*heed the header Accept-Encoding: identity"
+    with FakeServer(lambda *_: reply) as server, pytest.raises(ServiceError, match=said):
+        asked(service(server.url))
     assert server.requests[0]["headers"]["accept-encoding"] == "identity"
+    assert server.count == 1
+
+
+def test_a_compressed_reply_with_vectors_is_paid_for_twice_at_most():
+    reply = Answer(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"})
+    with FakeServer(lambda *_: reply) as server:
+        with pytest.raises(ServedError, match=r"unusable_answer: the reply is compressed \(gzip\)"):
+            vectors(server)
+        assert server.count == 2
+
+
+def vectors(server):
+    """One request to an endpoint for vectors."""
+    model = ServedEncoder(EmbeddingEndpoint(model="m", base_url=server.url, api_key_env=None))
+    rows = []
+    fetch(model.endpoint, model.requests(["a"]), lambda _, found, __: rows.extend(found), Spending())
+    return rows
+
+
+def test_a_304_is_no_redirect():
+    with FakeServer(lambda *_: Answer(304, b"", headers={"location": "http://elsewhere"})) as server:
+        for call, kind in ((ask, LlmError), (vectors, LlmError), (asking_a_service, ServiceError)):
+            with pytest.raises(kind, match="304") as refused:
+                call(server)
+            assert "redirect" not in str(refused.value)
+
+
+def asking_a_service(server):
+    return asked(service(server.url))
+
+
+SHORT, LONG = b"", b" " * 1_000_000
+
+
+@pytest.mark.parametrize("call", ["ask", "vectors", "asking_a_service"])
+@pytest.mark.parametrize("blanks", [SHORT, LONG], ids=["short", "long"])
+def test_only_a_long_reply_is_parsed_in_a_thread_of_its_own(call, blanks, monkeypatch):
+    body = {**completion('{"grade": 1}'), "data": [{"index": 0, "embedding": [1.0, 2.0]}]}
+    parsed_in = []
+
+    def watched(content):
+        parsed_in.append(threading.current_thread() is asyncio_thread)
+        return read_json(content)
+
+    for module in ("models.llm.client", "models.served.fetching", "steps.custom.sending"):
+        monkeypatch.setattr(f"harness.{module}.read_json", watched)
+    asyncio_thread = threading.current_thread()
+    with FakeServer(lambda *_: Answer(body=json.dumps(body).encode() + blanks)) as server:
+        assert globals()[call](server)
+    assert parsed_in == [blanks is SHORT]
+
+
+def test_the_body_of_an_error_is_not_parsed_without_limit():
+    body = json.dumps({"error": "overloaded", "x": "y" * 1_000_000}).encode()
+    assert read_body(body).words.startswith('{"error": "overloaded"')
 
 
 def ask(server):

@@ -13,8 +13,17 @@ def folder(tmp_path):
 
 @pytest.mark.parametrize("command", [["show"], ["show", "--worst", "2"], ["report"]])
 def test_losses_of_other_settings_are_refused(command, folder, capsys):
-    path = folder / "waterfall.csv"
-    head, *rows = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([head, *(f"other {row}" for row in rows)]) + "\n", encoding="utf-8")
+    rename_settings(folder / "waterfall.csv")
     words = [command[0], str(folder), *command[1:]]
     assert "waterfall.csv is damaged" in refused(capsys, *words)
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_scores_of_other_settings_are_refused(command, folder, capsys):
+    rename_settings(folder / "per_query.csv")
+    assert "per_query.csv is damaged" in refused(capsys, command, str(folder))
+
+
+def rename_settings(path):
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([head, *(f"other {row}" for row in rows)]) + "\n", encoding="utf-8")

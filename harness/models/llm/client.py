@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import LONGEST_NAME, CallError, clean, failure, never_sent, read_error
-from harness.models.llm.http_client import client_of_openai
+from harness.models.llm.http_client import client_of_openai, unblocked
 from harness.models.llm.secret import Secret
 from harness.models.llm.untrusted import UntrustedJsonError, read_json, reports_error
 
@@ -107,8 +107,10 @@ class ChatClient:
         body = self.body(messages, response_format, sample)
         request = self.openai.chat.completions.with_raw_response.create(**body)
         raw = await self.answer_to(request, timeout)
-        self._check(raw.http_response.content)
-        return self.read(raw.parse(), time.monotonic() - started)
+        seconds = time.monotonic() - started
+        content = raw.http_response.content
+        await unblocked(len(content), lambda: self._check(content))
+        return await unblocked(len(content), lambda: self.read(raw.parse(), seconds))
 
     def _check(self, content: bytes) -> None:
         """Refuse an envelope that the library would read as one of several that it could be."""

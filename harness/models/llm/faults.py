@@ -15,6 +15,8 @@ from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values.errors import LlmError
 
 LONGEST = 400
+# A longer body is a page, whose first words are enough.
+_MOST_BYTES_OF_ERROR = 1_000_000
 LONGEST_NAME = 200
 """A longer id, code or model name is invalid."""
 # How httpx names what fails before a request is on its way.
@@ -155,7 +157,7 @@ def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> C
 def read_body(content: bytes) -> ErrorBody:
     """The words in the body of an error as it came, whether it is JSON or not."""
     try:
-        return read_error(read_json(content))
+        return read_error(read_json(content, _MOST_BYTES_OF_ERROR))
     except UntrustedJsonError:
         return read_error(content[:10_000].decode("utf-8", "replace"))
 

@@ -7,13 +7,18 @@ MOST_BYTES_OF_CHAT.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.models.llm.untrusted import MOST_BYTES, MOST_BYTES_OF_CHAT
 
 REDIRECTS = {301, 302, 303, 307, 308}
+# Bytes that take some hundredths of a second to read.
+_LONG = 1_000_000
+
+T = TypeVar("T")
 
 
 def open_client(headers: Mapping[str, str]) -> Any:
@@ -42,6 +47,14 @@ def redirected(headers: Mapping[str, str]) -> str:
         f"it redirects{to}, and no redirect is followed, since keys and texts would go there. If that is "
         "where it is served, give this address in the configuration"
     )
+
+
+async def unblocked(size: int, read: Callable[[], T]) -> T:
+    """What ``read`` makes of a reply of so many bytes; in a thread where it is long.
+
+    Meanwhile other replies are taken, and a stop is heeded.
+    """
+    return await asyncio.to_thread(read) if size > _LONG else read()
 
 
 def _with_encoding(headers: Mapping[str, str]) -> dict[str, str]:

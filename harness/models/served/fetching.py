@@ -6,10 +6,11 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from harness.models.llm.faults import CallError, clean, failure, never_sent, read_body
-from harness.models.llm.http_client import open_client
+from harness.models.llm.http_client import open_client, unblocked
 from harness.models.llm.interrupt import Workers
 from harness.models.llm.limiter import limiter_of
 from harness.models.llm.money import Budget, BudgetError
@@ -136,7 +137,8 @@ class _Fetching:
             self._spending.calls += 1
             started = clock()
             try:
-                data = await self._post(client, asked, max(0.05, min(self._endpoint.timeout, left)))
+                content = await self._post(client, asked, max(0.05, min(self._endpoint.timeout, left)))
+                data = await unblocked(len(content), partial(self._json, content))
                 try:
                     rows, reported = asked.read(data)
                 except UnusableError as error:
@@ -163,7 +165,7 @@ class _Fetching:
             self._spending.served_models.add(clean(served, self._secret)[:200])
         return rows, used
 
-    async def _post(self, client: Any, asked: Request, timeout: float) -> Any:
+    async def _post(self, client: Any, asked: Request, timeout: float) -> bytes:
         import httpx
 
         url = self._endpoint.base_url.rstrip("/") + asked.path
@@ -173,6 +175,8 @@ class _Fetching:
         except TimeoutError:
             words = f"no complete answer within {timeout:g} s"
             raise CallError("timeout", words, again=True, billed=True) from None
+        except httpx.DecodingError as error:
+            raise CallError(_UNUSABLE, clean(str(error), self._secret), again=True, billed=True) from None
         except httpx.HTTPError as error:
             detail = clean(str(error), self._secret) or type(error).__name__
             if never_sent(error):
@@ -181,6 +185,9 @@ class _Fetching:
             raise CallError("cut_off", f"the connection broke: {detail}", again=True, billed=True) from None
         if not 200 <= reply.status_code < 300:
             raise failure(reply.status_code, read_body(content), reply.headers, self._secret)
+        return bytes(content)
+
+    def _json(self, content: bytes) -> Any:
         try:
             return read_json(content)
         except UntrustedJsonError as error:

@@ -59,6 +59,8 @@ def read_tables(folder: Path, name: str = "") -> Tables:
         rows: dict[str, list[Row] | None] = {table: read_rows(folder, table) for table in NEEDED}
     except FileNotFoundError as error:
         raise no_result(folder, error) from None
+    scored = {row["setting"] for row in rows["per_query"] or ()}
+    refuse_foreign(folder / "per_query.csv", scored, rows["summary"] or ())
     return Tables(name or folder.resolve().name, record, folder, rows)
 
 

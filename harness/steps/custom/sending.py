@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from harness.models.llm.faults import one_line, read_body
-from harness.models.llm.http_client import REDIRECTS, open_client, redirected
+from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
 from harness.models.llm.interrupt import canceller
 from harness.models.llm.limiter import limiter_of
 from harness.models.llm.retry import Backoff, retry_after
@@ -137,7 +138,7 @@ class _Sending:
                     ) from None
             else:
                 self._limiter.answered()
-                return self._read(message, content)
+                return await unblocked(len(content), partial(self._read, message, content))
             left -= pause
             await asyncio.sleep(pause)
 
@@ -154,6 +155,8 @@ class _Sending:
             raise _TransientError(f"gave no complete answer within {timeout:g} s") from None
         except httpx.InvalidURL as error:
             raise self._error(message, f"cannot be asked: {error}") from None
+        except httpx.DecodingError as error:
+            raise self._error(message, f"cannot be read: {self._secret.cut(one_line(str(error)))}.") from None
         except httpx.HTTPError as error:
             reason = self._secret.cut(one_line(str(error))) or "no reason is given"
             raise _TransientError(f"cannot be reached ({type(error).__name__}: {reason})") from None

@@ -16,6 +16,7 @@ from harness.models.llm.batches.recording import BatchRecorder
 from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import CallError
+from harness.models.llm.http_client import unblocked
 from harness.models.llm.model import Model
 from harness.models.llm.records import Spending
 from harness.models.llm.retry import Backoff
@@ -264,7 +265,8 @@ class BatchManager:
         for _ in range(_READS):
             size = _LINE * state.total
             files = [await self.patiently(partial(self.client.read, name, size)) for name in names]
-            answers = read_answers(files, self.client.chat, state)
+            read = partial(read_answers, files, self.client.chat, state)
+            answers = await unblocked(sum(map(len, files)), read)
             if not answers.broken and len(answers.found) >= state.completed + state.failed:
                 break
         return answers
