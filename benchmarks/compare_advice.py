@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.compare_calibration import percent, table
 from benchmarks.compare_populations import EQUAL, POPULATIONS, Population, draw, true_difference
 from harness.comparison import Costs, Options, ScoreMatrix, Verdict, conclude
-from harness.comparison.conclude import both_ways
+from harness.comparison.conclusions import both_ways
 
 SIZES = (30, 50, 135)
 SEED = 3

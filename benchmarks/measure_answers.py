@@ -14,7 +14,7 @@ from benchmarks.measure_candidates import NEEDED, Values, item_at
 from benchmarks.measure_systems import Study, System
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.measures.evidence_ndcg import places
-from harness.measures.score import lay_out
+from harness.measures.scorer import lay_out
 from harness.running.corpus import Corpus
 
 MOST_WINDOWS = 10_000

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks import meridian_pool
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
-from harness.measures.score import lay_out
+from harness.measures.scorer import lay_out
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters
 from harness.running.chunks import chunk_corpus

@@ -7,6 +7,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from harness.door import _offers
+
 HARNESS = Path(__file__).parent.parent / "harness"
 HEAVY = {
     "chromadb",
@@ -95,7 +97,7 @@ def forbidden(path, tree):
     """The imports of a file that its room may not make."""
     room = room_of(path)
     names = set(imports(statements(tree)))
-    ours = {name.split(".")[1] for name in names if name.startswith("harness.")} - {"__version__"}
+    ours = {name.split(".")[1] for name in names if name.startswith("harness.")} - {"__version__", "door"}
     found = ours - {room} - ALLOWED[room] if room in ALLOWED else set()
     if name_of(path) == "values/types.py":
         found |= roots(names) & {"numpy", "pydantic", "pandas"}
@@ -113,8 +115,58 @@ def test_rooms_import_only_what_they_may():
     assert offenders(forbidden) == {}
 
 
+def past_the_door(path, tree):
+    """The modules inside other rooms that a file imports, instead of what the room offers."""
+    room = room_of(path)
+    inside = {name for name in imports(statements(tree)) if name.count(".") > 1}
+    return {name for name in inside if name.startswith("harness.") and name.split(".")[1] != room}
+
+
+def test_rooms_are_entered_by_the_door():
+    # the package itself hands out the Python face of the last room
+    found = offenders(past_the_door)
+    assert found.pop("__init__.py") == {"harness.cli.api"}
+    assert found == {}
+
+
+def taken_by_others():
+    """The names that files outside a room import from its door, by room."""
+    root = HARNESS.parent
+    others = [
+        path
+        for folder in ("tests", "tools", "benchmarks", "corpora")
+        for path in (root / folder).rglob("*.py")
+    ]
+    trees = [*modules(), *((path, ast.parse(path.read_text(encoding="utf-8"))) for path in others)]
+    taken = {}
+    for path, tree in trees:
+        own = room_of(path) if path.is_relative_to(HARNESS) else ""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").removeprefix("harness.") in ALLOWED:
+                room = node.module.removeprefix("harness.")
+                if room != own:
+                    taken.setdefault(room, set()).update(alias.name for alias in node.names)
+    return taken
+
+
+def test_a_door_offers_what_others_take_and_nothing_else():
+    taken = taken_by_others()
+    for room in sorted(ALLOWED.keys() - {"cli"}):
+        file = HARNESS / room / "__init__.py"
+        assert sorted(_offers(str(file)).keys() - taken[room]) == [], f"{room}: nobody takes these"
+        for name in _offers(str(file)):
+            getattr(importlib.import_module(f"harness.{room}"), name)
+
+
+def test_a_name_is_no_module_beside_its_door():
+    # importing the module would put it in the place of what the door offers
+    for room in sorted(ALLOWED.keys() - {"cli"}):
+        inside = {path.stem for path in (HARNESS / room).iterdir()}
+        assert _offers(str(HARNESS / room / "__init__.py")).keys() & inside == set()
+
+
 def test_there_are_twelve_rooms_without_circles():
-    assert {room_of(path) for path, _ in modules()} - {"__init__", "__main__"} == set(ALLOWED)
+    assert {room_of(path) for path, _ in modules()} - {"__init__", "__main__", "door"} == set(ALLOWED)
     above = set()
     for room, may in ALLOWED.items():
         assert may <= above

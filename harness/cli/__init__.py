@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _run(argv: Sequence[str] | None, program: bool) -> int:
     if not streams.open_closed_streams():
-        from harness.values.errors import HarnessError
+        from harness.values import HarnessError
 
         raise HarnessError("standard output is closed; send it to a file, or to /dev/null.")
     from harness.cli.commands.usage import parser
@@ -74,7 +74,7 @@ def _exit_code_of(error: BaseException) -> int:
 
 def _report(error: BaseException) -> int:
     from harness.cli.terminal import print_error
-    from harness.values.errors import HarnessError
+    from harness.values import HarnessError
 
     if isinstance(error, HarnessError):
         print_error(str(error))

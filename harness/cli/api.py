@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from harness.measures.gain import gain_exp, gain_lin
-from harness.measures.ndcg import dcg
-from harness.running.config import BenchConfig
-from harness.running.config import load_config as _load_config
-from harness.values.progress import Reporter, Silent
+from harness.measures import dcg, gain_exp, gain_lin
+from harness.running import BenchConfig
+from harness.running import load_config as _load_config
+from harness.values import Reporter, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +49,7 @@ def run(
     it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
     instead. Raises HarnessError with what to do about it.
     """
-    from harness.running.bench.job import run_or_reuse
+    from harness.running import run_or_reuse
 
     read = config if isinstance(config, BenchConfig) else load_config(config)
     if reporter is None and progress:
@@ -102,7 +101,7 @@ class Results:
 
     def report(self, output: Folder | None = None) -> Path:
         """Build report.html again, by default in the folder of the results; returns where it is."""
-        from harness.running.bench.page import write_page
+        from harness.running import write_page
 
         return write_page(self.folder, None if output is None else Path(output))[0]
 
@@ -148,8 +147,8 @@ def compare(
     Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
     """
-    from harness.comparison.findings import measure_to_take, names_of, scores_of, verdict_of
-    from harness.running.bench.pool_union import read_united
+    from harness.comparison import measure_to_take, names_of, scores_of, verdict_of
+    from harness.running import read_united
 
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
     names = names_of(folders)

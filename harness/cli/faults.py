@@ -11,7 +11,7 @@ import threading
 import traceback
 import warnings
 
-from harness.values.printable import printable
+from harness.values import printable
 
 # Environment variables whose values are secret, and the length from which a value is hidden.
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)

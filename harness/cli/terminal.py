@@ -1,6 +1,6 @@
 """Output in the terminal: progress and warnings on stderr, results on stdout.
 
-Every text passes through `harness.values.printable`, and no console reads markup or emoji into it.
+Every text passes through `harness.values.safe_text`, and no console reads markup or emoji into it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,19 @@ from harness.report import (
 )
 from harness.report import Table as Figures
 from harness.store import write_text
-from harness.values.printable import printable, printable_lines, without_controls
-from harness.values.progress import Board, HiddenBoard, LinesTask, Task, duration, remaining
-from harness.values.streams import Unbreakable, give_output_up
+from harness.values import (
+    Board,
+    HiddenBoard,
+    LinesTask,
+    Task,
+    Unbreakable,
+    duration,
+    give_output_up,
+    printable,
+    printable_lines,
+    remaining,
+    without_controls,
+)
 
 _ROOM_FOR_BARS = 10
 

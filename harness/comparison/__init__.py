@@ -4,22 +4,75 @@ Everything starts from a ``ScoreMatrix``, settings × queries of one measure. do
 method is used for what, and how well it keeps its promises.
 """
 
-from harness.comparison.comparable import ScoredOn, join, joined_names
-from harness.comparison.conclude import conclude
-from harness.comparison.family import compare_changes
-from harness.comparison.gate import gate, github_annotations, junit
-from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
-from harness.comparison.means import mean_of
-from harness.comparison.paired import Comparison, Options
-from harness.comparison.pareto import Step, front
-from harness.comparison.selection import cross_validate, select
-from harness.comparison.verdict import (
-    Costs,
-    Holes,
-    Trust,
-    Turning,
-    Verdict,
-)
-from harness.comparison.verdict_json import verdict_json
-from harness.comparison.warned import warning_lines
-from harness.comparison.words import finding_cell, sentences_of
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.comparison.comparable import ScoredOn, join, joined_names
+    from harness.comparison.conclusions import conclude
+    from harness.comparison.family import compare_changes, compare_to
+    from harness.comparison.findings.caveats import (
+        filter_notes,
+        filter_table,
+        left_out_notes,
+        ranked_alike,
+        same_ranking_notes,
+    )
+    from harness.comparison.findings.changes import changed_table, cut_differently, reranked, reranked_table
+    from harness.comparison.findings.compared import compared_parts
+    from harness.comparison.findings.label_sensitivity import label_parts, sensitivity_of
+    from harness.comparison.findings.stored import (
+        Stored,
+        measure_to_take,
+        names_of,
+        read_stored,
+        refuse_no_quality,
+        scores_of,
+    )
+    from harness.comparison.findings.verdicts import (
+        Scores,
+        chunkings_of,
+        headline_of,
+        options_of,
+        tokens_of,
+        turning_of,
+        verdict_of,
+    )
+    from harness.comparison.findings.warned import warnings_of
+    from harness.comparison.gating import gate, github_annotations, junit
+    from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
+    from harness.comparison.means import mean_of
+    from harness.comparison.paired import Comparison, Options, number
+    from harness.comparison.pareto import front
+    from harness.comparison.selection import cross_validate, select
+    from harness.comparison.stats.agreement import (
+        OrderAgreement,
+        bias_per_grade,
+        cohen_kappa,
+        confusion_matrix,
+        kendall_tau,
+        krippendorff_alpha,
+        order_agreement,
+    )
+    from harness.comparison.stats.arrays import Bools, Floats, Ints
+    from harness.comparison.stats.association import (
+        bounds,
+        kendall,
+        kendall_rows,
+        resampled,
+        spearman,
+        spearman_rows,
+    )
+    from harness.comparison.stats.bounds import guarded_pair, student_quantile, wilson_interval
+    from harness.comparison.stats.interval import Interval
+    from harness.comparison.stats.raters import PairAgreement, alpha_of_all, pair_agreements
+    from harness.comparison.stats.resample import jackknife
+    from harness.comparison.stats.units import units_of
+    from harness.comparison.verdict import LABELS, Costs, Holes, Trust, Verdict
+    from harness.comparison.verdict_as_json import verdict_json
+    from harness.comparison.warned import warning_lines
+    from harness.comparison.waterfalls import Level, Waterfall, waterfall
+    from harness.comparison.words import finding_cell, lines_of, sentences_of
+else:
+    __getattr__ = door(__name__, __file__)

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import listed
-from harness.values.text.text_id import document_of
+from harness.values import HarnessError, document_of, listed
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 

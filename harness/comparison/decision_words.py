@@ -8,7 +8,7 @@ from harness.comparison.paired import FEWEST_TO_CHOOSE
 from harness.comparison.stats.arrays import ROUNDING
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import Population, Verdict
-from harness.values.text.numbers import counted, listed
+from harness.values import counted, listed
 
 
 def decision(verdict: Verdict) -> str:

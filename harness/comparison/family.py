@@ -10,7 +10,7 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_rows
 from harness.comparison.stats.arrays import Bools
 from harness.comparison.stats.units import units_of
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 
 def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:

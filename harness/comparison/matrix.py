@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison.stats.arrays import Bools, Floats
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import listed
-from harness.values.types import QueryScore
+from harness.values import HarnessError, QueryScore, listed
 
 FINAL = "final"
 

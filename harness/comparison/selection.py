@@ -17,8 +17,7 @@ from harness.comparison.stats.interval import Interval
 from harness.comparison.stats.units import units_of
 from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted
+from harness.values import FEWEST_FOR_INTERVAL, HarnessError, counted
 
 _REGRET = {
     "real": "which is real",

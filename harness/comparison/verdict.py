@@ -12,7 +12,7 @@ from typing import Literal
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.regret import Advice
 from harness.comparison.stats.units import Kind
-from harness.values.types import ResultWarning
+from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
 Turning = Mapping[tuple[str, str], tuple[str, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.values.types import ResultWarning
+from harness.values import ResultWarning
 
 # Of one kind; the rest is counted. All are in record.json and verdict.json.
 _SHOWN = 3

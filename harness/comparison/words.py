@@ -16,7 +16,7 @@ from harness.comparison.verdict import (
     ways_with_other_sign,
 )
 from harness.comparison.warned import warning_lines
-from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted, listed, signed
+from harness.values import FEWEST_FOR_INTERVAL, counted, listed, signed
 
 _REAL = {
     "real": "yes",

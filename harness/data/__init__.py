@@ -1,1 +1,67 @@
 """Files to documents, queries, labels and hits, and back: parsers, tables, TREC, other tools' exports."""
+
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.data.corpus.across_parsers import FoundLabels, anchor_in_each, one_evidence_a_row
+    from harness.data.corpus.align import align_fuzzy, find_in_view, folded, is_same_text, whitespace_free
+    from harness.data.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
+    from harness.data.corpus.documents import (
+        SUFFIXES,
+        DocumentFile,
+        document_id,
+        find_documents,
+        possible_ids,
+    )
+    from harness.data.corpus.duplicates import credit_duplicates
+    from harness.data.corpus.formats import libraries_of
+    from harness.data.corpus.hits import HitFile, read_hits
+    from harness.data.corpus.importers import IMPORTERS
+    from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
+    from harness.data.corpus.labels import (
+        LabelRow,
+        grade_of,
+        graded_passages,
+        read_judgments,
+        read_labels,
+        refuse_disputed,
+    )
+    from harness.data.corpus.lost_text import refusal, some_pages
+    from harness.data.corpus.page_picture import can_draw, draw_page
+    from harness.data.corpus.parallel import SkippedDocument, bad_document, parse_documents
+    from harness.data.corpus.parse import parse_document, parser_fingerprint
+    from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
+    from harness.data.corpus.parsers.pypdf import PypdfConfig
+    from harness.data.corpus.parsers.python import PythonParserConfig
+    from harness.data.corpus.parsing import ParsingConfig
+    from harness.data.corpus.placing import PlacedHit, place_hits
+    from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries, refuse_spaces
+    from harness.data.corpus.reading import read_json, read_objects, read_utf8
+    from harness.data.corpus.spreadsheet import Note, mark_of, read_csv
+    from harness.data.corpus.table import (
+        TABLES,
+        FaultsOfRows,
+        Row,
+        Table,
+        check_offsets,
+        finite_number,
+        plain_cell,
+        read_table,
+        suggestion,
+        whole_number,
+        without_zeros,
+    )
+    from harness.data.corpus.text import ParsedDocument
+    from harness.data.external.answer_files import read_answers, write_answers
+    from harness.data.external.collection import import_ragas, import_traces
+    from harness.data.external.exchange import Exchange, Passage
+    from harness.data.external.traces import read_traces
+    from harness.data.trec.evaluate import DocScores, evaluate
+    from harness.data.trec.ids import TrecError
+    from harness.data.trec.layout import LAYOUTS
+    from harness.data.trec.sources import read_qrels, read_run
+    from harness.data.trec.tables import Qrels
+else:
+    __getattr__ = door(__name__, __file__)

@@ -1,33 +1,37 @@
-"""Judging: (query, passage) -> graded span. The table of kinds, and the names the pipeline needs."""
+"""Judging: (query, passage) -> graded span."""
 
-from collections.abc import Callable
-from functools import partial
+from typing import TYPE_CHECKING
 
-from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
-from harness.judge.graph import GraphConfig, graph_judge
-from harness.judge.labels import PEOPLE, LabelsConfig
-from harness.judge.llm import LlmJudge
-from harness.judge.panel import PanelConfig, PanelJudge
-from harness.judge.pool import Pool, pool_of
-from harness.judge.records import Graded, Pair, Summary
-from harness.judge.threshold import CosineConfig, RerankerConfig, cosine_judge, reranker_judge
-from harness.judge.tools import JudgeTools, PoolJudge
-from harness.values.errors import ConfigError
-from harness.values.kinds import Kind, Kinds
+from harness.door import door
 
-MakeJudge = Callable[[JudgeTools], PoolJudge]
-
-
-def _nobody(config: LabelsConfig) -> MakeJudge:
-    raise ConfigError("relevance: labels already are the grades, so there is no judge to call.")
-
-
-KINDS: Kinds[MakeJudge] = Kinds(
-    "relevance.judge",
-    Kind(LabelsConfig, _nobody),
-    Kind(LlmConfig, lambda config: partial(LlmJudge.of, config)),
-    Kind(PanelConfig, lambda config: partial(PanelJudge.of, config)),
-    Kind(CosineConfig, lambda config: partial(cosine_judge, config)),
-    Kind(RerankerConfig, lambda config: partial(reranker_judge, config)),
-    Kind(GraphConfig, lambda config: partial(graph_judge, config)),
-)
+if TYPE_CHECKING:
+    from harness.judge.agreement_report import (
+        Agreement,
+        GradedPair,
+        agreement_csv,
+        agreement_plot,
+        match_judgments,
+        measure_agreement,
+    )
+    from harness.judge.check import CheckReport, check_judge
+    from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
+    from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
+    from harness.judge.examples import Example, Examples, candidates_of
+    from harness.judge.kinds import JUDGES
+    from harness.judge.labels import PEOPLE, LabelsConfig, pairs_of_labels
+    from harness.judge.llm import LlmJudge
+    from harness.judge.panel import PanelConfig, PanelJudge, together
+    from harness.judge.pool import Pairs, Pool, pool_of
+    from harness.judge.prompt_injection import find_injection
+    from harness.judge.prompting import GradingForm, load_prompt
+    from harness.judge.records import Graded, Pair, Sink, Summary
+    from harness.judge.threshold import (
+        CosineConfig,
+        RerankerConfig,
+        cosine_judge,
+        reranker_judge,
+        same_model_warning,
+    )
+    from harness.judge.tools import JudgeTools, PoolJudge
+else:
+    __getattr__ = door(__name__, __file__)

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.agreement import (
+from harness.comparison import (
+    Interval,
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
+    jackknife,
     krippendorff_alpha,
 )
-from harness.comparison.stats.interval import Interval
-from harness.comparison.stats.resample import jackknife
-from harness.values.errors import LabelError
-from harness.values.text.numbers import counted
-from harness.values.types import Judgment
+from harness.values import Judgment, LabelError, counted
 
 
 @dataclass(frozen=True, slots=True)

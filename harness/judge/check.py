@@ -12,12 +12,9 @@ from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
 from harness.judge.records import Graded, Pair, Summary
-from harness.models.llm.client import Client
-from harness.store.ledger import Ledger
-from harness.values.errors import JudgeError
-from harness.values.progress import Reporter
-from harness.values.text.numbers import counted
-from harness.values.types import Chunk, Query
+from harness.models import Client
+from harness.store import Ledger
+from harness.values import Chunk, JudgeError, Query, Reporter, counted
 
 IN_RANGE_AT_LEAST = 0.8
 LEAKAGE_AT_MOST = 0.25

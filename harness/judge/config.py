@@ -9,9 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.judge.prompting import Prompt, load_prompt
 from harness.judge.sampling import Combine
-from harness.models.llm.config import ModelConfig
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
+from harness.models import ModelConfig
+from harness.values import ConfigError, StageConfig
 
 # As many alternatives as there are grades, in the usual case.
 _FEWEST_ALTERNATIVES = 5

@@ -16,10 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats
-from harness.comparison.stats.bounds import guarded_pair
-from harness.values.errors import LabelError
-from harness.values.text.numbers import counted
+from harness.comparison import Floats, guarded_pair
+from harness.values import LabelError, counted
 
 FEWEST = 10
 # With fewer labelled queries that differ from the rest, two made-up ones widen the interval.

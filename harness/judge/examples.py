@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.values.errors import JudgeError
-from harness.values.types import MAX_GRADE, Document, Judgment, Query
+from harness.values import MAX_GRADE, Document, JudgeError, Judgment, Query
 
 # A longer passage would crowd out the one that is to be graded.
 LONGEST = 1500

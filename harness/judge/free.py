@@ -11,9 +11,8 @@ from pydantic import AfterValidator
 
 from harness.judge.config import PoolJudgeConfig
 from harness.judge.records import Graded, Pair, Sink, Summary
-from harness.models.llm.money import Estimate
-from harness.values.progress import Reporter
-from harness.values.types import Judgment
+from harness.models import Estimate
+from harness.values import Judgment, Reporter
 
 
 def _rising(thresholds: tuple[float, ...]) -> tuple[float, ...]:

@@ -24,8 +24,7 @@ from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.free import FreeJudge, Thresholds
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.tools import JudgeTools
-from harness.values.progress import Reporter
-from harness.values.text.characters import WIDE
+from harness.values import WIDE, Reporter
 
 Floats = NDArray[np.float64]
 _TOKEN = re.compile(rf"[{WIDE}]+|\w+")

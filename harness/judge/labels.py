@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.judge.records import Pair
-from harness.values.kinds import StageConfig
-from harness.values.types import Chunk, Document, Judgment, Query
+from harness.values import Chunk, Document, Judgment, Query, StageConfig
 
 # The judge shown in tables if labels name none.
 PEOPLE = "human"

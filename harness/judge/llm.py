@@ -12,15 +12,9 @@ from harness.judge.prompting import GradingForm, Prompt, load_prompt
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.judge.tools import JudgeTools
-from harness.models.llm.client import Client
-from harness.models.llm.faults import one_line
-from harness.models.llm.model import Job, Model
-from harness.models.llm.money import Estimate
-from harness.models.llm.run import ask, send_batches
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError, JudgeError
-from harness.values.progress import Reporter
-from harness.values.types import Judgment, LlmAnswer, LlmCall
+from harness.models import Client, Estimate, Job, Model, ask, one_line, send_batches
+from harness.store import Ledger
+from harness.values import ConfigError, JudgeError, Judgment, LlmAnswer, LlmCall, Reporter
 
 EXAMPLES = 20
 # Why a pair has no grade whose answers can be read and not weighted.

@@ -10,16 +10,16 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from harness.comparison.stats.agreement import krippendorff_alpha
+from harness.comparison import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge, check_unscored, judgment_of, note_graded
 from harness.judge.records import Graded, Pair, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.judge.tools import JudgeTools
-from harness.models.llm.money import Estimate
-from harness.store.ledger import Ledger
-from harness.values.progress import Reporter
+from harness.models import Estimate
+from harness.store import Ledger
+from harness.values import Reporter
 
 
 class PanelConfig(PoolJudgeConfig):

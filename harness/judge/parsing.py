@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from harness.models.llm.form import Malformed, after_thoughts
-from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json_at, reports_error
+from harness.models import (
+    Malformed,
+    NamedTwiceError,
+    UntrustedJsonError,
+    after_thoughts,
+    read_json_at,
+    reports_error,
+)
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
-from harness.values.errors import JudgeError
-from harness.values.text.passages import passage_spans
-from harness.values.text.spans import merge
-from harness.values.types import Chunk, Document, Query, Ranking
+from harness.values import Chunk, Document, JudgeError, Query, Ranking, merge, passage_spans
 
 Rankings = Mapping[str, Ranking]
 # doc id, start, end

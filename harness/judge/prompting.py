@@ -16,12 +16,9 @@ from pydantic import Field, model_validator
 
 from harness.judge.examples import Example, Examples
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.models.llm import fences
-from harness.models.llm import prompt as prompts
-from harness.models.llm.fences import mark_of
-from harness.models.llm.form import Malformed, Messages, Structured
-from harness.values.errors import ConfigError
-from harness.values.types import MAX_GRADE, LlmCall
+from harness.models import Malformed, Messages, Structured, fences, mark_of
+from harness.models import prompt as prompts
+from harness.values import MAX_GRADE, ConfigError, LlmCall
 
 FOLDER = Path(__file__).parent / "prompts"
 _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.models.llm.records import Spending
-from harness.values.types import Chunk, Judgment, Query
+from harness.models import Spending
+from harness.values import Chunk, Judgment, Query
 
 
 @dataclass(frozen=True, slots=True)

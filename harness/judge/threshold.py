@@ -13,8 +13,7 @@ from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.free import FreeJudge, Thresholds
 from harness.judge.records import Graded, Pair
 from harness.judge.tools import JudgeTools
-from harness.values.errors import JudgeError
-from harness.values.kinds import kind_of
+from harness.values import JudgeError, kind_of
 
 _NONE: frozenset[str] = frozenset()
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from harness.judge.examples import Example
 from harness.judge.records import Pair, Sink, Summary
-from harness.models.llm.money import Estimate
-from harness.store.ledger import Ledger
-from harness.values.progress import Reporter
+from harness.models import Estimate
+from harness.store import Ledger
+from harness.values import Reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,35 @@
 """Questions and grades by people or models: test sets, the labelling page, the order of labelling."""
+
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.labels.label_page.export import RULE, merged_rows, new_rows, rater_rows, skipped_rows
+    from harness.labels.label_page.link_file import link_file
+    from harness.labels.label_page.opening import Source, open_service
+    from harness.labels.label_page.queue import as_listed, usual_order
+    from harness.labels.label_page.serve import listening_at, serve
+    from harness.labels.label_page.settled import grades_of
+    from harness.labels.label_page.state import State
+    from harness.labels.labelling.finding import Evidence, find_evidence
+    from harness.labels.labelling.grading import graded_rows
+    from harness.labels.labelling.next_labels import by_labels, next_labels
+    from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, quote_of, write_rows
+    from harness.labels.labelling.sheet import write_sheet
+    from harness.labels.labelling.skips import add_skips, skips_of
+    from harness.labels.labelling.stored import documents_of, sheet_of
+    from harness.labels.scaffold.config_text import name_of
+    from harness.labels.scaffold.folder_summary import FolderSummary, summarise
+    from harness.labels.scaffold.writing import refuse_existing, write_start
+    from harness.labels.testset import answering, exporting, grading, proposing, reviewing
+    from harness.labels.testset.choosing import choose
+    from harness.labels.testset.config import load_testset
+    from harness.labels.testset.formats import FORMATS
+    from harness.labels.testset.gathering import gather
+    from harness.labels.testset.importing import import_testset
+    from harness.labels.testset.state import State as TestsetState
+    from harness.labels.testset.status import status_of
+    from harness.labels.testset.steps import Outcome
+else:
+    __getattr__ = door(__name__, __file__)

@@ -5,20 +5,47 @@ table of measures, and ``headline`` chooses the one that settings are compared b
 well scores tell answerable queries from others. Numpy and the core types only; bad input is a ValueError.
 """
 
-from harness.measures.answerability import separation, thresholds
-from harness.measures.chunks import ChunkTable
-from harness.measures.headline import across_chunkings, across_parsers, headline, trusted_for
-from harness.measures.measure import Measure
-from harness.measures.projection import Projection, project
-from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
-from harness.measures.score import UNJUDGED, Scorer, ScoreTable, compute, score
-from harness.measures.table import (
-    FAMILIES,
-    about,
-    family_of,
-    is_quality,
-    less_is_better,
-    parse_measure,
-    rank_cutoff,
-    reading_depth,
-)
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.measures.answer.case import AnswerScore, Case
+    from harness.measures.answer.evidence import Fact, fact_of, holdings, holds
+    from harness.measures.answer.known_answers import ATTACKS, Range, expected_of, known_answers
+    from harness.measures.answer.llm_measure import LlmMeasure, LlmMeasureConfig
+    from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools, MeasureFacts
+    from harness.measures.answer.measures import ANSWER_MEASURES
+    from harness.measures.answer.words import refuses, words_of
+    from harness.measures.answerability import separation, thresholds
+    from harness.measures.chunks import ChunkTable
+    from harness.measures.conventions import Convention, find_convention
+    from harness.measures.documents import JudgedDocuments, grade_documents
+    from harness.measures.evidence_ndcg import HALF, discount, stretch_of
+    from harness.measures.gain import gain_exp, gain_lin, log2_discount
+    from harness.measures.graded import Graded
+    from harness.measures.headlines import across_chunkings, across_parsers, headline, trusted_for
+    from harness.measures.measure import Measure, arguments
+    from harness.measures.ndcg import dcg
+    from harness.measures.order import falling_rows, length_blocks, rank_grouped, rank_rows, tie_groups
+    from harness.measures.projection import Projection, overlapping, project
+    from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
+    from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
+    from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute, score
+    from harness.measures.seed_ratios import seed_ratio
+    from harness.measures.table import (
+        FAMILIES,
+        about,
+        family_of,
+        is_quality,
+        less_is_better,
+        parse_measure,
+        rank_cutoff,
+        reading_depth,
+        upper_of,
+    )
+    from harness.measures.text_ndcg import paid_up_to
+    from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
+    from harness.measures.units import TokenBoundaries, Unit
+else:
+    __getattr__ = door(__name__, __file__)

@@ -7,7 +7,7 @@ import numpy as np
 from harness.measures.graded import Graded
 from harness.measures.ndcg import Gain, dcg
 from harness.measures.ragged import Floats, Ints, head, owners, positions, running_count
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE
 
 _BLOCK_CELLS = 4_000_000
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.measures.ragged import Ints, offsets_of, owners, segment_sum
-from harness.values.types import Chunk
+from harness.values import Chunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from harness.measures.gain import gain_exp
 from harness.measures.ragged import Floats, Ints, before, offsets_of
 from harness.measures.trail import Trail, of_answers
 from harness.measures.unjudged_text import document_ends, holes, reading
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE
 
 
 def ndcg_evidence_upper(

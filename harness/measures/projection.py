@@ -11,7 +11,7 @@ import numpy as np
 from harness.measures.chunks import ChunkTable
 from harness.measures.qrels import SpanQrels, Spans
 from harness.measures.ragged import Bools, Ints, offsets_of, slices
-from harness.values.types import MAX_GRADE, Chunk
+from harness.values import MAX_GRADE, Chunk
 
 Rule = Literal["half_of_span_or_chunk", "any_overlap", "full_cover"]
 _BLOCK_PAIRS = 4_000_000

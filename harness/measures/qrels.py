@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from harness.measures.ragged import AnyArray, Bools, Ints
-from harness.values.types import Judgment
+from harness.values import Judgment
 
 PADDING = (100, 250, 700)
 MOST_GROWN = 700

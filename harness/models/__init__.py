@@ -4,5 +4,65 @@ Shared by the rooms that run models. Weights are safetensors only, remote code i
 that cannot be had is a ModelError: no other model takes its place.
 """
 
-from harness.models.resolve import EMBEDDED, Model, resolve
-from harness.models.tokenizer import ModelTokenizer
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.models.computing import ComputingConfig, length_sorted_batches
+    from harness.models.encoder import EmbedConfig, Encoder, EncoderConfig, LocalEncoder, Value
+    from harness.models.llm import fences, prompt
+    from harness.models.llm.batches.lines import came_in_batch
+    from harness.models.llm.batches.overview import BatchStatus, batch_statuses
+    from harness.models.llm.client import Client
+    from harness.models.llm.config import ModelConfig
+    from harness.models.llm.faults import one_line, read_body
+    from harness.models.llm.fences import mark_of, render
+    from harness.models.llm.form import (
+        Form,
+        Malformed,
+        Messages,
+        Structured,
+        TextForm,
+        after_thoughts,
+        json_in,
+        text_of,
+    )
+    from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
+    from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint, as_json, plain_url
+    from harness.models.llm.interrupt import canceller
+    from harness.models.llm.limiter import limiter_of
+    from harness.models.llm.model import Job, Model, jobs_of
+    from harness.models.llm.money import Estimate
+    from harness.models.llm.prompt import SLOT, Prompt, read_prompt
+    from harness.models.llm.records import Spending, add
+    from harness.models.llm.retry import Backoff, retry_after
+    from harness.models.llm.run import answers, ask, run_to_end, send_batches
+    from harness.models.llm.secret import Secret
+    from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request
+    from harness.models.llm.tokens import estimate_tokens
+    from harness.models.llm.untrusted import (
+        NamedTwiceError,
+        UntrustedJsonError,
+        read_json,
+        read_json_at,
+        reports_error,
+    )
+    from harness.models.load import load_bi_encoder, load_cross_encoder, not_finite
+    from harness.models.local import Load, LocalConfig, LocalModel
+    from harness.models.model_files import EMBEDDED, resolve
+    from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
+    from harness.models.served.endpoint import (
+        EmbeddingEndpoint,
+        RerankEndpoint,
+        ServedEndpoint,
+        ServedEstimate,
+    )
+    from harness.models.served.fetching import Request as ServedRequest
+    from harness.models.served.fetching import fetch
+    from harness.models.served.reranking import ServedPairs, by_query
+    from harness.models.sparse_encoder import SparseConfig
+    from harness.models.token_encoder import TokenConfig, content_vectors, unpack
+    from harness.models.tokenizer import ModelTokenizer
+else:
+    __getattr__ = door(__name__, __file__)

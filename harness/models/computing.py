@@ -7,9 +7,8 @@ from importlib.util import find_spec
 
 from pydantic import Field
 
-from harness.models.resolve import BACKEND_TEXT, DTYPE_TEXT, NO_OPENVINO, Backend, Dtype
-from harness.values.errors import ModelError
-from harness.values.kinds import StageConfig
+from harness.models.model_files import BACKEND_TEXT, DTYPE_TEXT, NO_OPENVINO, Backend, Dtype
+from harness.values import ModelError, StageConfig
 
 
 class ComputingConfig(StageConfig):

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from harness.values.errors import ModelError
+from harness.values import ModelError
 
 _LENGTH = 8
 # The format allows no more; a damaged length would ask for terabytes.

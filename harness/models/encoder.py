@@ -13,7 +13,7 @@ from pydantic import Field
 from harness.models.computing import length_sorted_batches
 from harness.models.load import load_bi_encoder, not_finite
 from harness.models.local import Load, LocalConfig, LocalModel
-from harness.values.kinds import StageConfig
+from harness.values import StageConfig
 
 Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from harness.models.resolve import NO_OPENVINO, Model, modules_of
-from harness.values.errors import ModelError
+from harness.models.model_files import NO_OPENVINO, Model, modules_of
+from harness.values import ModelError
 
 _IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from harness.models.computing import ComputingConfig
-from harness.models.resolve import Model, resolve
+from harness.models.model_files import Model, resolve
 from harness.models.tokenizer import ModelTokenizer
 
 Load = Callable[[Model, str | None, str, str], Any]

@@ -15,8 +15,8 @@ from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.local import Load
-from harness.models.resolve import Model, modules_of, read_json
-from harness.values.errors import ModelError
+from harness.models.model_files import Model, modules_of, read_json
+from harness.values import ModelError
 
 _STANFORD = "HF_ColBERT"
 _PROJECTION = "linear.weight"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.models.damage import damaged
-from harness.models.resolve import Model, read_json
-from harness.values.errors import ModelError
+from harness.models.model_files import Model, read_json
+from harness.values import ModelError
 
 
 class ModelTokenizer:

@@ -1,62 +1,92 @@
 """Scores → tables on disk, independent of how they were computed."""
 
-from harness.report.by_labels import ByLabels, read_by_labels
-from harness.report.cells import to_csv
-from harness.report.expected import read_expected
-from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-from harness.report.losses import is_route, loss_table, worst_table
-from harness.report.read import (
-    StoredResult,
-    cells_of,
-    read_any,
-    read_first_passages,
-    read_result,
-    read_summary,
-    read_table,
-)
-from harness.report.render import Part, render
-from harness.report.rows import (
-    AnchoringRow,
-    AnswerabilityRow,
-    AskedRow,
-    ChunkRow,
-    CostRow,
-    DocumentRow,
-    FilterRow,
-    HitRow,
-    JudgmentRow,
-    LabelSensitivityRow,
-    LatencyRow,
-    LossRow,
-    PriceRow,
-    RankedRow,
-    RouteRow,
-    SeedRatioRow,
-    SummaryRow,
-    SurroundingRow,
-    ThresholdRow,
-)
-from harness.report.rows.ranked import spans_of_chunk
-from harness.report.rows.steps import (
-    CANDIDATES,
-    CHANGE,
-    CHUNKING,
-    FILTER,
-    ORDER,
-    PARSER,
-    FilterCounts,
-    count_filters,
-)
-from harness.report.scoring_inputs import read_chunk_offsets
-from harness.report.summaries import (
-    best_of,
-    chunk_table,
-    label_note,
-    last_stages,
-    other_measures,
-    summary_table,
-)
-from harness.report.tables import Table
-from harness.report.text import one_line_width, two_line_width
-from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
-from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.report.answer_tables import answer_parts
+    from harness.report.by_labels import FILE, ByLabels, read_by_labels, to_text
+    from harness.report.cells import to_csv
+    from harness.report.columns import spec_of
+    from harness.report.expected import read_expected
+    from harness.report.figures import drawn
+    from harness.report.figures.shown import FigureData
+    from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
+    from harness.report.left_out import WHY, left_out_words
+    from harness.report.losses import is_route, loss_table, worst_table
+    from harness.report.page.build import Page, build_page
+    from harness.report.page.numbers import figure
+    from harness.report.page.payload import base_payload
+    from harness.report.page.tables import Axes, Tables, read_tables
+    from harness.report.read import (
+        StoredResult,
+        cells_of,
+        frame_of,
+        read_any,
+        read_first_passages,
+        read_result,
+        read_summary,
+        read_table,
+    )
+    from harness.report.rendering import Part, render
+    from harness.report.rows.answerability import AnswerabilityRow, SeedRatioRow, ThresholdRow
+    from harness.report.rows.answers import (
+        ADDS,
+        ANSWER_PARTS,
+        CONTRADICTS,
+        CUT,
+        LEFT_OUT,
+        NOT_EXTRACTED,
+        NOT_FOUND,
+        SOMETHING_ELSE,
+        TOO_LOW,
+        WITHOUT,
+        AnswerComparisonRow,
+        AnswerLossRow,
+        AnswerPredictionRow,
+        AnswerScoreRow,
+        AnswerSummaryRow,
+        ReplyPassageRow,
+        ReplyRow,
+    )
+    from harness.report.rows.chunks import ChunkRow
+    from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
+    from harness.report.rows.prices import CostRow, LatencyRow, PriceRow
+    from harness.report.rows.ranked import AskedRow, PassageRow, RankedRow, SurroundingRow, spans_of_chunk
+    from harness.report.rows.scores import LabelSensitivityRow, QueryRow, SummaryRow
+    from harness.report.rows.steps import (
+        CANDIDATES,
+        CHANGE,
+        CHUNKING,
+        FILTER,
+        ORDER,
+        PARSER,
+        FilterCounts,
+        FilterRow,
+        LossRow,
+        RouteRow,
+        count_filters,
+    )
+    from harness.report.scoring_inputs import (
+        ScoringInputs,
+        read_chunk_offsets,
+        read_graded_spans,
+        read_scoring_inputs,
+    )
+    from harness.report.stored import REPORT, Row
+    from harness.report.summaries import (
+        best_of,
+        chunk_table,
+        label_note,
+        last_stages,
+        lost_label_note,
+        other_measures,
+        summary_table,
+    )
+    from harness.report.tables import Table
+    from harness.report.text import one_line_width, two_line_width
+    from harness.report.trec import trec_qrels
+    from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
+else:
+    __getattr__ = door(__name__, __file__)

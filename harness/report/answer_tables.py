@@ -10,7 +10,7 @@ from typing import Any
 from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.answers import ANSWER_PARTS
 from harness.report.tables import Table
-from harness.values.text.numbers import counted, interval, number
+from harness.values import counted, interval, number
 
 # In the order of use to a user: rankings of the same question, then settings, then questions.
 _CHOOSING = ("within queries", "settings", "queries")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.report.tables import Table
-from harness.values.text.numbers import number
+from harness.values import number
 
 FILE = "by_labels.json"
 # Shown in a table in place of a missing figure.

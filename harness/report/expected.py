@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.report.read import cells_of
 from harness.report.scoring_inputs import read_chunk_offsets
-from harness.values.types import Chunk
+from harness.values import Chunk
 
 
 def read_expected(folder: Path, setting: str) -> dict[str, str]:

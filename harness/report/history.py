@@ -14,8 +14,7 @@ from harness.report.read import SUMMARY, read_summary
 from harness.report.stored import RECORD, REPORT
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import counted, number
+from harness.values import HarnessError, counted, number
 
 # Files about one run, not its outcome: the record, the timings of the machine, and the page made of the rest.
 _OF_THE_RUN = (RECORD, "latency.csv", REPORT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from harness.report.tables import Table
-from harness.values.printable import printable
+from harness.values import printable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.values.text.numbers import listed
+from harness.values import listed
 
 WHY = {
     "unanswerable": "unanswerable",

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow
 from harness.report.tables import Table
-from harness.values.text.numbers import counted, listed, number
+from harness.values import counted, listed, number
 
 # A loss that rounds to zero is none.
 _ROUNDING = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from harness.report.tables import Table
-from harness.values.printable import printable
+from harness.values import printable
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|&~$#!])")
 # `@name` notifies a person and `:100:` becomes a picture, behind a backslash too; an empty comment parts them

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.report.columns import TABLES, Declared, R, spec_of
 from harness.report.rows import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
-from harness.values.errors import HarnessError
-from harness.values.text.text_id import document_of
-from harness.values.types import SPLITS
+from harness.values import SPLITS, HarnessError, document_of
 
 SUMMARY = spec_of(SummaryRow).file
 

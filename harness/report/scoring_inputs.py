@@ -10,8 +10,7 @@ from typing import cast
 from harness.report.rows import ChunkOffsetRow, QueryRow
 from harness.report.rows.ranked import before_cell, before_of
 from harness.report.stored import Row, damaged, read_as, read_rows
-from harness.values.errors import HarnessError
-from harness.values.types import NOT_SCORED, Chunk, Judgment, Query, Ranking, Split
+from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Split
 
 SCORED_FROM = ("chunk_offsets.csv", "queries.csv", "rankings.csv")
 

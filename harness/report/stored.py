@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.report.cells import original
 from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 RECORD = "record.json"
 REPORT = "report.html"

@@ -10,8 +10,7 @@ from harness.report.left_out import left_out_words
 from harness.report.losses import is_route
 from harness.report.rows import SummaryRow
 from harness.report.tables import Table
-from harness.values.text.numbers import FEWEST_FOR_INTERVAL, counted, interval, number
-from harness.values.types import SPLITS
+from harness.values import FEWEST_FOR_INTERVAL, SPLITS, counted, interval, number
 
 _Cells = dict[tuple[str, str], SummaryRow]
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from rich.cells import cell_len
 
 from harness.report.tables import Table
-from harness.values.printable import printable
-from harness.values.text.wrapping import wrapped
+from harness.values import printable, wrapped
 
 _GAP = "  "
 _NARROW = " "

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from harness.values.types import NOT_SCORED, Ranking
+from harness.values import NOT_SCORED, Ranking
 
 
 def trec_run(rankings: Iterable[Ranking], tag: str) -> str:

@@ -23,7 +23,7 @@ from harness.report.rows import (
 from harness.report.scoring_inputs import offset_rows
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run
-from harness.values.types import Chunk, Query, QueryScore, Ranking, RunRecord
+from harness.values import Chunk, Query, QueryScore, Ranking, RunRecord
 
 VERDICT = "verdict.json"
 PASSAGE_RANKS = 10

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from harness.running.config import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.values.text.scripts import main_script, outside_latin
+from harness.values import main_script, outside_latin
 
 # The last part of a name, of a hub id or a folder. Multilingual kin have other names:
 # `paraphrase-multilingual-…`, `multilingual-e5-…`, `bge-m3`, `…-v3`.

@@ -16,19 +16,22 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of
 from harness.running.sources import RunSources, cut, outlines
-from harness.steps.chunk import (
+from harness.steps import (
+    CONTEXTS,
     HEALTH_VERSION,
     OUTLINE_VERSION,
     ChunkerConfig,
-    Tokenizer,
+    ContextConfig,
+    ContextText,
+    Passages,
+    PendingCallsError,
     examine,
+    nested,
     text_lengths,
     token_lengths,
 )
-from harness.steps.search import CONTEXTS, ContextConfig, Passages, PendingCallsError
-from harness.steps.search.context import ContextText, nested
 from harness.store import key_of
-from harness.values.types import Chunk
+from harness.values import Chunk, Tokenizer
 
 _FULL = 0.9
 # A few chunks are cut under any window, such as tables, whose figures take many tokens.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from harness.running.context import Context
 from harness.store import key_of
-from harness.values.errors import StoreError
+from harness.values import StoreError
 
 Floats = NDArray[np.float32]
 _AT_ONCE = 64

@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from harness.models import ModelTokenizer, resolve
-from harness.models.encoder import Encoder, EncoderConfig, LocalEncoder
-from harness.models.llm import Spending
-from harness.models.llm.step import Purpose
+from harness.models import Encoder, EncoderConfig, LocalEncoder, ModelTokenizer, Purpose, Spending, resolve
 from harness.running.program import program_key
-from harness.steps.search import RERANKERS, FilterResult, PairScorer, PendingCalls, Phrasings, RerankerConfig
-from harness.steps.search.rerank.local_model import LocalModelScorer
+from harness.steps import (
+    RERANKERS,
+    FilterResult,
+    LocalModelScorer,
+    PairScorer,
+    PendingCalls,
+    Phrasings,
+    RerankerConfig,
+)
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, User, key_of
-from harness.values.progress import RecordingReporter, Reporter
-from harness.values.types import ResultWarning, WarningKind
+from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
 
 
 @dataclass(slots=True)

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.data.corpus import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
+from harness.data import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
 from harness.running.search import Searched
-from harness.steps.search import FilterResult
-from harness.values.text.text_id import text_id
-from harness.values.types import Chunk, Ranking
+from harness.steps import FilterResult
+from harness.values import Chunk, Ranking, text_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from harness.data.corpus import (
+from harness.data import (
     AnchorResult,
     DocumentFile,
     LabelRow,
@@ -20,6 +20,7 @@ from harness.data.corpus import (
     credit_duplicates,
     find_documents,
     graded_passages,
+    libraries_of,
     parse_documents,
     parser_fingerprint,
     possible_ids,
@@ -29,19 +30,24 @@ from harness.data.corpus import (
     refusal,
     refuse_disputed,
     suffixes_of,
+    suggestion,
 )
-from harness.data.corpus.formats import libraries_of
-from harness.data.corpus.table import suggestion
 from harness.judge import LabelsConfig
-from harness.report import counted
 from harness.running.config import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.text_warnings import report_text
 from harness.store import key_of
-from harness.values.errors import ConfigError, CorpusError, LabelError
-from harness.values.regular_file import file_sha256, refuse_special
-from harness.values.text.text_id import document_of
-from harness.values.types import Document, Judgment
+from harness.values import (
+    ConfigError,
+    CorpusError,
+    Document,
+    Judgment,
+    LabelError,
+    counted,
+    document_of,
+    file_sha256,
+    refuse_special,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.models.llm import ModelConfig, Spending
-from harness.models.llm.records import add
-from harness.models.served.embedding import ServedEncoder
+from harness.models import ModelConfig, ServedEncoder, Spending, add
 from harness.running.compute import digest
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, rerank_pairs, reranker_names
 from harness.running.served import shares
 from harness.running.tools import RunTools
-from harness.steps.search import Passages, RetrieverConfig, RewriterConfig
-from harness.steps.search.fuse.routes import route_names
-from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
-from harness.values.types import Query
+from harness.steps import (
+    EndpointRerankerConfig,
+    Passages,
+    RetrieverConfig,
+    RewriterConfig,
+    ServedScorer,
+    route_names,
+)
+from harness.values import Query
 
 _Paid = dict[int, float | None]
 

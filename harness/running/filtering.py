@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from harness.steps.search import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig
-from harness.steps.search.depth import cut
+from harness.steps import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig, cut
 from harness.store import key_of
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 T = TypeVar("T")
 Own = TypeVar("Own", Query, FilterResult)

@@ -16,10 +16,9 @@ from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
 from harness.running.timed import StepTimes, TimedSearch, TimedTools, Wordings
 from harness.running.tools import RunTools
-from harness.steps.search import REWRITERS
+from harness.steps import REWRITERS
 from harness.store import key_of
-from harness.values.progress import Silent
-from harness.values.types import Query
+from harness.values import Query, Silent
 
 # Raised when the measurement changes.
 _VERSION = 3

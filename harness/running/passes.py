@@ -11,13 +11,19 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models.encoder import EncoderConfig, LocalEncoder
-from harness.models.served.embedding import ServedEncoder
+from harness.models import EncoderConfig, LocalEncoder, ServedEncoder
 from harness.running.compute import Computed, compute_new, digest
 from harness.running.context import Context
 from harness.running.served import compute_served
-from harness.steps.search import Effort, PairScorer, PendingCalls, PendingCallsError, RerankerConfig
-from harness.steps.search.rerank import Pair, ServedScorer
+from harness.steps import (
+    Effort,
+    Pair,
+    PairScorer,
+    PendingCalls,
+    PendingCallsError,
+    RerankerConfig,
+    ServedScorer,
+)
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:

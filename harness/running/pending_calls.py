@@ -6,19 +6,23 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.models.llm import ModelConfig
-from harness.models.llm.tokens import estimate_tokens
-from harness.models.served import ServedEstimate
-from harness.models.served.embedding import ServedEncoder
+from harness.models import ModelConfig, ServedEncoder, ServedEstimate, estimate_tokens
 from harness.running.compute import digest
 from harness.running.config import Setting
 from harness.running.context import Context
 from harness.running.search import Chunked, is_searched
 from harness.running.served import pending_call, stored_keys
 from harness.running.tools import RunTools
-from harness.steps.search import RETRIEVERS, PendingCalls, PendingCallsError, RetrieverConfig, RewriterConfig
-from harness.steps.search.rerank import EndpointRerankerConfig, ServedScorer
-from harness.values.types import Query
+from harness.steps import (
+    RETRIEVERS,
+    EndpointRerankerConfig,
+    PendingCalls,
+    PendingCallsError,
+    RetrieverConfig,
+    RewriterConfig,
+    ServedScorer,
+)
+from harness.values import Query
 
 
 def missing_answers(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint
-from harness.models.served import EmbeddingEndpoint
-from harness.models.served.endpoint import ServedEndpoint
+from harness.measures import ANSWER_MEASURES
+from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
 from harness.running.config import BenchConfig
 from harness.running.context import Context
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
+from harness.store import Ledger
+from harness.values import ConfigError, StageConfig
 
 _COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
 """Measures of answers that use ``answer_embedding``."""

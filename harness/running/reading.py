@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.running.sources import RunSources
-from harness.steps.chunk import text_lengths
-from harness.steps.search import READERS, ReadConfig
+from harness.steps import READERS, ReadConfig, text_lengths
 from harness.store import key_of
-from harness.values.text.spans import Span, merge
-from harness.values.types import Chunk, Ranking
+from harness.values import Chunk, Ranking, Span, merge
 
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]

@@ -11,20 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.corpus import possible_ids
-from harness.data.corpus.table import read_table
-from harness.models.encoder import EncoderConfig, LocalEncoder, Value
-from harness.models.llm import Model, Spending, answers, jobs_of
-from harness.models.llm.step import Purpose, Request
+from harness.data import possible_ids, read_table
+from harness.models import (
+    EncoderConfig,
+    LocalEncoder,
+    Model,
+    Purpose,
+    Request,
+    Spending,
+    Value,
+    answers,
+    jobs_of,
+)
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import embedded, vectors, vectors_file
-from harness.steps.search import NotMeasuredError, PendingCalls, PendingCallsError
-from harness.store import key_of
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError
-from harness.values.progress import Reporter
-from harness.values.types import LlmAnswer, Slot
+from harness.steps import NotMeasuredError, PendingCalls, PendingCallsError
+from harness.store import Ledger, key_of
+from harness.values import ConfigError, LlmAnswer, Reporter, Slot
 
 # The nouns for the items of an estimate.
 _NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.models.llm import ModelConfig
+from harness.models import ModelConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
@@ -19,11 +19,16 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all, scores_file
 from harness.running.tools import RunTools
-from harness.steps.custom.service import ServiceConfig
-from harness.steps.search import Effort, FilterResult, PendingCallsError, RetrievalResult
-from harness.steps.search.rerank import Pair, rerank
-from harness.values.text.numbers import listed
-from harness.values.types import Query, Ranking
+from harness.steps import (
+    Effort,
+    FilterResult,
+    Pair,
+    PendingCallsError,
+    RetrievalResult,
+    ServiceConfig,
+    rerank,
+)
+from harness.values import Query, Ranking, listed
 
 RETRIEVE = "retrieve"
 RERANK = "rerank"

@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.models.llm import Spending
-from harness.models.served import Request, ServedEstimate, fetch
-from harness.models.served.embedding import ServedEncoder
-from harness.models.served.reranking import ServedPairs
+from harness.models import ServedEncoder, ServedEstimate, ServedPairs, Spending, fetch
+from harness.models import ServedRequest as Request
 from harness.running.compute import Computed
 from harness.running.context import Context
-from harness.steps.search.tools import PendingCalls, PendingCallsError
-from harness.store import KeyValue
-from harness.store.lock import Turn
-from harness.values.errors import StoreError
+from harness.steps import PendingCalls, PendingCallsError
+from harness.store import KeyValue, Turn
+from harness.values import StoreError
 
 Served = ServedEncoder | ServedPairs
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.

@@ -16,11 +16,17 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import vectors
 from harness.running.resources import Resources
-from harness.steps.chunk import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
+from harness.steps import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
 from harness.store import key_of
-from harness.values.kinds import StageConfig
-from harness.values.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
-from harness.values.types import Chunk, Document
+from harness.values import (
+    Chunk,
+    Document,
+    Heading,
+    HeadingStyle,
+    StageConfig,
+    markdown_headings,
+    numbered_headings,
+)
 
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from harness.data.corpus import ParsedDocument, ParserConfig, some_pages
-from harness.report import counted
+from harness.data import ParsedDocument, ParserConfig, some_pages
 from harness.running.context import Context
+from harness.values import counted
 
 _SHOWN = 3
 # Many filings have a few symbols of fonts without names, which change nothing.

@@ -10,30 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from harness.models.llm import came_in_batch
-from harness.models.llm.step import Request
+from harness.models import Request, came_in_batch
 from harness.running.config import LatencyConfig
 from harness.running.filtering import Boost, only, to_full_depth
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs
 from harness.running.tools import RunTools
-from harness.steps.search import (
+from harness.steps import (
     FILTERS,
     RETRIEVERS,
     REWRITERS,
     FilterConfig,
+    Fusion,
+    LocalModelScorer,
     NotMeasuredError,
     Passages,
     PendingCallsError,
     RetrieverConfig,
     RewriterConfig,
+    SearchOne,
+    ranked_by,
+    rerank,
+    route_names,
 )
-from harness.steps.search.fuse import Fusion, route_names
-from harness.steps.search.fuse.routes import ranked_by
-from harness.steps.search.rerank import rerank
-from harness.steps.search.rerank.local_model import LocalModelScorer
-from harness.steps.search.step import SearchOne
-from harness.values.types import LlmAnswer, Query, Ranking
+from harness.values import LlmAnswer, Query, Ranking
 
 # asked beforehand and not counted
 _WARM_UP = 3

@@ -7,10 +7,10 @@ from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
-from harness.models.encoder import EncoderConfig
+from harness.models import EncoderConfig
 from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
-from harness.steps.search import (
+from harness.steps import (
     FILTERS,
     RETRIEVERS,
     REWRITERS,
@@ -25,10 +25,10 @@ from harness.steps.search import (
     RetrievalResult,
     RetrieverConfig,
     RewriterConfig,
+    fuse_phrasings,
 )
-from harness.steps.search.fuse.phrasings import fuse_phrasings
 from harness.store import key_of
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)

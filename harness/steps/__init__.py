@@ -1,1 +1,56 @@
 """The steps of a setting, a variant a file: chunk, rewrite, filter, retrieve, fuse, rerank, read, answer."""
+
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.steps.answer import ANSWERERS
+    from harness.steps.answer.citations import without_citations
+    from harness.steps.answer.step import AnswerConfig, AnswerInput, Reply, passages_read
+    from harness.steps.chunk import KINDS as CHUNKERS
+    from harness.steps.chunk import chunk_documents, chunker_fingerprint
+    from harness.steps.chunk.health import HEALTH_VERSION, examine, text_lengths, token_lengths
+    from harness.steps.chunk.outline import OUTLINE_VERSION, Outline, table_spans
+    from harness.steps.chunk.page import PageConfig
+    from harness.steps.chunk.python import PythonChunkerConfig
+    from harness.steps.chunk.recursive import RecursiveConfig
+    from harness.steps.chunk.sentence import SentenceConfig
+    from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors
+    from harness.steps.custom.code import CodeConfig, call_function, contract_error
+    from harness.steps.custom.service import ServiceConfig
+    from harness.steps.search.analyse.analyser import Analyser
+    from harness.steps.search.context import KINDS as CONTEXTS
+    from harness.steps.search.context.step import ContextConfig, ContextText, nested
+    from harness.steps.search.depth import cut
+    from harness.steps.search.feedback import KINDS as FEEDBACKS
+    from harness.steps.search.filter import KINDS as FILTERS
+    from harness.steps.search.fuse.minmax import MinMaxConfig
+    from harness.steps.search.fuse.phrasings import fuse_phrasings
+    from harness.steps.search.fuse.routes import Fusion, ranked_by, route_names
+    from harness.steps.search.query_steps import FilterConfig, FilterResult, Phrasings, RewriterConfig
+    from harness.steps.search.read import KINDS as READERS
+    from harness.steps.search.read.step import ReadConfig
+    from harness.steps.search.rerank import KINDS as RERANKERS
+    from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
+    from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
+    from harness.steps.search.rerank.late_interaction import LateInteractionConfig
+    from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
+    from harness.steps.search.rerank.scorer import Pair, PairScorer, rerank
+    from harness.steps.search.retrieve import KINDS as RETRIEVERS
+    from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+    from harness.steps.search.retrieve.exact import ExactConfig
+    from harness.steps.search.rewrite import KINDS as REWRITERS
+    from harness.steps.search.step import (
+        Effort,
+        Identity,
+        NotMeasuredError,
+        Passages,
+        RerankerConfig,
+        RetrievalResult,
+        RetrieverConfig,
+        SearchOne,
+    )
+    from harness.steps.search.tools import PendingCalls, PendingCallsError
+else:
+    __getattr__ = door(__name__, __file__)

@@ -1,12 +1,21 @@
 """Storage on disk: the content-addressed cache, results, and their paths."""
 
-from harness.store.artifacts import Artifacts, key_of
-from harness.store.atomic import write_bytes, write_text
-from harness.store.collections import CollectionFolders
-from harness.store.faults import Faults
-from harness.store.folders import replace_folder
-from harness.store.keyvalue import KeyValue
-from harness.store.layout import CacheLayout
-from harness.store.lock import Lock
-from harness.store.usage import clear, sizes, tidy
-from harness.store.users import User
+from typing import TYPE_CHECKING
+
+from harness.door import door
+
+if TYPE_CHECKING:
+    from harness.store.artifacts import Artifacts, key_of
+    from harness.store.atomic import write_bytes, write_text
+    from harness.store.collections import CollectionFolders
+    from harness.store.faults import Faults
+    from harness.store.folders import replace_folder
+    from harness.store.keyvalue import KeyValue
+    from harness.store.layout import CacheLayout
+    from harness.store.ledger import Ledger, LedgerEntry
+    from harness.store.locking import Lock, Turn, lock
+    from harness.store.usage import clear, sizes, tidy
+    from harness.store.users import User
+    from harness.store.wal import transaction, use_write_ahead_log
+else:
+    __getattr__ = door(__name__, __file__)

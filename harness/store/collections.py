@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.store.atomic import TEMPORARY, write_bytes
 from harness.store.faults import Faults
 from harness.store.seal import seal, unseal
-from harness.values.types import Slot
+from harness.values import Slot
 
 _WHAT = "indexes"
 _POINTER = ".pointer"

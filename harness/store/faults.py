@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from harness.values.errors import StoreError
+from harness.values import StoreError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.ELOOP})

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.store.atomic import TEMPORARY
-from harness.store.lock import Lock, lock
+from harness.store.locking import Lock, lock
 
 # Gives the new name of an earlier folder that was replaced (``keep(current, earlier)``).
 Keep = Callable[[Path, Path], str | None]

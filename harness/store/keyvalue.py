@@ -10,7 +10,7 @@ from typing import TypeVar
 from harness.store.faults import Faults, disk_full, sqlite_kind
 from harness.store.seal import seal, unseal
 from harness.store.wal import transaction, use_write_ahead_log
-from harness.values.errors import StoreError
+from harness.values import StoreError
 
 _ASK_AT_ONCE = 500
 _CONDEMNED = ".damaged"

@@ -21,12 +21,10 @@ from pydantic import TypeAdapter, ValidationError
 from harness.store.artifacts import canonical, key_of
 from harness.store.faults import sqlite_kind
 from harness.store.ledger_schema import prepare
-from harness.store.lock import Turn
+from harness.store.locking import Turn
 from harness.store.sent_batches import SentBatches
 from harness.store.wal import explained, transaction
-from harness.values.errors import LlmError
-from harness.values.kinds import problem_in
-from harness.values.types import MAX_GRADE, LlmAnswer, LlmCall
+from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
 
 
 @dataclass(frozen=True, slots=True)

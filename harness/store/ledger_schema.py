@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.store.wal import transaction, use_write_ahead_log
-from harness.values.errors import LlmError
+from harness.values import LlmError
 
 VERSION = 2
 _SCHEMA = """

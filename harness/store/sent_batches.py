@@ -16,8 +16,7 @@ from typing import Any
 
 from harness.store.artifacts import canonical
 from harness.store.wal import explained, transaction, use_write_ahead_log
-from harness.values.errors import LlmError
-from harness.values.types import LlmCall, SentBatch, SentCall
+from harness.values import LlmCall, LlmError, SentBatch, SentCall
 
 VERSION = 1
 _SCHEMA = (

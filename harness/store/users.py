@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from harness.store.lock import Lock, lock
-from harness.values.errors import StoreError
+from harness.store.locking import Lock, lock
+from harness.values import StoreError
 
 _GATE = "gate"
 _FILE = "user-"

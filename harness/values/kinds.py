@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, TypeVar, Union
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from harness.values.errors import ConfigError
-from harness.values.printable import quoted
+from harness.values.safe_text import quoted
 
 LARGEST = 2**53
 """Larger integers are not kept exactly by all who read record.json."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison.waterfall import waterfall
+from harness.comparison.waterfalls import waterfall
 from harness.data.corpus import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from harness.comparison import Options
-from harness.comparison.conclude import needed_for
+from harness.comparison.conclusions import needed_for
 from harness.comparison.paired import cohen_dz, dominance, win_tie_loss
 from harness.values.errors import HarnessError
 from tests.compare.build import compare_pair

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness.judge import KINDS, Pair
+from harness.judge import JUDGES, Pair
 from harness.judge.graph import ALONE, GraphConfig, GraphJudge, rarity_in, strength, terms_of
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Query
@@ -111,6 +111,6 @@ def test_the_order_of_the_passages_does_not_matter(passages):
 
 def test_it_is_a_kind_of_judge_and_named_as_weak():
     assert "weak" in GraphConfig().title
-    assert KINDS.find("graph").config is GraphConfig
+    assert JUDGES.find("graph").config is GraphConfig
     with pytest.raises(ValidationError, match="thresholds rise"):
         GraphConfig(thresholds=(0.5, 0.4, 0.6, 0.7))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from harness.judge import KINDS, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge import JUDGES, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
 from harness.judge.tools import JudgeTools
@@ -15,9 +15,9 @@ from tests.judge.helpers import pairs
 
 
 def test_the_table_of_kinds():
-    assert set(KINDS) == {"llm", "labels", "panel", "cosine", "graph", "reranker"}
+    assert set(JUDGES) == {"llm", "labels", "panel", "cosine", "graph", "reranker"}
     with pytest.raises(ConfigError, match="cosine, graph, labels, llm, panel, reranker"):
-        KINDS.find("oracle")
+        JUDGES.find("oracle")
 
 
 ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a", "b")]
@@ -34,8 +34,8 @@ ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a"
     ids=lambda value: value["kind"] if isinstance(value, dict) else "",
 )
 def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, runs_here, ledger):
-    config = KINDS[fields["kind"]].config(**fields)
-    judge = KINDS.make(config)(tools(1.0, ledger))
+    config = JUDGES[fields["kind"]].config(**fields)
+    judge = JUDGES.make(config)(tools(1.0, ledger))
     assert judge.name == config.title
     assert [one.endpoint.model for one in config.asked] == asked
     assert config.runs_here == runs_here
@@ -44,7 +44,7 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
 
 def test_labels_are_not_a_judge_that_can_be_called():
     with pytest.raises(ConfigError, match="no judge to call"):
-        KINDS.make(LabelsConfig())
+        JUDGES.make(LabelsConfig())
 
 
 def test_what_people_have_graded_can_be_judged_too():

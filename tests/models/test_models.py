@@ -9,7 +9,7 @@ import pytest
 from harness.models import ModelTokenizer, resolve
 from harness.models.computing import length_sorted_batches
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.models.resolve import EMBEDDED
+from harness.models.model_files import EMBEDDED
 from harness.report.trec import strictly_falling
 from harness.running.context import Context
 from harness.steps.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank

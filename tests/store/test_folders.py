@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from harness.store import folders, replace_folder
-from harness.store.lock import lock
+from harness.store.locking import lock
 
 
 @pytest.fixture(params=["in one step", "in two"])
@@ -128,7 +128,7 @@ def test_a_lock_ends_with_its_process_and_only_then(tmp_path):
     script = f"""
     import time
     from pathlib import Path
-    from harness.store.lock import lock
+    from harness.store.locking import lock
     held = lock(Path({str(path)!r}))
     print("held", flush=True)
     time.sleep(600)

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from harness.store import lock as locks
-from harness.store.lock import Turn
+from harness.store.locking import Turn
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from harness.store.lock import Turn
+from harness.store.locking import Turn
 turn = Turn(Path(sys.argv[1]))
 print(turn.take(), flush=True)
 time.sleep(600)

@@ -22,7 +22,7 @@ from harness.data.trec import (
 )
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
-from harness.measures.seed_ratio import seed_ratio
+from harness.measures.seed_ratios import seed_ratio
 from harness.report.trec import trec_qrels, trec_run
 from harness.values.types import Ranking
 

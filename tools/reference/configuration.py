@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from harness.judge import KINDS as JUDGES
+from harness.judge import JUDGES
 from harness.judge import LabelsConfig
 from harness.models.served import ServedEndpoint
 from harness.running.config.load import section_of

@@ -19,7 +19,7 @@ from harness.cli.commands.declaring import (
 from harness.cli.commands.shared import print_prices, refuse_other_than_csv
 
 if TYPE_CHECKING:
-    from harness.steps.answer import AnswerConfig
+    from harness.steps import AnswerConfig
 
 _DESCRIPTION = """\
 Test a model on the four abilities of RGB (Chen et al., AAAI 2024): answering despite noise, saying that
@@ -57,8 +57,7 @@ _MAKING = (
 def own(args: argparse.Namespace) -> int:
     """Make them of a folder of results."""
     from harness.cli.terminal import print_line
-    from harness.running.abilities.from_results import evidence_of
-    from harness.running.abilities.own import LeftOut, own_trials
+    from harness.running import LeftOut, evidence_of, own_trials
 
     left = LeftOut()
     evidence = evidence_of(args.results)
@@ -78,7 +77,7 @@ def own(args: argparse.Namespace) -> int:
 )
 def rgb(args: argparse.Namespace) -> int:
     """Make them of files of RGB."""
-    from harness.running.abilities.rgb import read_rgb, rgb_trials
+    from harness.running import read_rgb, rgb_trials
 
     options = _options(args)
     _write(args, [one for file in args.files for one in rgb_trials(read_rgb(file, true=args.true), options)])
@@ -104,11 +103,9 @@ def rgb(args: argparse.Namespace) -> int:
 def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
     from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.report import counted
-    from harness.running.abilities.answered import answer_trials, price, shares_table
-    from harness.running.abilities.trial import read_trials
-    from harness.running.context import Context
+    from harness.running import Context, answer_trials, price, read_trials, shares_table
     from harness.store import write_text
+    from harness.values import counted
 
     refuse_other_than_csv(args.output)
     answerer, cache = _answerer(args.config)
@@ -126,8 +123,8 @@ def try_(args: argparse.Namespace) -> int:
 
 
 def _options(args: argparse.Namespace) -> Any:
-    from harness.running.abilities.rgb import RgbOptions
-    from harness.values.errors import ConfigError
+    from harness.running import RgbOptions
+    from harness.values import ConfigError
 
     given = ",".join(args.rates) or "0,0.2,0.4,0.6,0.8"
     try:
@@ -143,9 +140,8 @@ def _write(args: argparse.Namespace, trials: list[Any]) -> None:
     from collections import Counter
 
     from harness.cli.terminal import print_line
-    from harness.report import counted
-    from harness.running.abilities.trial import write_trials
-    from harness.values.errors import CorpusError
+    from harness.running import write_trials
+    from harness.values import CorpusError, counted
 
     if not trials:
         raise CorpusError(
@@ -161,10 +157,9 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     """The section ``answer`` of a file, which has one answerer, and the cache that the file names."""
     from pydantic import ValidationError
 
-    from harness.running.config.load import known_below
-    from harness.running.config.source import read_source
-    from harness.steps.answer import ANSWERERS
-    from harness.values.errors import ConfigError
+    from harness.running import known_below, read_source
+    from harness.steps import ANSWERERS
+    from harness.values import ConfigError
 
     source = read_source(path)
     section = source.data.get("answer")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.commands.declaring import command, flag, number, option, path
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.judge.agreement_report import Agreement
-    from harness.running.bench.agreement import SettingsAgreement
+    from harness.judge import Agreement
+    from harness.running import SettingsAgreement
 
 _DESCRIPTION = """\
 Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
@@ -44,7 +44,7 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
 )
 def agreement(args: argparse.Namespace) -> int:
     """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     if (args.config is None) == (args.pairs is None):
         raise ConfigError("harness judge agreement takes either a CONFIG or --pairs FILE.")
@@ -52,8 +52,8 @@ def agreement(args: argparse.Namespace) -> int:
 
 
 def _of_file(args: argparse.Namespace) -> int:
-    from harness.judge.agreement_report import measure_agreement
-    from harness.running.judging.graded_pairs import read_pairs
+    from harness.judge import measure_agreement
+    from harness.running import read_pairs
 
     by_judge, odd = read_pairs(args.pairs, args.max_grade, args.out_of_scale)
     found = [
@@ -67,14 +67,19 @@ def _of_file(args: argparse.Namespace) -> int:
 def _of_config(args: argparse.Namespace) -> int:
     from harness.cli.commands.shared import exit_code
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.running.bench.agreement import grade_agreement, label_pairs, settings_agreement
-    from harness.running.bench.flow import search_all
-    from harness.running.config import load_config
-    from harness.running.context import Context
-    from harness.running.corpus import load_corpus
-    from harness.running.judging.judges import pool_judge_config
-    from harness.running.judging.pool import estimate_pool, make_pool
-    from harness.values.errors import ConfigError
+    from harness.running import (
+        Context,
+        estimate_pool,
+        grade_agreement,
+        label_pairs,
+        load_config,
+        load_corpus,
+        make_pool,
+        pool_judge_config,
+        search_all,
+        settings_agreement,
+    )
+    from harness.values import ConfigError
 
     config = load_config(args.config)
     judge = pool_judge_config(config)
@@ -108,7 +113,7 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
     import re
 
     from harness.cli.terminal import print_line, print_table
-    from harness.judge.agreement_report import agreement_csv, agreement_plot
+    from harness.judge import agreement_csv, agreement_plot
     from harness.store import write_text
 
     print_table(
@@ -143,7 +148,7 @@ def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
     from dataclasses import asdict
 
     from harness.cli.terminal import print_line, print_table
-    from harness.report.cells import to_csv
+    from harness.report import to_csv
     from harness.store import write_text
 
     order = settings.order
@@ -172,7 +177,7 @@ def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
     from dataclasses import asdict
 
     from harness.cli.terminal import print_table
-    from harness.report.cells import to_csv
+    from harness.report import to_csv
     from harness.store import write_text
 
     means = [

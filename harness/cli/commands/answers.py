@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from harness.cli.commands.declaring import command, config_file, flag, number, option
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.store.ledger import LedgerEntry
+    from harness.store import LedgerEntry
 
 _PASSAGE = 200
 _DESCRIPTION = """\
@@ -40,9 +40,7 @@ def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
     from harness.cli.commands.shared import open_ledger
     from harness.cli.terminal import print_line
-    from harness.running.config import load_config
-    from harness.running.judging.answers import AnswerFilter, answers
-    from harness.running.judging.judges import llm_configs
+    from harness.running import AnswerFilter, answers, llm_configs, load_config
 
     config = load_config(args.config)
     judges = llm_configs(config)
@@ -70,7 +68,7 @@ def _shortened(passage: str) -> str:
 
 
 def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
-    from harness.judge.prompt_injection import find_injection
+    from harness.judge import find_injection
 
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
     again = "" if entry.settled else ", asked again"

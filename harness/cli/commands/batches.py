@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harness.cli.commands.declaring import CACHE, command, flag, one_of, option
 
 if TYPE_CHECKING:
-    from harness.models.llm.batches.overview import BatchStatus
+    from harness.models import BatchStatus
 
 _DESCRIPTION = """\
 Show the batches that runs with `batch: true` have sent and not yet collected: those of the judge, and
@@ -42,9 +42,8 @@ def show_batches(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
     from harness.cli.commands.shared import open_ledger
     from harness.cli.terminal import print_line, print_table
-    from harness.models.llm.batches.overview import batch_statuses
-    from harness.report import counted
-    from harness.values.errors import LlmError
+    from harness.models import batch_statuses
+    from harness.values import LlmError, counted
 
     only = args.forget or args.only
     with open_ledger(args.cache) as ledger:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
 
 if TYPE_CHECKING:
-    from harness.running.bench.final_output import FinalOutput
-    from harness.running.config import BenchConfig
-    from harness.values.types import RunRecord
+    from harness.running import BenchConfig, FinalOutput
+    from harness.values import RunRecord
 
 _DONE = {
     "rewriting": "rewrote queries",
@@ -45,8 +44,7 @@ def bench(args: argparse.Namespace) -> int:
     from harness.cli.commands.shared import exit_code
     from harness.cli.terminal import TerminalReporter, show
     from harness.report import DocumentRow
-    from harness.running.bench.job import run_or_reuse
-    from harness.running.config import load_config
+    from harness.running import load_config, run_or_reuse
 
     config = load_config(args.config)
     if args.dry_run:
@@ -66,7 +64,7 @@ def bench(args: argparse.Namespace) -> int:
 def _print_work(record: RunRecord) -> None:
     """The calls and computations of a run."""
     from harness.cli.terminal import show
-    from harness.report import counted
+    from harness.values import counted
 
     counts = record.counts
     computed = (
@@ -91,7 +89,7 @@ def _print_figures(ending: FinalOutput) -> None:
 def _print_verdict(ending: FinalOutput, folder: Path) -> None:
     """The verdict comes last, where readers look first."""
     from harness.cli.terminal import print_line, show
-    from harness.report.stored import REPORT
+    from harness.report import REPORT
 
     if ending.page:
         show(ending.page)
@@ -105,7 +103,7 @@ def _print_verdict(ending: FinalOutput, folder: Path) -> None:
 
 def _called(record: RunRecord) -> list[str]:
     """The calls of language models and endpoints before the search, where any were made."""
-    from harness.report import counted
+    from harness.values import counted
 
     return [
         f"{name} {_DONE[facts.get('purpose', 'rewriting')]}: {counted(facts['calls'], 'call')} now "
@@ -124,7 +122,7 @@ def _spent(facts: Mapping[str, Any]) -> str:
 
 def _judging(record: RunRecord) -> list[str]:
     """The work of the judge, where it is a language model."""
-    from harness.report import counted
+    from harness.values import counted
 
     if not record.cost:
         return []
@@ -140,8 +138,8 @@ def _judging(record: RunRecord) -> list[str]:
 def _dry_run(config: BenchConfig, quiet: bool) -> int:
     from harness.cli.commands.shared import exit_code
     from harness.cli.terminal import TerminalReporter, print_line, print_table
-    from harness.report import counted
-    from harness.running.bench.flow import dry_run
+    from harness.running import dry_run
+    from harness.values import counted
 
     plan = dry_run(config, TerminalReporter(quiet=quiet))
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))

@@ -32,8 +32,8 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 def cache(args: argparse.Namespace) -> int:
     """Remove what was requested, then print sizes."""
     from harness.cli.terminal import print_line, print_table
-    from harness.report import counted
     from harness.store import CacheLayout, clear, sizes, tidy
+    from harness.values import counted
 
     layout = CacheLayout(args.cache)
     if args.tidy:

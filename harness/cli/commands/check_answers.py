@@ -33,9 +33,7 @@ answers of your own: harness score-answers --human.
 def check_answers(args: argparse.Namespace) -> int:
     """Score the known answers; print the table and the problems."""
     from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.running.answering.scorer_check import check_scorers, check_table, price_check
-    from harness.running.config.answer_scoring import load_answer_scoring
-    from harness.running.context import Context
+    from harness.running import Context, check_scorers, check_table, load_answer_scoring, price_check
 
     config = load_answer_scoring(args.config, names_of_measures(args.measures))
     reporter = TerminalReporter(quiet=args.quiet)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.cli.commands.declaring import command, option, several
 
 if TYPE_CHECKING:
-    from harness.running.contract.steps import OwnStep
+    from harness.running import OwnStep
 
 _ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
 _DESCRIPTION = """\
@@ -44,8 +44,8 @@ contract.
 def check_kind(args: argparse.Namespace) -> int:
     """Try every step and print what was found; 1 if a check fails."""
     from harness.cli.terminal import print_line
-    from harness.report import counted
-    from harness.running.contract.check import run_checks
+    from harness.running import run_checks
+    from harness.values import counted
 
     failed = passed = 0
     for step in _steps(args):
@@ -60,9 +60,8 @@ def check_kind(args: argparse.Namespace) -> int:
 
 
 def _steps(args: argparse.Namespace) -> list[OwnStep]:
-    from harness.running.config import load_config
-    from harness.running.contract.steps import own_steps
-    from harness.values.errors import ConfigError
+    from harness.running import load_config, own_steps
+    from harness.values import ConfigError
 
     if args.role is None:
         if ":" in args.what and not Path(args.what).exists():
@@ -79,8 +78,8 @@ def _named(args: argparse.Namespace) -> OwnStep:
 
     from pydantic import ValidationError
 
-    from harness.running.contract.steps import step_of_call
-    from harness.values.errors import ConfigError
+    from harness.running import step_of_call
+    from harness.values import ConfigError
 
     try:
         arguments = json.loads(args.arguments)

@@ -102,8 +102,7 @@ def compare(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from harness.cli.terminal import print_line, write_lines, write_parts
-    from harness.comparison import verdict_json
-    from harness.comparison.findings import compared_parts, read_stored
+    from harness.comparison import compared_parts, read_stored, verdict_json
     from harness.report import to_csv
 
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
@@ -132,7 +131,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
     from dataclasses import replace
 
     from harness.cli.terminal import TerminalReporter
-    from harness.comparison.findings import (
+    from harness.comparison import (
         cut_differently,
         label_parts,
         measure_to_take,
@@ -140,7 +139,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
         scores_of,
         verdict_of,
     )
-    from harness.running.bench.pool_union import read_united
+    from harness.running import read_united
 
     stored, done = read_united(args.results, args.stage, args.measure, args.judge, TerminalReporter())
     names = names_of(args.results)
@@ -168,8 +167,7 @@ def _compared_rankings(args: argparse.Namespace) -> Compared:
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
     """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
-    from harness.comparison import from_table
-    from harness.comparison.findings import options_of, reranked_table
+    from harness.comparison import from_table, options_of, reranked_table
     from harness.report import read_result
 
     if len(args.results) > 1 or args.stage != "final":
@@ -204,8 +202,7 @@ def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 if a drop is real."""
     from harness.cli.terminal import print_line, write_lines, write_out
     from harness.comparison import gate as check_drops
-    from harness.comparison import github_annotations, junit
-    from harness.comparison.findings import options_of
+    from harness.comparison import github_annotations, junit, options_of
 
     answers = answers_to_compare((args.baseline, args.results), args)
     gated = _gated_rankings(args) if answers is None else gated_answers(*answers, args)
@@ -233,10 +230,9 @@ def gate(args: argparse.Namespace) -> int:
 
 def _gated_rankings(args: argparse.Namespace) -> Gated:
     from harness.cli.terminal import TerminalReporter
-    from harness.comparison import warning_lines
-    from harness.comparison.findings import cut_differently, measure_to_take, warnings_of
-    from harness.running.bench.pool_union import read_united
-    from harness.values.text.numbers import listed
+    from harness.comparison import cut_differently, measure_to_take, warning_lines, warnings_of
+    from harness.running import read_united
+    from harness.values import listed
 
     # if a span has two grades, that of the baseline counts
     folders = (args.baseline, args.results)

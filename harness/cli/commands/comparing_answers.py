@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.comparison import ScoredOn, ScoreMatrix, Verdict
-    from harness.comparison.findings import Scores
+    from harness.comparison import ScoredOn, ScoreMatrix, Scores, Verdict
     from harness.report import Part
-    from harness.running.bench.stored_answers import StoredAnswers
+    from harness.running import StoredAnswers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,8 @@ def answers_to_compare(
     Answers are meant where ``--measure`` is a measure of answers, and, without it, where the settings of one
     result differ only in how they answer. Raises ConfigError for options that say something about rankings.
     """
-    from harness.running.bench.stored_answers import answer_headline, answer_measure_to_take, read_answers_of
-    from harness.values.errors import ConfigError
+    from harness.running import answer_headline, answer_measure_to_take, read_answers_of
+    from harness.values import ConfigError
 
     if not any((folder / "answer_scores.csv").exists() for folder in folders):
         return None
@@ -63,7 +62,7 @@ def answers_to_compare(
 
 
 def _only_answers_differ(stored: Mapping[Path, StoredAnswers]) -> bool:
-    from harness.comparison.findings import ranked_alike
+    from harness.comparison import ranked_alike
 
     if len(stored) > 1:
         return False
@@ -76,9 +75,8 @@ def compared_answers(
     stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace
 ) -> Compared:
     """The settings of all these results, compared by a measure of answers."""
-    from harness.comparison.findings import names_of
-    from harness.running.bench.answer_verdict import answer_verdict
-    from harness.running.bench.stored_answers import on_common_questions
+    from harness.comparison import names_of
+    from harness.running import answer_verdict, on_common_questions
 
     names, own = names_of(list(stored)), list(stored.values())
     found = answer_verdict(dict(zip(names, own, strict=True)), measure, args.baseline, stated(args))
@@ -93,7 +91,7 @@ def compared_answers(
 
 def stated(args: argparse.Namespace) -> dict[str, Any]:
     """What the options say of the tolerance and the price limit, where they do."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     found = {name: getattr(args, name, None) for name in ("tolerance", "price_limit")}
     for name, value in found.items():
@@ -110,7 +108,7 @@ def changed(
     apart: Collection[str] = (),
 ) -> Iterator[Part]:
     """The changes of the settings that two results have in common; ``apart`` cannot be compared."""
-    from harness.comparison.findings import changed_table, options_of
+    from harness.comparison import changed_table, options_of
 
     if table := changed_table(old, new, (names[0], names[1]), options_of(record), apart):
         yield table
@@ -118,8 +116,8 @@ def changed(
 
 def gated_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argparse.Namespace) -> Gated:
     """The answers that `harness gate` compares."""
-    from harness.report import counted
-    from harness.running.bench.stored_answers import on_common_questions
+    from harness.running import on_common_questions
+    from harness.values import counted
 
     now, before = stored[args.results], stored[args.baseline]
     (new, old), left_out = on_common_questions([now.matrix(measure), before.matrix(measure)])
@@ -130,7 +128,7 @@ def gated_answers(stored: Mapping[Path, StoredAnswers], measure: str, args: argp
 
 def answers_hint(folders: Sequence[Path]) -> list[Part]:
     """That answers can be compared too; nothing if none were measured."""
-    from harness.running.bench.stored_answers import answer_headline, read_answers_of
+    from harness.running import answer_headline, read_answers_of
 
     if not all((folder / "answer_scores.csv").exists() for folder in folders):
         return []

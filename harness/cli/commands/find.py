@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from harness.cli.commands.declaring import OUTPUT, command, number, option, path
 from harness.cli.commands.shared import refuse_below_one
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.labels.labelling.finding import Evidence
+    from harness.labels import Evidence
 
 _DESCRIPTION = """\
 Find evidence for labels: passages of your documents with document, page and offsets. Exact matches
@@ -40,12 +40,9 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 def find(args: argparse.Namespace) -> int:
     """Read the documents, find and print."""
     from harness.cli.terminal import TerminalReporter, print_error, width, write_lines
-    from harness.labels.labelling.finding import find_evidence
-    from harness.labels.labelling.rows import COLUMNS
-    from harness.running.config import load_config
-    from harness.running.context import Context
-    from harness.running.corpus import load_documents
-    from harness.values.errors import ConfigError
+    from harness.labels import COLUMNS, find_evidence
+    from harness.running import Context, load_config, load_documents
+    from harness.values import ConfigError
 
     refuse_below_one(top=args.top)
     if not args.text.strip():
@@ -68,7 +65,7 @@ def find(args: argparse.Namespace) -> int:
 
 
 def _rows(found: list[Evidence], query_id: str) -> str:
-    from harness.labels.labelling.rows import label_lines, quote_of
+    from harness.labels import label_lines, quote_of
 
     return label_lines(
         {
@@ -84,9 +81,7 @@ def _rows(found: list[Evidence], query_id: str) -> str:
 
 
 def _text(found: list[Evidence], width: int) -> str:
-    from harness.values.printable import printable
-    from harness.values.text.characters import on_one_line
-    from harness.values.text.wrapping import wrapped
+    from harness.values import on_one_line, printable, wrapped
 
     how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []

@@ -12,7 +12,7 @@ from harness.cli.commands.declaring import flag, group, option, path, several
 from harness.cli.commands.shared import names_of_measures
 
 if TYPE_CHECKING:
-    from harness.running.config import BenchConfig
+    from harness.running import BenchConfig
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -72,10 +72,8 @@ def run(args: argparse.Namespace) -> int:
             "--per-query, --format and --convention go with --run; hits are scored into a folder"
         )
     from harness.cli.terminal import TerminalReporter, print_line, print_summary, show
-    from harness.report import LossRow, loss_table
-    from harness.report.stored import REPORT
-    from harness.running.bench.page import write_page
-    from harness.running.hits.scoring import HitOptions, score_hits
+    from harness.report import REPORT, LossRow, loss_table
+    from harness.running import HitOptions, score_hits, write_page
 
     for name, value in _DEFAULTS.items():
         if getattr(args, name) is None:
@@ -105,10 +103,9 @@ def _config(args: argparse.Namespace) -> BenchConfig:
     """The benchmark that the options describe; raises ConfigError for impossible ones."""
     from pydantic import ValidationError
 
-    from harness.data.corpus import PARSERS
-    from harness.running.config import BenchConfig
-    from harness.running.hits.scoring import hit_setting
-    from harness.values.errors import ConfigError
+    from harness.data import PARSERS
+    from harness.running import BenchConfig, hit_setting
+    from harness.values import ConfigError
 
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
@@ -138,7 +135,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
 
 def _names(files: Sequence[Path]) -> list[str]:
     """Files without their endings, or as many of their last folders as tell them apart."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     parts = [file.resolve().with_suffix("").parts for file in files]
     for depth in range(1, max(map(len, parts)) + 1):

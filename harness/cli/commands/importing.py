@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.commands.declaring import command, option, path, several
 
 if TYPE_CHECKING:
-    from harness.data.corpus.importers import ImportSummary
+    from harness.data import ImportSummary
 
 _DESCRIPTION = """\
 Convert a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
@@ -58,11 +58,9 @@ offset checked; see docs/testset.md:
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
     from harness.cli.terminal import print_line
-    from harness.data.corpus.importers import IMPORTERS
-    from harness.data.external.collection import import_ragas, import_traces
-    from harness.labels.testset.formats import FORMATS
-    from harness.report import counted
-    from harness.values.errors import ConfigError
+    from harness.data import IMPORTERS, import_ragas, import_traces
+    from harness.labels import FORMATS
+    from harness.values import ConfigError, counted
 
     collections = IMPORTERS | {"ragas": import_ragas, "traces": import_traces}
     if args.format not in {*collections, *FORMATS}:
@@ -93,7 +91,7 @@ def import_(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     options = {}
     for name, value, formats in (
@@ -117,8 +115,8 @@ def _named(options: dict[str, Any]) -> str:
 
 def _testset(args: argparse.Namespace, target: Path) -> ImportSummary:
     from harness.cli.terminal import TerminalReporter
-    from harness.labels.testset.importing import import_testset
-    from harness.running.context import Context
+    from harness.labels import import_testset
+    from harness.running import Context
 
     with Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
         return import_testset(args.format, args.source, args.documents, target, context)

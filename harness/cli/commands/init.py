@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.cli.commands.declaring import command, flag, path
 
 if TYPE_CHECKING:
-    from harness.labels.scaffold.folder_summary import FolderSummary
+    from harness.labels import FolderSummary
 
 _DESCRIPTION = """\
 Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
@@ -33,10 +33,8 @@ and labels step by step. Nothing is overwritten.
 def init(args: argparse.Namespace) -> int:
     """Look at the folder, write the files, and print the next step."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels.scaffold.config_text import name_of
-    from harness.labels.scaffold.folder_summary import summarise
-    from harness.labels.scaffold.writing import refuse_existing, write_start
-    from harness.running.context import Context
+    from harness.labels import name_of, refuse_existing, summarise, write_start
+    from harness.running import Context
 
     out = args.out or Path(f"{name_of(args.folder)}-bench")
     # before the documents, which may take long
@@ -58,7 +56,7 @@ def init(args: argparse.Namespace) -> int:
 
 
 def _found(found: FolderSummary) -> list[str]:
-    from harness.report import counted
+    from harness.values import counted
 
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
     pages = f", {counted(found.pages, 'page')}" if found.pages else ""

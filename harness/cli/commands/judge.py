@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from harness.cli.commands import agreement, answers, batches, check_answers
 from harness.cli.commands.declaring import CACHE, Command, command, config_file, number, path
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.judge.check import CheckReport
+    from harness.judge import CheckReport
 
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
@@ -66,10 +66,8 @@ def export(args: argparse.Namespace) -> int:
 def import_(args: argparse.Namespace) -> int:
     """Add the lines of an export to the ledger."""
     from harness.cli.terminal import print_line
-    from harness.store import CacheLayout
-    from harness.store.ledger import Ledger
-    from harness.values.errors import JudgeError
-    from harness.values.regular_file import refuse_special
+    from harness.store import CacheLayout, Ledger
+    from harness.values import JudgeError, refuse_special
 
     try:
         if args.file.exists():
@@ -96,11 +94,9 @@ def import_(args: argparse.Namespace) -> int:
 def check(args: argparse.Namespace) -> int:
     """Run the known set through every model that judges and print the result."""
     from harness.cli.terminal import TerminalReporter
-    from harness.judge.check import check_judge
-    from harness.running.config import load_config
-    from harness.running.judging.judges import llm_configs
-    from harness.store import CacheLayout
-    from harness.store.ledger import Ledger
+    from harness.judge import check_judge
+    from harness.running import llm_configs, load_config
+    from harness.store import CacheLayout, Ledger
 
     config = load_config(args.config)
     passed = True

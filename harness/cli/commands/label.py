@@ -12,7 +12,7 @@ from harness.cli.commands.declaring import command, flag, number, one_of, option
 from harness.cli.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
-    from harness.labels.label_page.opening import Source
+    from harness.labels import Source
 
 _DESCRIPTION = """\
 Label in the browser: grade passages from 0 to 4 with single keys, and mark the evidence on the document's
@@ -61,8 +61,8 @@ See docs/labelling.md.
 )
 def label(args: argparse.Namespace) -> int:
     """Serve the page, or export its labels."""
-    from harness.labels.label_page.opening import Source
-    from harness.values.errors import ConfigError
+    from harness.labels import Source
+    from harness.values import ConfigError
 
     refuse_below_one(top=args.top)
     if not 0 <= args.port <= 65535:
@@ -90,11 +90,8 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     from functools import partial
 
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels.label_page.link_file import link_file
-    from harness.labels.label_page.opening import open_service
-    from harness.labels.label_page.queue import as_listed, usual_order
-    from harness.labels.label_page.serve import listening_at, serve
-    from harness.report import counted
+    from harness.labels import as_listed, link_file, listening_at, open_service, serve, usual_order
+    from harness.values import counted
 
     order = as_listed if args.as_listed else None
     if order is None and source.results is None:
@@ -128,11 +125,8 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
 
 def _export(source: Source, args: argparse.Namespace) -> int:
     from harness.cli.terminal import print_line
-    from harness.labels.label_page.export import rater_rows
-    from harness.labels.label_page.state import State
-    from harness.labels.labelling.rows import add_rows
-    from harness.report import counted
-    from harness.values.errors import ConfigError
+    from harness.labels import State, add_rows, rater_rows
+    from harness.values import ConfigError, counted
 
     path = args.export
     if path.exists():
@@ -156,15 +150,20 @@ def _export(source: Source, args: argparse.Namespace) -> int:
 
 def _merge(source: Source, args: argparse.Namespace) -> int:
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.comparison.stats.raters import pair_agreements
-    from harness.labels.label_page.export import RULE, merged_rows, new_rows, skipped_rows
-    from harness.labels.label_page.settled import grades_of
-    from harness.labels.label_page.state import State
-    from harness.labels.labelling.rows import add_rows, write_rows
-    from harness.labels.labelling.skips import add_skips
-    from harness.labels.labelling.stored import documents_of
-    from harness.report import counted
-    from harness.values.errors import ConfigError
+    from harness.comparison import pair_agreements
+    from harness.labels import (
+        RULE,
+        State,
+        add_rows,
+        add_skips,
+        documents_of,
+        grades_of,
+        merged_rows,
+        new_rows,
+        skipped_rows,
+        write_rows,
+    )
+    from harness.values import ConfigError, counted
 
     config = source.bench()
     # without CONFIG the pool stands where its labels would
@@ -198,7 +197,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
 
 
 def _existing(source: Source) -> Path:
-    from harness.values.errors import LabelError
+    from harness.values import LabelError
 
     path = source.state_path
     if not path.exists():

@@ -65,9 +65,8 @@ _TOP = number("--top", 10, "of each ranking")
 def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels.labelling.sheet import write_sheet
-    from harness.labels.labelling.stored import sheet_of
-    from harness.report import counted
+    from harness.labels import sheet_of, write_sheet
+    from harness.values import counted
 
     refuse_below_one(top=args.top)
     refuse_existing_sheet(args.output)
@@ -105,11 +104,10 @@ def unjudged(args: argparse.Namespace) -> int:
 def following(args: argparse.Namespace) -> int:
     """Write the sheet, and print the verdict by the labels so far."""
     from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.labels.labelling.next_labels import by_labels, next_labels
-    from harness.labels.labelling.sheet import write_sheet
-    from harness.report import counted
-    from harness.report.by_labels import FILE, to_text
+    from harness.labels import by_labels, next_labels, write_sheet
+    from harness.report import FILE, to_text
     from harness.store import write_text
+    from harness.values import counted
 
     refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
@@ -138,14 +136,10 @@ def following(args: argparse.Namespace) -> int:
 def add(args: argparse.Namespace) -> int:
     """Check the grades and add them."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.data.corpus import read_queries
-    from harness.labels.labelling.grading import graded_rows
-    from harness.labels.labelling.rows import add_rows
-    from harness.labels.labelling.skips import add_skips, skips_of
-    from harness.labels.labelling.stored import documents_of
-    from harness.report import counted
-    from harness.running.config import load_config
-    from harness.values.errors import ConfigError
+    from harness.data import read_queries
+    from harness.labels import add_rows, add_skips, documents_of, graded_rows, skips_of
+    from harness.running import load_config
+    from harness.values import ConfigError, counted
 
     config = load_config(args.config)
     labels = args.to or config.labels

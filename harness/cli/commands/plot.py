@@ -35,7 +35,7 @@ prediction: how each measure of rankings correlates with each measure of answers
 def plot(args: argparse.Namespace) -> int:
     """Draw it and print its path."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.running.bench.figure import write_figure
+    from harness.running import write_figure
 
     ending = args.output.suffix.lower().removeprefix(".") if args.output else ""
     form = args.format or (ending if ending in _FORMATS else "svg")

@@ -30,8 +30,8 @@ from harness.cli.commands.declaring import command, option, path, results_folder
 def report(args: argparse.Namespace) -> int:
     """Build the page and print its path."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.running.bench.page import write_page
-    from harness.values.errors import HarnessError
+    from harness.running import write_page
+    from harness.values import HarnessError
 
     if not 0 <= args.pictures <= 50:
         raise HarnessError(f"--pictures {args.pictures:g}: give megabytes from 0 to 50.")

@@ -11,9 +11,8 @@ from harness.cli.commands.declaring import command, flag, option, path, several
 from harness.cli.commands.shared import measures, names_of_measures
 
 if TYPE_CHECKING:
-    from harness.data.trec.evaluate import DocScores
-    from harness.data.trec.tables import Qrels
-from harness.values.text.numbers import counted
+    from harness.data import DocScores, Qrels
+from harness.values import counted
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
@@ -79,9 +78,8 @@ def score(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     from harness.cli.terminal import write_out
-    from harness.data.trec import read_qrels
-    from harness.data.trec.layout import LAYOUTS
-    from harness.values.errors import ConfigError
+    from harness.data import LAYOUTS, read_qrels
+    from harness.values import ConfigError
 
     files: list[Path] = args.ranked
     if len(set(files)) < len(files):
@@ -95,8 +93,8 @@ def _run(args: argparse.Namespace) -> int:
 def _scores(file: Path, judged: Qrels, args: argparse.Namespace, *, alone: bool) -> DocScores:
     """The scores of a run; notes about it go to the terminal, with its file unless it is the only one."""
     from harness.cli.terminal import TerminalReporter
-    from harness.data.trec import TrecError, evaluate, read_run
-    from harness.values.errors import ConfigError
+    from harness.data import TrecError, evaluate, read_run
+    from harness.values import ConfigError
 
     ranked = read_run(file)
     asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())

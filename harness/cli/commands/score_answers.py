@@ -16,7 +16,7 @@ from harness.cli.commands.shared import (
 )
 
 if TYPE_CHECKING:
-    from harness.running.answering.external import MeasureScores
+    from harness.running import MeasureScores
 
 _DESCRIPTION = """\
 Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
@@ -62,12 +62,10 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
     from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.data.external.answer_files import read_answers
-    from harness.report import counted
-    from harness.running.answering.external import external_table, price_external, score_external
-    from harness.running.config.answer_scoring import load_answer_scoring
-    from harness.running.context import Context
+    from harness.data import read_answers
+    from harness.running import Context, external_table, load_answer_scoring, price_external, score_external
     from harness.store import write_text
+    from harness.values import counted
 
     names = names_of_measures(args.measures)
     refuse_other_than_csv(args.output)
@@ -101,9 +99,9 @@ def score_answers(args: argparse.Namespace) -> int:
 def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
     from harness.cli.terminal import print_line
-    from harness.data.external.answer_files import write_answers
-    from harness.report import counted
-    from harness.running.answering.exported import exported_answers
+    from harness.data import write_answers
+    from harness.running import exported_answers
+    from harness.values import counted
 
     count = write_answers(exported_answers(args.results, args.setting), args.output)
     print_line(f"{args.output}: {counted(count, 'question')}")
@@ -113,7 +111,7 @@ def export_answers(args: argparse.Namespace) -> int:
 def _show_people(path: Path, found: list[MeasureScores]) -> None:
     """How well the measures agree with people's values."""
     from harness.cli.terminal import show
-    from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
+    from harness.running import compare_with_people, people_table, read_values
 
     queries = [one.query_id for one in found[0].scores]
     human = read_values(path, [one.measure for one in found], queries)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from harness.cli.commands.declaring import Option, several
 
 if TYPE_CHECKING:
-    from harness.running.config import BenchConfig
-    from harness.steps.search import PendingCalls
-    from harness.store.ledger import Ledger
+    from harness.running import BenchConfig
+    from harness.steps import PendingCalls
+    from harness.store import Ledger
 
 _SHOWN = 5
 TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
@@ -26,7 +26,7 @@ def measures(default: str) -> Option:
 
 def names_of_measures(given: Sequence[str]) -> list[str]:
     """Split at the commas outside parentheses; each name once. None for an option that is not given."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(given))
     found = list(dict.fromkeys(name.strip() for name in names if name.strip()))
@@ -37,7 +37,7 @@ def names_of_measures(given: Sequence[str]) -> list[str]:
 
 def refuse_other_than_csv(output: Path | None) -> None:
     """Raise ConfigError for an ``--output`` that is no .csv file."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     if output is not None and output.suffix.lower() != ".csv":
         raise ConfigError(f"--output is {output}; name a .csv file.")
@@ -45,7 +45,7 @@ def refuse_other_than_csv(output: Path | None) -> None:
 
 def refuse_below_one(**numbers: int | None) -> None:
     """Raise ConfigError for an option that counts, by its name, and is below 1."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     for name, value in numbers.items():
         if value is not None and value < 1:
@@ -54,7 +54,7 @@ def refuse_below_one(**numbers: int | None) -> None:
 
 def refuse_existing_sheet(path: Path | None) -> None:
     """Raise ConfigError for a sheet that would be overwritten."""
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     if path is not None and path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
@@ -73,9 +73,8 @@ def print_prices(missing: Sequence[PendingCalls], note: str = "") -> None:
 @contextmanager
 def open_ledger(cache: Path) -> Iterator[Ledger]:
     """The ledger of a cache that has one; raises LlmError, rather than make an empty one."""
-    from harness.store import CacheLayout
-    from harness.store.ledger import Ledger
-    from harness.values.errors import LlmError
+    from harness.store import CacheLayout, Ledger
+    from harness.values import LlmError
 
     path = CacheLayout(cache).ledger
     if not path.is_file():
@@ -87,7 +86,7 @@ def open_ledger(cache: Path) -> Iterator[Ledger]:
 def exit_code(config: BenchConfig, skipped: Sequence[str]) -> int:
     """0; or 1, with an error that names documents, where ``on_bad_document: fail_at_end`` skipped some."""
     from harness.cli.terminal import print_error
-    from harness.report import counted
+    from harness.values import counted
 
     if not skipped or config.on_bad_document != "fail_at_end":
         return 0

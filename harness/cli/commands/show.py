@@ -49,10 +49,9 @@ def show(args: argparse.Namespace) -> int:
     import json
 
     from harness.cli.terminal import write_lines, write_parts
-    from harness.comparison import verdict_json
-    from harness.comparison.findings import headline_of
+    from harness.comparison import headline_of, verdict_json
     from harness.report import past_runs, read_summary, runs_table, to_csv
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     if args.worst < 0:
         raise ConfigError(f"--worst says how many queries to list; it cannot be {args.worst}.")
@@ -85,7 +84,7 @@ def show(args: argparse.Namespace) -> int:
 
 def verdict_on(folder: Path) -> Verdict:
     """The verdict on one folder of results, by its headline."""
-    from harness.comparison.findings import read_stored, scores_of, verdict_of
+    from harness.comparison import read_stored, scores_of, verdict_of
 
     return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
 
@@ -94,17 +93,17 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
     from harness.cli.terminal import fitting_summary, width
     from harness.report import (
         LossRow,
+        answer_parts,
         cells_of,
         chunk_table,
         label_note,
         loss_table,
+        lost_label_note,
         read_any,
         read_by_labels,
         summary_table,
     )
-    from harness.report.answer_tables import answer_parts
-    from harness.report.summaries import lost_label_note
-    from harness.running.bench.answer_verdict import brief_verdict
+    from harness.running import brief_verdict
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     sentences, measure = _verdict_or_why(args.results, rows, record)
@@ -132,10 +131,8 @@ def _verdict_or_why(
     folder: Path, rows: list[SummaryRow], record: dict[str, Any]
 ) -> tuple[tuple[str, ...], str]:
     """The verdict in sentences, and its measure; where there is none, one sentence says why."""
-    from harness.comparison import sentences_of, warning_lines
-    from harness.comparison.findings import warnings_of
-    from harness.comparison.verdict import LABELS
-    from harness.values.errors import HarnessError
+    from harness.comparison import LABELS, sentences_of, warning_lines, warnings_of
+    from harness.values import HarnessError
 
     own = {("", row.setting): row.setting for row in rows}
     try:
@@ -150,7 +147,7 @@ def _verdict_or_why(
 
 
 def _headline(rows: list[SummaryRow], record: dict[str, Any]) -> str:
-    from harness.comparison.findings import headline_of
+    from harness.comparison import headline_of
 
     return headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
 
@@ -166,7 +163,7 @@ def _worst(args: argparse.Namespace, rows: list[SummaryRow], measure: str) -> Ta
         read_first_passages,
         worst_table,
     )
-    from harness.values.errors import ConfigError
+    from harness.values import ConfigError
 
     losses = read_any(args.results, LossRow)
     known = list(dict.fromkeys(row.setting for row in losses))

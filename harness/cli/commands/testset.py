@@ -12,9 +12,9 @@ from harness.cli.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
     from harness.cli.commands.declaring import Option
-    from harness.labels.testset.state import State
-    from harness.labels.testset.steps import Outcome
-    from harness.running.context import Context
+    from harness.labels import Outcome
+    from harness.labels import TestsetState as State
+    from harness.running import Context
 
 _DESCRIPTION = """\
 Make questions and labels for your documents. DIR holds testset.yaml, which `harness init` writes, and one
@@ -46,8 +46,8 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 def status(args: argparse.Namespace) -> int:
     """Print a line per step, and what comes next."""
     from harness.cli.terminal import print_facts
-    from harness.labels.testset.state import State
-    from harness.labels.testset.status import status_of
+    from harness.labels import TestsetState as State
+    from harness.labels import status_of
 
     found = status_of(State(args.folder))
     print_facts(str(args.folder), found.steps)
@@ -64,8 +64,8 @@ def status(args: argparse.Namespace) -> int:
 def undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
     from harness.cli.terminal import print_line
-    from harness.labels.testset.config import load_testset
-    from harness.labels.testset.state import State
+    from harness.labels import TestsetState as State
+    from harness.labels import load_testset
 
     # a folder that holds no test set gets no lock file
     load_testset(args.folder)
@@ -85,9 +85,9 @@ def _step(name: str, help: str, description: str, *options: Option) -> Callable[
 def _run_step(step: Step, args: argparse.Namespace) -> int:
     """Do one step, print its outcome and what comes next."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels.testset.state import State
-    from harness.labels.testset.status import status_of
-    from harness.running.context import Context
+    from harness.labels import TestsetState as State
+    from harness.labels import status_of
+    from harness.running import Context
 
     state = State(args.folder)
     # first of all: a folder that holds no test set gets no lock file
@@ -144,8 +144,8 @@ def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[O
     _DRY_RUN,
 )
 def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset import proposing
-    from harness.values.errors import ConfigError
+    from harness.labels import proposing
+    from harness.values import ConfigError
 
     count = args.count or state.config.questions
     if args.field and not args.given:
@@ -178,7 +178,7 @@ def _propose(state: State, context: Context, args: argparse.Namespace) -> Outcom
     _AGAIN,
 )
 def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset.choosing import choose
+    from harness.labels import choose
 
     count = args.count or state.config.chosen
     return choose(state, context, count, args.auto, args.again, args.by)
@@ -195,7 +195,7 @@ def _choose(state: State, context: Context, args: argparse.Namespace) -> Outcome
     _AGAIN,
 )
 def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset.gathering import gather
+    from harness.labels import gather
 
     return gather(state, context, args.count or state.config.passages, args.also, args.again)
 
@@ -213,7 +213,7 @@ def _gather(state: State, context: Context, args: argparse.Namespace) -> Outcome
     _DRY_RUN,
 )
 def _grade(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset import grading
+    from harness.labels import grading
 
     if args.sheet:
         return grading.export_sheet(state, context, args.sheet, args.all)
@@ -233,7 +233,7 @@ def _grade(state: State, context: Context, args: argparse.Namespace) -> Outcome:
     _DRY_RUN,
 )
 def _answer(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset import answering
+    from harness.labels import answering
 
     if args.by_hand:
         return answering.answer_by_hand(state)
@@ -249,7 +249,7 @@ def _answer(state: State, context: Context, args: argparse.Namespace) -> Outcome
     number("--share", 0.2, "of the passages", "PART"),
 )
 def _review(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset import reviewing
+    from harness.labels import reviewing
 
     if args.sheet:
         return reviewing.export_review(state, context, args.sheet, args.share, args.by)
@@ -270,8 +270,8 @@ def _review(state: State, context: Context, args: argparse.Namespace) -> Outcome
     path("--to", "with --format: the folder to write", "DIR"),
 )
 def _export(state: State, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels.testset import exporting
-    from harness.values.errors import ConfigError
+    from harness.labels import exporting
+    from harness.values import ConfigError
 
     if args.to and not args.format:
         raise ConfigError("--to goes with --format.")

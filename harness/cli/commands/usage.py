@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.commands import COMMANDS
-from harness.values.printable import printable_lines
+from harness.values import printable_lines
 
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
 _DESCRIPTION = """\

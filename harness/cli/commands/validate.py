@@ -9,7 +9,7 @@ from harness.cli.commands.declaring import command, config_file
 
 if TYPE_CHECKING:
     from harness.report import Table
-    from harness.running.bench.plan import Plan
+    from harness.running import Plan
 _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
@@ -25,9 +25,8 @@ def validate(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
     from harness.cli.commands.shared import exit_code
     from harness.cli.terminal import TerminalReporter, print_facts, show
-    from harness.report import counted
-    from harness.running.bench.plan import make_plan
-    from harness.running.config import load_config, parsers_of
+    from harness.running import load_config, make_plan, parsers_of
+    from harness.values import counted
 
     config = load_config(args.config)
     reporter = TerminalReporter()
@@ -62,7 +61,7 @@ def validate(args: argparse.Namespace) -> int:
 
 def _judging(plan: Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
-    from harness.report import counted
+    from harness.values import counted
 
     judge = plan.judge
     no_label = ("answerable query has no label", "answerable queries have no label")

@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route
-from harness.report.left_out import left_out_words
-from harness.values.text.numbers import counted, listed
+from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route, left_out_words
+from harness.values import counted, listed
 
 _NAMED = 3
 

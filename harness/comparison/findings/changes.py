@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.comparison import Comparison, Options, ScoreMatrix, compare_changes
+from harness.comparison.family import compare_changes
 from harness.comparison.findings.compared import difference_cells
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Comparison, Options
 from harness.measures import across_chunkings
 from harness.report import Part, Table
-from harness.values.text.numbers import number
+from harness.values import number
 
 
 def reranked_table(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> Table | None:

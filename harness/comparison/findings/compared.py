@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from harness.comparison import (
-    Comparison,
-    ScoreMatrix,
-    Step,
-    Verdict,
-    cross_validate,
-    finding_cell,
-    front,
-    select,
-    sentences_of,
-)
 from harness.comparison.findings.verdicts import Scores, turning_of
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Comparison
+from harness.comparison.pareto import Step, front
+from harness.comparison.selection import cross_validate, select
+from harness.comparison.verdict import Verdict
+from harness.comparison.words import finding_cell, sentences_of
 from harness.report import Part, Table
-from harness.values.text.numbers import (
-    FEWEST_FOR_INTERVAL,
-    counted,
-    interval,
-    number,
-    signed,
-    signed_interval,
-)
+from harness.values import FEWEST_FOR_INTERVAL, counted, interval, number, signed, signed_interval
 
 SHOWN = 30
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import Comparison, Turning
+from harness.comparison.paired import Comparison
+from harness.comparison.verdict import Turning
 from harness.report import LabelSensitivityRow, Part, Table
-from harness.values.text.numbers import listed, number
+from harness.values import listed, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.comparison import ScoredOn, ScoreMatrix, from_table, join, joined_names
+from harness.comparison.comparable import ScoredOn, join, joined_names
 from harness.comparison.findings.caveats import filter_notes, left_out_notes, same_ranking_notes
 from harness.comparison.findings.label_sensitivity import sensitivity_of
 from harness.comparison.findings.verdicts import Scores, chunkings_of, options_of, tokens_of
 from harness.comparison.findings.warned import warnings_of
+from harness.comparison.matrix import ScoreMatrix, from_table
 from harness.measures import headline, is_quality, less_is_better
 from harness.report import (
     FilterRow,
@@ -22,7 +23,7 @@ from harness.report import (
     read_by_labels,
     read_result,
 )
-from harness.values.errors import ConfigError, HarnessError
+from harness.values import ConfigError, HarnessError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.comparison import Costs, Holes, Options, ScoreMatrix, Trust, Turning, Verdict, conclude
+from harness.comparison.conclusions import conclude
 from harness.comparison.findings.label_sensitivity import LabelSensitivity
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Options
+from harness.comparison.verdict import Costs, Holes, Trust, Turning, Verdict
 from harness.measures import (
     across_chunkings,
     across_parsers,
@@ -17,9 +20,9 @@ from harness.measures import (
     headline,
     reading_depth,
     trusted_for,
+    upper_of,
 )
-from harness.measures.table import upper_of
-from harness.values.types import ResultWarning
+from harness.values import ResultWarning
 
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.values.types import ResultWarning
+from harness.values import ResultWarning
 
 
 def warnings_of(

@@ -25,4 +25,4 @@ from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.placing import PlacedHit, place_hits
 from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries
 from harness.data.corpus.text import ParsedDocument
-from harness.values.regular_file import refuse_special
+from harness.values import refuse_special

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, anchor
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import LabelRow
-from harness.values.errors import LabelError
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment, LabelError
 
 Texts = Mapping[str, Document]
 _Name = tuple[str, str, str]

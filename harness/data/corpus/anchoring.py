@@ -15,11 +15,7 @@ from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import Graded, LabelRow
 from harness.data.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
 from harness.data.corpus.table import plain_cell, suggestion
-from harness.values.errors import LabelError
-from harness.values.kinds import StageConfig
-from harness.values.text.characters import snippet
-from harness.values.text.spans import trim
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment, LabelError, StageConfig, snippet, trim
 
 _MAX_LISTED = 20
 _snippet = partial(snippet, length=160)

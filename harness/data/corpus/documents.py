@@ -13,8 +13,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath
 
 from harness.data.corpus.formats import FORMAT_SUFFIXES
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, refuse_special
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")

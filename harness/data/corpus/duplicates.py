@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values.text.spans import Span
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment, Span
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 # Of a hash, the bits that are looked up first.

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
-from harness.values.text.records import delimited_text
+from harness.values import CorpusError, delimited_text, refuse_special
 
 
 @contextmanager

@@ -19,8 +19,7 @@ from harness.data.corpus.table import (
     suggestion,
     whole_number,
 )
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, refuse_special
 
 PLACES = ("start", "page", "text")
 # No valid row takes more than this; a damaged file may claim any number.

@@ -20,9 +20,7 @@ from harness.data.corpus.table import (
     whole_number,
     without_zeros,
 )
-from harness.values.errors import CorpusError, LabelError
-from harness.values.kinds import StageConfig, problem_in
-from harness.values.types import MAX_GRADE, Document, Judgment
+from harness.values import MAX_GRADE, CorpusError, Document, Judgment, LabelError, StageConfig, problem_in
 
 
 @dataclass(frozen=True, slots=True)

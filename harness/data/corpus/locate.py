@@ -15,9 +15,7 @@ from harness.data.corpus.align import (
     folded,
     whitespace_free,
 )
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import counted
-from harness.values.types import Document
+from harness.values import Document, HarnessError, counted
 
 Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
 Region = tuple[int, int]

@@ -12,7 +12,7 @@ from harness.data.corpus.parsers.content_streams import read_content_streams
 from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.text import ParsedDocument, TextStats
 from harness.data.corpus.worker_process import OnPage
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 _MOST_PAGES_NAMED = 8
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.data.corpus.align import align_fuzzy, find_in_view, folded
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 Kind = Literal["PNG", "WEBP"]
 Box = tuple[int, int, int, int]

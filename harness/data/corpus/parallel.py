@@ -18,7 +18,7 @@ from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.text import ParsedDocument
 from harness.data.corpus.worker_process import OnPage
 from harness.data.corpus.workers import LostTask, Workers
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 OnBad = Literal["fail", "skip", "fail_at_end"]
 

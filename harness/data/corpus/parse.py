@@ -21,9 +21,7 @@ from harness.data.corpus.text import (
     without_surrogates,
 )
 from harness.data.corpus.worker_process import OnPage
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
-from harness.values.types import Document
+from harness.values import CorpusError, Document, refuse_special
 
 _BOM = "\ufeff"
 

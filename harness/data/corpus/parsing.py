@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from harness.values.kinds import StageConfig
+from harness.values import StageConfig
 
 
 class ParsingConfig(StageConfig):

@@ -10,10 +10,7 @@ from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.hits import HitRow
 from harness.data.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
 from harness.data.corpus.table import suggestion
-from harness.values.errors import CorpusError
-from harness.values.text.characters import snippet
-from harness.values.text.spans import trim
-from harness.values.types import Document
+from harness.values import CorpusError, Document, snippet, trim
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3

@@ -13,9 +13,7 @@ from pydantic import Field
 
 from harness.data.corpus.spreadsheet import Note
 from harness.data.corpus.table import FaultsOfRows, Row, Table, read_table, suggestion, without_apostrophe
-from harness.values.errors import CorpusError
-from harness.values.kinds import StageConfig
-from harness.values.types import SPLITS, Document, Query, Split
+from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # The least number of questions, and how many are tried first: a corpus may hold thousands.

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, refuse_special
 
 
 def read_utf8(path: Path) -> str:

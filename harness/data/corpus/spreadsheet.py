@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from harness.data.corpus.reading import read_utf8
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, refuse_special
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]

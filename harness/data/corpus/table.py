@@ -12,8 +12,7 @@ from pathlib import Path
 
 from harness.data.corpus.reading import read_utf8
 from harness.data.corpus.spreadsheet import Note, Records, read_csv, read_xlsx
-from harness.values.errors import CorpusError, HarnessError, LabelError
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, HarnessError, LabelError, refuse_special
 
 
 @dataclass(frozen=True, slots=True)

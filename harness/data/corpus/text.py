@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.values.types import Document
+from harness.values import Document
 
 # Bumped whenever the same file would yield another text; part of every cache key.
 TEXT_FORMAT = 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.corpus.extracted import reading, tab_separated
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 WORKBOOK_SUFFIXES = (".xlsx", ".xlsm")
 # The title of a sheet above its rows; chunk/rows.py knows it.

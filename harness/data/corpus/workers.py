@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.worker_process import Task, serve
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 K = TypeVar("K")
 

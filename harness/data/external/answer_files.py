@@ -11,10 +11,7 @@ from typing import Any
 from harness.data.corpus.queries import is_answerable, refuse_spaces
 from harness.data.corpus.table import FaultsOfRows, Row, Table, read_table
 from harness.data.external.exchange import Exchange, Passage
-from harness.values.errors import CorpusError
-from harness.values.text.characters import encodable
-from harness.values.text.golden import golden_answers, golden_cell
-from harness.values.text.numbers import counted
+from harness.values import CorpusError, counted, encodable, golden_answers, golden_cell
 
 # Names of columns: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
 _NAMES: Mapping[str, tuple[str, ...]] = {

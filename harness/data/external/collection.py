@@ -15,9 +15,7 @@ from harness.data.corpus.table import read_table
 from harness.data.external.answer_files import read_answers, write_answers
 from harness.data.external.exchange import Exchange, Passage
 from harness.data.external.traces import read_traces
-from harness.values.errors import CorpusError
-from harness.values.text.characters import encodable
-from harness.values.text.golden import golden_cell
+from harness.values import CorpusError, encodable, golden_cell
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.measures.answer import Case
-from harness.values.types import Chunk, Query
+from harness.measures import Case
+from harness.values import Chunk, Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,24 @@ from harness.data.trec.evaluate import (
 )
 from harness.data.trec.packing import pack_grades, pack_scores
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
-from harness.measures import Measure, compute, parse_measure
-from harness.measures.conventions import Convention, find_convention
-from harness.measures.documents import JudgedDocuments, grade_documents
-from harness.measures.graded import Graded
-from harness.measures.order import falling_rows, length_blocks, rank_grouped
-from harness.measures.ragged import AnyArray, Bools, offsets_of, owners, slices
+from harness.measures import (
+    AnyArray,
+    Bools,
+    Convention,
+    Graded,
+    JudgedDocuments,
+    Measure,
+    compute,
+    falling_rows,
+    find_convention,
+    grade_documents,
+    length_blocks,
+    offsets_of,
+    owners,
+    parse_measure,
+    rank_grouped,
+    slices,
+)
 
 NestedScores = Mapping[str, Mapping[str, float]]
 NestedGrades = Mapping[str, Mapping[str, int]]

@@ -14,12 +14,20 @@ import pyarrow.compute as pc
 from harness.data.trec.ids import Ids, TrecError, fingerprints
 from harness.data.trec.match import Pairs, judged_rows, repeated_row
 from harness.data.trec.tables import Qrels, Run
-from harness.measures import FAMILIES, Measure, compute, parse_measure
-from harness.measures.conventions import Convention, find_convention
-from harness.measures.documents import JudgedDocuments, grade_documents
-from harness.measures.graded import Graded
-from harness.measures.order import rank_rows, tie_groups
-from harness.measures.ragged import owners
+from harness.measures import (
+    FAMILIES,
+    Convention,
+    Graded,
+    JudgedDocuments,
+    Measure,
+    compute,
+    find_convention,
+    grade_documents,
+    owners,
+    parse_measure,
+    rank_rows,
+    tie_groups,
+)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

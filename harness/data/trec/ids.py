@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 Ints = npt.NDArray[np.int64]
 Prints = npt.NDArray[np.uint64]

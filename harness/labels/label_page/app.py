@@ -21,8 +21,8 @@ from harness.labels.label_page.guard import Guard, Keys
 from harness.labels.label_page.items import Rating, UnknownItemError
 from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import Envelope
-from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values.errors import LabelError
+from harness.models import UntrustedJsonError, read_json
+from harness.values import LabelError
 
 LARGEST_REQUEST = 256_000
 Given = Mapping[str, Any]

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from harness.data.corpus.page_picture import can_draw, draw_page
+from harness.data import can_draw, draw_page
 from harness.labels.labelling.finding import Evidence, find_evidence, places_of
-from harness.running.context import Context
-from harness.values.errors import CorpusError, LabelError
-from harness.values.text.spans import Span
-from harness.values.types import Document
+from harness.running import Context
+from harness.values import CorpusError, Document, LabelError, Span
 
 # characters of a part of a text without pages, or of a longer page
 WINDOW = 20_000

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus import AnchorConfig
-from harness.data.corpus.spreadsheet import Note
+from harness.data import AnchorConfig, Note
 from harness.labels.label_page.items import Item, Label, item_id
 from harness.labels.label_page.settled import SettledGrade, settle
 from harness.labels.label_page.state import State
 from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
 from harness.labels.labelling.unjudged import covers
-from harness.values.errors import LabelError
-from harness.values.types import Document
+from harness.values import Document, LabelError
 
 _MOST = 10
 

@@ -7,8 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from harness.values.errors import LabelError
-from harness.values.types import Document
+from harness.values import Document, LabelError
 
 Origin = Literal["pool", "mark"]
 

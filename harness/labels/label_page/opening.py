@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data.corpus.reading import read_utf8
+from harness.data import read_utf8
 from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.items import Item, Question
 from harness.labels.label_page.pool_file import read_pool
@@ -21,12 +21,8 @@ from harness.labels.labelling.stored import config_of, labels_of
 from harness.labels.labelling.unjudged import PassageToGrade
 from harness.labels.ordering.design import BATCH
 from harness.report import read_result
-from harness.running.config import BenchConfig, load_config
-from harness.running.context import Context
-from harness.running.corpus import document_files, load_documents
-from harness.values.errors import ConfigError, LabelError
-from harness.values.progress import Reporter
-from harness.values.types import Document
+from harness.running import BenchConfig, Context, document_files, load_config, load_documents
+from harness.values import ConfigError, Document, LabelError, Reporter
 
 SUFFIX = ".labelling.sqlite"
 GUIDELINES = Path(__file__).parent / "assets" / "guidelines.md"

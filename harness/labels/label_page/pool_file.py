@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import FaultsOfRows, Row, read_table
+from harness.data import FaultsOfRows, Note, Row, read_table
 from harness.labels.label_page.items import Item, Question
 from harness.labels.labelling.sheet import read_passage
-from harness.values.errors import LabelError
-from harness.values.finite_number import finite
-from harness.values.types import Document
+from harness.values import Document, LabelError, finite
 
 NEEDED = ("query_id", "question", "doc_id", "start", "end", "text")
 # what the sheets of `harness labels` call them

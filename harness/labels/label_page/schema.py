@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from harness.store.wal import transaction, use_write_ahead_log
-from harness.values.errors import LabelError
+from harness.store import transaction, use_write_ahead_log
+from harness.values import LabelError
 
 VERSION = 1
 # 'LABL', so that another SQLite file is not taken for this one

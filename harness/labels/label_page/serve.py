@@ -9,8 +9,7 @@ from contextlib import contextmanager
 
 from harness.labels.label_page.guard import Keys
 from harness.labels.label_page.service import LabelService
-from harness.values.errors import LabelError
-from harness.values.stopping import Stopped, on_stop
+from harness.values import LabelError, Stopped, on_stop
 
 HOST = "127.0.0.1"
 _TRIED = 100

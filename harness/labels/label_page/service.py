@@ -7,17 +7,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from harness.comparison.stats.raters import alpha_of_all, pair_agreements
+from harness.comparison import alpha_of_all, pair_agreements
 from harness.labels.label_page.document_store import DocumentPart, DocumentStore
 from harness.labels.label_page.items import Item, Question, Rating
 from harness.labels.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
 from harness.labels.label_page.settled import SettledGrade, differing, grades_of, settle
 from harness.labels.label_page.state import Decision, Envelope, State
 from harness.labels.label_page.verdict import LiveVerdict
-from harness.values.errors import LabelError
-from harness.values.text.characters import encodable
-from harness.values.text.spans import trim
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE, LabelError, encodable, trim
 
 Answer = dict[str, Any]
 _LONGEST_NAME = 40

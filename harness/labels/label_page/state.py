@@ -11,9 +11,8 @@ from typing import Any
 
 from harness.labels.label_page.items import Item, Label, Question, Rating, UnknownItemError
 from harness.labels.label_page.schema import connect
-from harness.store.wal import transaction
-from harness.values.errors import LabelError
-from harness.values.text.characters import encodable
+from harness.store import transaction
+from harness.values import LabelError, encodable
 
 _ITEM = 'item_id, query_id, doc_id, start, "end", page, text, above, priority, origin'
 DECIDE = "decide"

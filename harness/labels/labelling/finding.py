@@ -10,14 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.running.context import Context
-from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import Bm25Config, Bm25Retriever
+from harness.running import Context, RunTools
+from harness.steps import Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
-from harness.values.text.sentences import sentence_spans
-from harness.values.text.spans import Span, between, trim
-from harness.values.types import Document, Query
+from harness.values import Document, Query, Span, between, sentence_spans, trim
 
 How = Literal["exact", "words"]
 # about three sentences: enough to judge by, short enough to be a label

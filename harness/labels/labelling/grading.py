@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus import AnchorConfig, anchor, possible_ids, read_labels
-from harness.data.corpus.labels import grade_of
-from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import FaultsOfRows, Row, read_table, suggestion
+from harness.data import (
+    AnchorConfig,
+    FaultsOfRows,
+    Note,
+    Row,
+    anchor,
+    grade_of,
+    possible_ids,
+    read_labels,
+    read_table,
+    suggestion,
+)
 from harness.labels.labelling.rows import holds_rows, quote_of
 from harness.labels.labelling.sheet import read_passage
 from harness.labels.labelling.skips import SKIP
-from harness.values.errors import LabelError
-from harness.values.types import Document
+from harness.values import Document, LabelError
 
 _NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data.corpus import AnchorConfig
+from harness.data import AnchorConfig
 from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.skips import read_skips
 from harness.labels.labelling.stored import OpenedResults, labels_of, open_results
@@ -23,8 +23,7 @@ from harness.labels.labelling.unjudged import (
 )
 from harness.labels.ordering.order import ByVerdict
 from harness.labels.ordering.pool import Item
-from harness.values.progress import Reporter
-from harness.values.text.spans import Span
+from harness.values import Reporter, Span
 
 
 @dataclass(frozen=True, slots=True)

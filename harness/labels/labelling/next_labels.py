@@ -15,7 +15,7 @@ from harness.labels.ordering.firmness import Firmness
 from harness.labels.ordering.pool import Pool
 from harness.labels.ordering.words import known, sentences
 from harness.report import ByLabels
-from harness.values.progress import Reporter
+from harness.values import Reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,9 @@ from harness.labels.labelling.unjudged import (
     grades_by_document,
     unjudged_passages,
 )
-from harness.running.config import BenchConfig
-from harness.running.context import Context
-from harness.running.corpus import load_corpus
-from harness.running.search import Searched, cut_for_all, search_settings
-from harness.steps.search import PendingCallsError
-from harness.values.errors import LabelError
-from harness.values.types import Document, Query
+from harness.running import BenchConfig, Context, Searched, cut_for_all, load_corpus, search_settings
+from harness.steps import PendingCallsError
+from harness.values import Document, LabelError, Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.reading import read_utf8
-from harness.data.corpus.spreadsheet import mark_of, read_csv
+from harness.data import mark_of, read_csv, read_utf8
 from harness.store import write_text
-from harness.values.errors import LabelError
-from harness.values.text.characters import on_one_line
+from harness.values import LabelError, on_one_line
 
 COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade")
 _FURTHER = ("evidence", "answer", "note", "judge", "settled", "decided", "decided_by")

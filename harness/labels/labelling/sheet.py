@@ -8,14 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus import possible_ids
-from harness.data.corpus.align import is_same_text
-from harness.data.corpus.table import Row, suggestion, whole_number
+from harness.data import Row, is_same_text, possible_ids, suggestion, whole_number
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.labelling.unjudged import PassageToGrade
-from harness.store.atomic import write_bytes, write_text
-from harness.values.errors import ConfigError, LabelError
-from harness.values.types import Document
+from harness.store import write_bytes, write_text
+from harness.values import ConfigError, Document, LabelError
 
 COLUMNS = (
     "query_id",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.table import FaultsOfRows, read_table, whole_number
+from harness.data import FaultsOfRows, read_table, whole_number
 from harness.labels.labelling.rows import holds_rows, write_rows
-from harness.values.errors import LabelError
+from harness.values import LabelError
 
 SKIP = "skip"
 _COLUMNS = ("query_id", "document", "start", "end")

@@ -10,12 +10,8 @@ from typing import Any
 from harness.labels.labelling.sheet import sheet_rows
 from harness.labels.labelling.unjudged import retrieved_of, scored_grades, unjudged_passages
 from harness.report import cells_of, read_result
-from harness.running.config import BenchConfig, Setting
-from harness.running.context import Context
-from harness.running.corpus import load_documents
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.progress import Reporter
-from harness.values.types import Document
+from harness.running import BenchConfig, Context, Setting, load_documents
+from harness.values import ConfigError, Document, HarnessError, Reporter
 
 _OF_DOCUMENTS = ("documents", "parsing", "on_bad_document", "queries", "labels", "cache", "name", "anchor")
 

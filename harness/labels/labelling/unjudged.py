@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets
-from harness.values.text.passages import TO_GRADE, passage_spans
-from harness.values.text.spans import Span, trim
-from harness.values.types import Chunk, Document
+from harness.values import TO_GRADE, Chunk, Document, Span, passage_spans, trim
 
 # (query, document, range) with a grade
 GradedSpan = tuple[str, str, Span, int]

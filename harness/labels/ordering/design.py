@@ -16,7 +16,7 @@ from harness.labels.ordering.drawing import STORED, Batch, DrawnItem, draw
 from harness.labels.ordering.estimate import Estimate, estimate
 from harness.labels.ordering.pool import UNKNOWN, Pool
 from harness.labels.ordering.sizes import sizes
-from harness.values.errors import LabelError
+from harness.values import LabelError
 
 BATCH = 25
 _VERSION = 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Bools, Floats
+from harness.comparison import Bools, Floats
 
 STORED = np.dtype("<f4")
 

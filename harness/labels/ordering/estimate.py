@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Bools, Floats, Ints
-from harness.comparison.stats.bounds import student_quantile
+from harness.comparison import Bools, Floats, Ints, student_quantile
 from harness.labels.ordering.drawing import Batch
 from harness.labels.ordering.expected import Expected, expect
 from harness.labels.ordering.grades import GradeModel, fit

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats, Ints
+from harness.comparison import Floats, Ints
 from harness.labels.ordering.grades import GradeModel
 from harness.labels.ordering.pool import UNKNOWN, Pool
 

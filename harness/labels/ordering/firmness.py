@@ -7,9 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats
-from harness.comparison.stats.bounds import guarded_pair, student_quantile
-from harness.comparison.stats.interval import Interval
+from harness.comparison import Floats, Interval, guarded_pair, student_quantile
 from harness.labels.ordering.estimate import Estimate
 from harness.labels.ordering.sizes import further as chances_of
 from harness.labels.ordering.sizes import left_over, moved

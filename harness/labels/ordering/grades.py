@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats, Ints
+from harness.comparison import Floats, Ints
 from harness.labels.ordering.pool import UNKNOWN, Pool
 
 # Before there are grades: three of ten are relevant, and each further grade is half as frequent.

@@ -11,8 +11,7 @@ from harness.labels.ordering.estimate import Estimate, estimate
 from harness.labels.ordering.firmness import Firmness, firmness
 from harness.labels.ordering.pool import Gain, Item, Pool, make_pool
 from harness.store import write_text
-from harness.values.errors import LabelError
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE, LabelError
 
 
 @dataclass(frozen=True, slots=True)

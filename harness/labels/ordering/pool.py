@@ -8,10 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats, Ints
-from harness.measures.gain import gain_exp, gain_lin, log2_discount
-from harness.values.errors import LabelError
-from harness.values.types import MAX_GRADE
+from harness.comparison import Floats, Ints
+from harness.measures import gain_exp, gain_lin, log2_discount
+from harness.values import MAX_GRADE, LabelError
 
 Gain = Literal["exp", "lin"]
 UNKNOWN = -1

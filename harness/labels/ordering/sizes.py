@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Bools, Floats, Ints
+from harness.comparison import Bools, Floats, Ints
 from harness.labels.ordering.estimate import Estimate
 from harness.labels.ordering.expected import Expected, unknowing
 

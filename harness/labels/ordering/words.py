@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.labels.ordering.firmness import Firmness
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 
 def sentences(firm: Firmness) -> tuple[str, ...]:

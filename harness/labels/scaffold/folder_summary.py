@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 
-from harness.data.corpus.documents import SUFFIXES
-from harness.running.config import BenchConfig
-from harness.running.context import Context
-from harness.running.corpus import read_texts
-from harness.steps.chunk.outline import table_spans
-from harness.values.errors import CorpusError
-from harness.values.text.records import delimited
-from harness.values.text.scripts import main_script, outside_latin
+from harness.data import SUFFIXES
+from harness.running import BenchConfig, Context, read_texts
+from harness.steps import table_spans
+from harness.values import CorpusError, delimited, main_script, outside_latin
 
 # Characters of a document that are enough to recognise its language.
 _LOOKED_AT = 50_000

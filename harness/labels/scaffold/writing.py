@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.labels.scaffold.config_text import Paths, bench_text, name_of, steps_text
 from harness.labels.scaffold.folder_summary import FolderSummary
 from harness.store import write_text
-from harness.values.errors import ConfigError
+from harness.values import ConfigError
 
 QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
 LABEL_COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "note")

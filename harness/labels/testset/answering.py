@@ -11,12 +11,10 @@ from harness.labels.testset.prompts import load_prompt
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.labels.testset.state import State
 from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of
-from harness.models.llm import Model, TextForm, answers, jobs_of, text_of
-from harness.report import counted
-from harness.running.context import Context
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError
-from harness.values.types import LlmAnswer
+from harness.models import Model, TextForm, answers, jobs_of, text_of
+from harness.running import Context
+from harness.store import Ledger
+from harness.values import ConfigError, LlmAnswer, counted
 
 FOLDER = Path(__file__).parent / "answer_prompts"
 UNANSWERABLE = "UNANSWERABLE"

@@ -17,11 +17,9 @@ from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, Question
 from harness.labels.testset.state import State
 from harness.labels.testset.steps import Outcome
-from harness.models.encoder import EmbedConfig
-from harness.report import counted
-from harness.running.context import Context
-from harness.running.passes import vectors
-from harness.values.errors import ConfigError
+from harness.models import EmbedConfig
+from harness.running import Context, vectors
+from harness.values import ConfigError, counted
 
 _LEADS = "copies its passage"
 _TWIN = "near-duplicate"

@@ -7,15 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
 
-from harness.data.corpus import ParsingConfig
-from harness.judge import KINDS as JUDGES
-from harness.judge import LlmConfig, PoolJudgeConfig
-from harness.models.llm import ModelConfig
-from harness.running.config import BenchConfig
-from harness.running.config.load import known_below
-from harness.running.config.source import Source, read_source
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
+from harness.data import ParsingConfig
+from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
+from harness.models import ModelConfig
+from harness.running import BenchConfig, Source, known_below, read_source
+from harness.values import ConfigError, StageConfig
 
 FILE = "testset.yaml"
 

@@ -21,7 +21,7 @@ from harness.labels.testset.rows import (
     key_of,
 )
 from harness.labels.testset.state import State
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 
 def datasheet(state: State, testset: FinishedTestset) -> str:

@@ -16,10 +16,8 @@ from harness.labels.testset.merging import MergedLabels, merge
 from harness.labels.testset.rows import GradeRow, to_csv
 from harness.labels.testset.state import EXPORT, State
 from harness.labels.testset.steps import Outcome, documents_of
-from harness.report import counted
-from harness.running.context import Context
-from harness.values.errors import ConfigError
-from harness.values.types import Document
+from harness.running import Context
+from harness.values import ConfigError, Document, counted
 
 # The labels of the last export; differences from it are edits by people.
 _WRITTEN = f"{EXPORT}/.labels.csv"

@@ -9,8 +9,7 @@ from harness.labels.testset.grades import final_grades
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
 from harness.labels.testset.state import State
 from harness.labels.testset.steps import chosen_of
-from harness.values.errors import ConfigError
-from harness.values.types import Document
+from harness.values import ConfigError, Document
 
 
 @dataclass(frozen=True, slots=True)

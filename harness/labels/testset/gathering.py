@@ -14,16 +14,17 @@ from harness.labels.testset.retrievers import retrievers
 from harness.labels.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
 from harness.labels.testset.state import State, Tables
 from harness.labels.testset.steps import Outcome, chosen_of, document_rows, documents_of, gathered
-from harness.report import counted
-from harness.running.checks import warn_of_languages
-from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
-from harness.running.search import Searched, cut_for_all, search_settings
+from harness.running import (
+    Context,
+    Corpus,
+    Searched,
+    cut_for_all,
+    load_corpus,
+    search_settings,
+    warn_of_languages,
+)
 from harness.store import write_text
-from harness.values.text.passages import TO_GRADE, passage_spans
-from harness.values.text.records import delimited_text
-from harness.values.text.spans import Span
-from harness.values.types import Chunk, Document
+from harness.values import TO_GRADE, Chunk, Document, Span, counted, delimited_text, passage_spans
 
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from harness.comparison.stats.raters import PairAgreement, pair_agreements
+from harness.comparison import PairAgreement, pair_agreements
 from harness.labels.testset.rows import DisagreementRow, GradeRow, Key, key_of
-from harness.values.types import Document
+from harness.values import Document
 
 RULE = (
     "A passage gets the grade that was resolved; else the one that all people who graded it gave; else, if "

@@ -9,9 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from harness.data.corpus import AnchorConfig, anchor, read_labels
-from harness.data.corpus.labels import LabelRow, grade_of
-from harness.data.corpus.table import Table, plain_cell, read_table
+from harness.data import AnchorConfig, LabelRow, Table, anchor, grade_of, plain_cell, read_labels, read_table
 from harness.judge import PEOPLE, Graded, Pair
 from harness.labels.labelling.grading import graded_rows
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
@@ -22,13 +20,9 @@ from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
 from harness.labels.testset.state import State, Tables
 from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
-from harness.report import counted
-from harness.running.context import Context
-from harness.running.judging.judges import make_judge
-from harness.running.judging.pool import grade_all
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError, LabelError
-from harness.values.types import Chunk, Document
+from harness.running import Context, grade_all, make_judge
+from harness.store import Ledger
+from harness.values import Chunk, ConfigError, Document, LabelError, counted
 
 # the columns in which files say who graded a row: labels, our other tables, those of other tools
 _RATER = ("judge", "grader", "rater", "by")

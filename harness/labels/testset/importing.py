@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
-from harness.data.corpus.queries import refuse_spaces
+from harness.data import ImportSummary, new_corpus_folder, refuse_spaces, write_text
 from harness.labels.testset.formats import FORMATS, ImportResult
 from harness.labels.testset.formats.tables import tables_of
 from harness.labels.testset.rows import GradeRow, to_csv
-from harness.running.config import BenchConfig
-from harness.running.context import Context
-from harness.running.corpus import load_documents
-from harness.values.errors import ConfigError, CorpusError
+from harness.running import BenchConfig, Context, load_documents
+from harness.values import ConfigError, CorpusError
 
 
 def import_testset(

@@ -8,11 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data.corpus.spreadsheet import read_csv
+from harness.data import read_csv
 from harness.labels.testset.formats.tables import LABELS
-from harness.report import counted
-from harness.values.errors import ConfigError
-from harness.values.text.records import delimited_text
+from harness.values import ConfigError, counted, delimited_text
 
 Line = Mapping[str, str]
 Key = tuple[str, ...]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from harness.models.llm.prompt import SLOT, Prompt, read_prompt
-from harness.values.errors import ConfigError
+from harness.models import SLOT, Prompt, read_prompt
+from harness.values import ConfigError
 
 
 class TestsetPrompt(Prompt):

@@ -14,11 +14,9 @@ from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
 from harness.labels.testset.state import State, Tables
 from harness.labels.testset.steps import Outcome, calls_made, document_rows, documents_of
-from harness.report import counted
-from harness.running.context import Context
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError
-from harness.values.types import Document
+from harness.running import Context
+from harness.store import Ledger
+from harness.values import ConfigError, Document, counted
 
 
 def propose_offline(

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.labels.testset.config import TestsetConfig
-from harness.running.config import Setting, load_config
-from harness.steps.chunk import RecursiveConfig, SentenceConfig
-from harness.steps.chunk.sizes import SizedConfig
-from harness.steps.search import RetrieverConfig
-from harness.steps.search.fuse import MinMaxConfig
-from harness.steps.search.retrieve import Bm25Config, ExactConfig
-from harness.values.text.scripts import outside_latin
-from harness.values.types import Document
+from harness.running import Setting, load_config
+from harness.steps import (
+    Bm25Config,
+    ExactConfig,
+    MinMaxConfig,
+    RecursiveConfig,
+    RetrieverConfig,
+    SentenceConfig,
+    SizedConfig,
+)
+from harness.values import Document, outside_latin
 
 _TOKENIZER = "embedded:all-MiniLM-L6-v2"
 # ranks kept of every ranking; more than one needs, since retrievers find the same passages

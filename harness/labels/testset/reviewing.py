@@ -11,9 +11,8 @@ from harness.labels.testset.grading import pool_of_chosen, read_grades, save_gra
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
 from harness.labels.testset.state import State
 from harness.labels.testset.steps import Outcome, chosen_of, documents_of
-from harness.report import counted
-from harness.running.context import Context
-from harness.values.errors import ConfigError
+from harness.running import Context
+from harness.values import ConfigError, counted
 
 
 def export_review(state: State, context: Context, path: Path, share: float, grader: str) -> Outcome:

@@ -8,12 +8,9 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.data.corpus.table import FaultsOfRows, Row, check_offsets, plain_cell, read_table
+from harness.data import FaultsOfRows, Row, check_offsets, plain_cell, read_table
 from harness.labels.labelling.rows import spreadsheet_safe
-from harness.values.errors import CorpusError
-from harness.values.regular_file import refuse_special
-from harness.values.text.records import delimited_text
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE, CorpusError, delimited_text, refuse_special
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,8 @@ from harness.labels.testset.rows import (
     from_csv,
     to_csv,
 )
-from harness.store import Lock, write_bytes, write_text
-from harness.store.lock import lock
-from harness.values.errors import ConfigError
+from harness.store import Lock, lock, write_bytes, write_text
+from harness.values import ConfigError
 
 FILES: dict[type[Any], str] = {
     Question: "proposed.csv",

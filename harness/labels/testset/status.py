@@ -21,8 +21,7 @@ from harness.labels.testset.rows import (
 )
 from harness.labels.testset.state import EXPORT, State
 from harness.labels.testset.steps import chosen_of, gathered
-from harness.report import counted
-from harness.values.errors import ConfigError
+from harness.values import ConfigError, counted
 
 STEPS = ("propose", "choose", "gather", "grade", "answer", "review", "export")
 

@@ -16,13 +16,9 @@ from harness.labels.testset.rows import (
     key_of,
 )
 from harness.labels.testset.state import State
-from harness.models.llm.money import Estimate
-from harness.models.llm.records import Spending
-from harness.report import counted
-from harness.running.context import Context
-from harness.running.corpus import load_documents
-from harness.values.errors import ConfigError, CorpusError
-from harness.values.types import Document
+from harness.models import Estimate, Spending
+from harness.running import Context, load_documents
+from harness.values import ConfigError, CorpusError, Document, counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.values.types import Chunk, Judgment, Query
+from harness.values import Chunk, Judgment, Query
 
 Details = Mapping[str, Any]
 

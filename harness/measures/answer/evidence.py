@@ -11,7 +11,7 @@ from pydantic import Field
 from harness.measures.answer.case import Case
 from harness.measures.answer.measure import AnswerMeasureConfig
 from harness.measures.projection import Projection, Rule
-from harness.values.types import Chunk, Judgment
+from harness.values import Chunk, Judgment
 
 Fact = tuple[str, str, int, int]
 

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.measures.answer.shapes import Shape, read_object
-from harness.models.llm import Malformed, TextForm, text_of
-from harness.models.llm.fences import mark_of
-from harness.models.llm.form import Messages
-from harness.models.llm.prompt import SLOT
-from harness.values.text.characters import encodable, on_one_line
-from harness.values.types import LlmAnswer, LlmCall
+from harness.models import SLOT, Malformed, Messages, TextForm, mark_of, text_of
+from harness.values import LlmAnswer, LlmCall, encodable, on_one_line
 
 T = TypeVar("T")
 LISTS = ("statements", "passages")

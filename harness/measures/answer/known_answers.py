@@ -14,7 +14,7 @@ from harness.measures.answer.case import Case
 from harness.measures.answer.measure import AnswerMeasure, Need
 from harness.measures.answer.measures.answer_correctness import AnswerCorrectness
 from harness.measures.answer.measures.context_precision import ContextPrecision
-from harness.values.types import Chunk, Query
+from harness.values import Chunk, Query
 
 Language = Literal["en", "zh"]
 

@@ -14,8 +14,7 @@ from harness.measures.answer.cosine import cosines
 from harness.measures.answer.form import joined
 from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools
 from harness.measures.answer.steps import STATEMENTS, Language, Step, form_of, prompt_of
-from harness.models.llm import Malformed
-from harness.models.llm.prompt import Prompt
+from harness.models import Malformed, Prompt
 
 T = TypeVar("T")
 Item = tuple[str, tuple[str, ...]]

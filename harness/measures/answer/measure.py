@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.measures.answer.case import AnswerScore, Case, Details
-from harness.models.llm import Form
-from harness.values.kinds import StageConfig
-from harness.values.types import LlmAnswer
+from harness.models import Form
+from harness.values import LlmAnswer, StageConfig
 
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 """The input of a measure: parts of a case, or a tool."""

@@ -8,8 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from harness.models.llm import Malformed, after_thoughts
-from harness.models.llm.untrusted import NamedTwiceError, UntrustedJsonError, read_json, reports_error
+from harness.models import (
+    Malformed,
+    NamedTwiceError,
+    UntrustedJsonError,
+    after_thoughts,
+    read_json,
+    reports_error,
+)
 
 LONGEST = 50_000
 MOST = 200

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from harness.measures.answer.form import ObjectForm
 from harness.measures.answer.shapes import GRADE, QUESTION_BACK, VERDICT, VERDICTS, Shape, strings
-from harness.models.llm.prompt import Prompt, read_prompt
+from harness.models import Prompt, read_prompt
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent / "prompts"

@@ -6,8 +6,7 @@ import re
 import string
 from collections.abc import Sequence
 
-from harness.values.text.characters import WIDE, on_one_line
-from harness.values.text.sentences import sentence_spans
+from harness.values import WIDE, on_one_line, sentence_spans
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 # ASCII as in SQuAD; the others as in the script of CMRC 2018, which does for Chinese what SQuAD's does.

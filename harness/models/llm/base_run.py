@@ -8,8 +8,7 @@ from typing import Generic, TypeVar
 
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
-from harness.values.progress import Reporter, Task
-from harness.values.types import LlmAnswer
+from harness.values import LlmAnswer, Reporter, Task
 
 T = TypeVar("T")
 HandOn = Callable[[T, list[LlmAnswer]], None]

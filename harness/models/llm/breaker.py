@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from harness.values.errors import LlmError
+from harness.values import LlmError
 
 # An endpoint that has never answered and refuses this many calls will refuse all of them.
 FIRST_REFUSALS = 3

@@ -24,9 +24,7 @@ from harness.models.llm.money import Price
 from harness.models.llm.records import Spending, add
 from harness.models.llm.retry import Backoff
 from harness.models.llm.tokens import estimate_tokens
-from harness.values.errors import LlmError
-from harness.values.progress import Describable
-from harness.values.types import LlmAnswer, LlmCall
+from harness.values import Describable, LlmAnswer, LlmCall, LlmError
 
 POLL = 0.2
 SHOW_EVERY = 1.0

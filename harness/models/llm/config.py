@@ -6,7 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.money import Price
-from harness.values.kinds import StageConfig
+from harness.values import StageConfig
 
 
 class BatchOptions(StageConfig):

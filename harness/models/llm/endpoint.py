@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from harness.models.llm.http_endpoint import HttpEndpoint, PlainUrl
-from harness.values.kinds import StageConfig
+from harness.values import StageConfig
 
 # Headers and fields that say who asks: they do not change an answer.
 _WHO_ASKS = {"http-referer", "referer", "x-title", "user-agent", "openai-organization", "openai-project"}

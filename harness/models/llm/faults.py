@@ -12,7 +12,7 @@ from harness.models.llm.http_client import REDIRECTS, redirected
 from harness.models.llm.retry import retry_after
 from harness.models.llm.secret import Secret
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values.errors import LlmError
+from harness.values import LlmError
 
 LONGEST = 400
 # A longer body is a page, whose first words are enough.

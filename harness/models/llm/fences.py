@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from harness.values.text.characters import encodable
+from harness.values import encodable
 
 _SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from harness.models.llm.fences import render
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values.types import LlmAnswer, LlmCall
+from harness.values import LlmAnswer, LlmCall
 
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
+from harness.values import ConfigError, StageConfig
 
 NO_KEY = "no-key"
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
-from harness.values.errors import LlmError
-from harness.values.stopping import Stopped, on_stop
+from harness.values import LlmError, Stopped, on_stop
 
 J = TypeVar("J")
 

@@ -12,8 +12,8 @@ from harness.models.llm.form import FINAL_REASONS, Form, Malformed
 from harness.models.llm.money import Budget, Estimate
 from harness.models.llm.records import Spending
 from harness.models.llm.tokens import token_counter
-from harness.store.ledger import Ledger
-from harness.values.types import LlmAnswer, LlmCall
+from harness.store import Ledger
+from harness.values import LlmAnswer, LlmCall
 
 T = TypeVar("T")
 LIMIT = "max_tokens"

@@ -8,9 +8,7 @@ from datetime import date
 
 from pydantic import Field, field_validator
 
-from harness.values.errors import LlmError
-from harness.values.kinds import StageConfig
-from harness.values.text.numbers import counted
+from harness.values import LlmError, StageConfig, counted
 
 PER_MILLION = 1_000_000
 

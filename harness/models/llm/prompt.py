@@ -11,9 +11,7 @@ import yaml
 from pydantic import Field, PrivateAttr, ValidationError
 
 from harness.models.llm.form import TextForm
-from harness.values.errors import ConfigError, CorpusError
-from harness.values.kinds import StageConfig, problem_in
-from harness.values.regular_file import refuse_special
+from harness.values import ConfigError, CorpusError, StageConfig, problem_in, refuse_special
 
 SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 

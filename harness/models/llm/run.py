@@ -14,8 +14,7 @@ from harness.models.llm.batches.run import BatchRun, take_in_ended
 from harness.models.llm.calls import CallRun
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
-from harness.values.progress import Reporter
-from harness.values.types import LlmAnswer, LlmCall
+from harness.values import LlmAnswer, LlmCall, Reporter
 
 T = TypeVar("T")
 

@@ -13,8 +13,7 @@ from harness.models.llm.config import ModelConfig
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.form import About, Form
 from harness.models.llm.prompt import Prompt
-from harness.values.errors import ConfigError, LlmError
-from harness.values.progress import Reporter
+from harness.values import ConfigError, LlmError, Reporter
 
 _SHOWN = 5
 

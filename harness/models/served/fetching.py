@@ -20,7 +20,7 @@ from harness.models.llm.run import run_to_end
 from harness.models.llm.secret import Secret
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.models.served.endpoint import ServedEndpoint
-from harness.values.errors import LlmError
+from harness.values import LlmError
 
 _UNUSABLE = "unusable_answer"
 # Unusable replies to one request that are paid for before the run ends.

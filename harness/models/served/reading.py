@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.models.served.fetching import UnusableError
-from harness.values.finite_number import SINGLE, finite
+from harness.values import SINGLE, finite
 
 _MOST_TOKENS = 10**9
 

@@ -13,7 +13,7 @@ from harness.report.figures.prediction import prediction
 from harness.report.figures.reranker import reranker
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import saved, style
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 KINDS: dict[str, Callable[[FigureData], Any]] = {
     "board": board,

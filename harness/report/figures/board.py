@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, name_rows
-from harness.values.text.numbers import counted
+from harness.values import counted
 
 
 def board(shown: FigureData) -> Any:

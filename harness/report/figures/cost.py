@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, axes, grid, short
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 Point = tuple[float, float, int]
 

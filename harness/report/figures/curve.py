@@ -6,8 +6,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, MARKERS, axes, grid
-from harness.values.errors import HarnessError
-from harness.values.printable import printable
+from harness.values import HarnessError, printable
 
 
 def curve(shown: FigureData) -> Any:

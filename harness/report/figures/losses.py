@@ -8,8 +8,7 @@ from typing import Any
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import axes, name_rows
 from harness.report.page.numbers import SCALE
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import counted
+from harness.values import HarnessError, counted
 
 _LEFT, _GAIN = "#17608f", "#5b9ec4"
 _PARTS = ("#6b6f76", "#cc79a7", "#d95f02", "#e6ab02", "#a6761d", "#7a5aa6", "#3f7f5f")

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import COLOURS, GREY, MARKERS, axes, grid, name_rows, short
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 _OVER = ("within queries", "settings", "queries")
 

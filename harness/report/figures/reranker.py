@@ -6,8 +6,7 @@ from typing import Any
 
 from harness.report.figures.shown import FigureData
 from harness.report.figures.style import BLUE, GREY, ORANGE, axes, grid, short
-from harness.values.errors import HarnessError
-from harness.values.text.numbers import counted
+from harness.values import HarnessError, counted
 
 
 def reranker(shown: FigureData) -> Any:

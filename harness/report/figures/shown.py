@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.values.errors import HarnessError
-from harness.values.printable import printable
-from harness.values.text.numbers import FEWEST_FOR_INTERVAL
+from harness.values import FEWEST_FOR_INTERVAL, HarnessError, printable
 
 
 @dataclass(frozen=True, slots=True)

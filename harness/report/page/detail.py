@@ -10,7 +10,7 @@ from typing import Any
 from harness.report.page.tables import DEEPEST, Axes, Tables
 from harness.report.rows.ranked import spans_of_chunk
 from harness.report.stored import Row
-from harness.values.text.spans import Span, merge
+from harness.values import Span, merge
 
 UNJUDGED = -1
 

@@ -19,7 +19,7 @@ from harness.report.page.tables import Axes, Tables
 from harness.report.rows import FilterRow
 from harness.report.rows.steps import count_filters
 from harness.report.stored import Row
-from harness.values.text.text_id import BY
+from harness.values import BY
 
 _RECORD = ("config", "hashes", "versions", "models", "seeds", "timings", "judge", "cost", "git")
 # Longer tables of the run record would bury the page; anchoring.csv has them all.

@@ -9,7 +9,7 @@ from typing import Any
 from harness.report.page.losses import answer_losses
 from harness.report.page.numbers import cut, figure
 from harness.report.page.tables import Axes, Tables
-from harness.values.text.golden import golden_answers
+from harness.values import golden_answers
 
 # What is in an answer is seldom longer; a page that has to be small cuts it no shorter.
 _SHORTEST = 400

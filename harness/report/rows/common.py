@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from harness.report.columns import Column
-from harness.values.types import SPLITS
+from harness.values import SPLITS
 
 Setting = Annotated[str, Column("the name of a setting: a point of the sweep", filled=True)]
 Stage = Annotated[

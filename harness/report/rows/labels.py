@@ -7,7 +7,7 @@ from typing import Annotated
 
 from harness.report.columns import Column, table
 from harness.report.rows.common import DocumentId, End, Page, QueryId, Setting, Start
-from harness.values.text.characters import snippet
+from harness.values import snippet
 
 
 @table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from harness.report.columns import Cells, Column, table
 from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
-from harness.values.text.characters import snippet
-from harness.values.types import Chunk
+from harness.values import Chunk, snippet
 
 
 @table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))

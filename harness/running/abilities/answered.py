@@ -7,18 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from harness.comparison.stats.bounds import wilson_interval
-from harness.comparison.stats.interval import Interval
-from harness.report.tables import Table
+from harness.comparison import Interval, wilson_interval
+from harness.report import Table
 from harness.running.abilities.marking import MarkedAnswer, mark
 from harness.running.abilities.trial import ABILITIES, Ability, Trial
 from harness.running.answering.failure_limits import refuse_unanswered
 from harness.running.answering.tools import pending_calls
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.answer import ANSWERERS, AnswerConfig, AnswerInput, Reply
-from harness.steps.search import PendingCalls
-from harness.values.text.numbers import interval, number
+from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, PendingCalls, Reply
+from harness.values import interval, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.measures.answer import Case
-from harness.measures.answer.evidence import Fact, fact_of, holdings
-from harness.measures.projection import Projection
-from harness.report.read import cells_of, read_any
-from harness.report.rows import JudgmentRow, PassageRow, RankedRow
-from harness.report.rows.ranked import spans_of_chunk
+from harness.measures import Case, Fact, Projection, fact_of, holdings
+from harness.report import JudgmentRow, PassageRow, RankedRow, cells_of, read_any, spans_of_chunk
 from harness.running.abilities.own import Evidence
-from harness.values.errors import HarnessError
-from harness.values.text.golden import golden_of_query
-from harness.values.types import Chunk, Judgment, Query
+from harness.values import Chunk, HarnessError, Judgment, Query, golden_of_query
 
 
 def evidence_of(folder: Path) -> list[Evidence]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.measures.answer.words import refuses
+from harness.measures import refuses
 from harness.running.abilities.trial import Golden, Trial
 
 REJECTS = ("信息不足", "insufficient information")

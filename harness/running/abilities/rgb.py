@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.data.corpus.reading import read_utf8
+from harness.data import read_utf8
 from harness.running.abilities.trial import Ability, Golden, Trial
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 Task = Literal["plain", "int", "fact"]
 _ABILITIES: dict[Task, Ability] = {"plain": "noise", "int": "integration", "fact": "counterfactual"}

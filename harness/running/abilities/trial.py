@@ -10,10 +10,8 @@ from typing import Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.data.corpus.reading import read_utf8
-from harness.values.errors import CorpusError
-from harness.values.kinds import problem_in
-from harness.values.text.characters import encodable
+from harness.data import read_utf8
+from harness.values import CorpusError, encodable, problem_in
 
 Ability = Literal["noise", "rejection", "integration", "counterfactual"]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.data.external.exchange import Exchange, Passage
-from harness.report.read import read_any
-from harness.report.rows import PassageRow, QueryRow, ReplyPassageRow, ReplyRow
-from harness.values.errors import HarnessError
-from harness.values.text.golden import golden_answers
+from harness.data import Exchange, Passage
+from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, read_any
+from harness.values import HarnessError, golden_answers
 
 
 def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:

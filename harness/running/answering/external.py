@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison import mean_of
-from harness.comparison.stats.interval import Interval
-from harness.data.external.exchange import Exchange
-from harness.measures.answer import AnswerMeasure, AnswerScore, Case
-from harness.report.tables import Table
+from harness.comparison import Interval, mean_of
+from harness.data import Exchange
+from harness.measures import AnswerMeasure, AnswerScore, Case
+from harness.report import Table
 from harness.running.answering.failure_limits import refuse_failures
 from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.running.config.answer_scoring import AnswerScoringConfig
 from harness.running.context import Context
-from harness.steps.search import PendingCalls
-from harness.values.errors import CorpusError
-from harness.values.text.numbers import counted, interval, number
+from harness.steps import PendingCalls
+from harness.values import CorpusError, counted, interval, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.measures.answer import AnswerMeasure, AnswerScore, Case
-from harness.steps.answer import Reply
-from harness.values.errors import LlmError
+from harness.measures import AnswerMeasure, AnswerScore, Case
+from harness.steps import Reply
+from harness.values import LlmError
 
 
 def refuse_failures(

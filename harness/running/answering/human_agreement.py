@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.comparison.stats.agreement import kendall_tau
-from harness.data.corpus.table import FaultsOfRows, finite_number, read_table, suggestion
-from harness.judge.corrected import Corrected, corrected_mean
-from harness.report.tables import Table
+from harness.comparison import kendall_tau
+from harness.data import FaultsOfRows, finite_number, read_table, suggestion
+from harness.judge import Corrected, corrected_mean
+from harness.report import Table
 from harness.running.answering.external import MeasureScores
-from harness.values.errors import CorpusError
-from harness.values.text.numbers import interval, number
+from harness.values import CorpusError, interval, number
 
 FEWEST = 10
 

@@ -8,12 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.measures.answer import AnswerScore, Case
-from harness.measures.answer.evidence import Fact, fact_of, holds
-from harness.measures.answer.words import refuses, words_of
-from harness.measures.projection import Projection
-from harness.report.rows import AnswerLossRow
-from harness.report.rows.answers import (
+from harness.measures import AnswerScore, Case, Fact, Projection, fact_of, holds, refuses, words_of
+from harness.report import (
     ADDS,
     ANSWER_PARTS,
     CONTRADICTS,
@@ -24,10 +20,11 @@ from harness.report.rows.answers import (
     SOMETHING_ELSE,
     TOO_LOW,
     WITHOUT,
+    AnswerLossRow,
 )
 from harness.running.answering.measuring import Measured
 from harness.running.search import Searched
-from harness.values.types import Chunk, Judgment
+from harness.values import Chunk, Judgment
 
 _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
 UNITS = ("answer_correctness", "token_f1", "exact_match")

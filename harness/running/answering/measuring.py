@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.measures.answer import AnswerScore, Case
+from harness.measures import AnswerScore, Case
 from harness.running.answering.failure_limits import refuse_failures
 from harness.running.answering.replies import Replies, golden_of
 from harness.running.answering.tools import MeasuringTools, measures_of
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.steps.answer.citations import without_citations
-from harness.values.types import Judgment, Query
+from harness.steps import without_citations
+from harness.values import Judgment, Query
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import ScoreMatrix, from_scores
-from harness.comparison.stats.arrays import Bools, Floats
-from harness.comparison.stats.association import (
+from harness.comparison import (
+    Bools,
+    Floats,
+    ScoreMatrix,
     bounds,
+    from_scores,
     kendall,
     kendall_rows,
     resampled,
     spearman,
     spearman_rows,
+    units_of,
 )
-from harness.comparison.stats.units import units_of
 from harness.measures import less_is_better, parse_measure
-from harness.report.rows import AnswerPredictionRow
+from harness.report import AnswerPredictionRow
 from harness.running.answering.measuring import Measured
 from harness.running.answering.score_rows import lower_is_better, matrix_of
 from harness.running.config import BenchConfig
-from harness.values.types import QueryScore
+from harness.values import QueryScore
 
 RESAMPLES = 1000
 _FEWEST_SETTINGS = 3

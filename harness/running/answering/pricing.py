@@ -16,9 +16,8 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import RETRIEVE, Chunked, Searched, as_read
 from harness.running.tools import RunTools
-from harness.steps.answer import ANSWERERS, Reply
-from harness.steps.search import PendingCalls, PendingCallsError
-from harness.values.types import Query, Ranking
+from harness.steps import ANSWERERS, PendingCalls, PendingCallsError, Reply
+from harness.values import Query, Ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.report.rows import ReplyPassageRow, ReplyRow
+from harness.report import ReplyPassageRow, ReplyRow
 from harness.running.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
-from harness.steps.answer import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
-from harness.values.text.golden import golden_of_query
-from harness.values.types import Chunk, Query
+from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
+from harness.values import Chunk, Query, golden_of_query
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
 

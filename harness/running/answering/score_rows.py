@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison import Options, ScoreMatrix, from_scores, mean_of
-from harness.comparison.family import compare_to
-from harness.comparison.paired import number
-from harness.comparison.stats.arrays import Bools
-from harness.report.rows import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
+from harness.comparison import Bools, Options, ScoreMatrix, compare_to, from_scores, mean_of, number
+from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.failure_limits import counted_reasons
 from harness.running.answering.measuring import Measured
 from harness.running.answering.tools import measures_of
 from harness.running.config import BenchConfig
-from harness.values.types import SPLITS, QueryScore
+from harness.values import SPLITS, QueryScore
 
 ALL = "all"
 

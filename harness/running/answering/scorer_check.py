@@ -8,16 +8,22 @@ from functools import partial
 from statistics import fmean
 from typing import Any
 
-from harness.measures.answer import AnswerMeasure, AnswerScore, AnswerTools
-from harness.measures.answer.known_answers import ATTACKS, Range, expected_of, known_answers
-from harness.measures.answer.llm_measure import LlmMeasureConfig
-from harness.report.tables import Table
+from harness.measures import (
+    ATTACKS,
+    AnswerMeasure,
+    AnswerScore,
+    AnswerTools,
+    LlmMeasureConfig,
+    Range,
+    expected_of,
+    known_answers,
+)
+from harness.report import Table
 from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.running.config.answer_scoring import AnswerScoringConfig
 from harness.running.context import Context
-from harness.steps.search import PendingCalls
-from harness.values.errors import ConfigError
-from harness.values.text.numbers import number
+from harness.steps import PendingCalls
+from harness.values import ConfigError, number
 
 GAIN_AT_MOST = 0.1
 

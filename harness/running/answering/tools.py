@@ -9,16 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.measures.answer import AnswerMeasure, AnswerMeasureConfig
-from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.models.encoder import EncoderConfig
-from harness.models.llm import Form, ModelConfig
-from harness.models.llm.step import Request
+from harness.measures import ANSWER_MEASURES, AnswerMeasure, AnswerMeasureConfig
+from harness.models import EncoderConfig, Form, ModelConfig, Request
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import PendingCalls, PendingCallsError
-from harness.values.errors import ConfigError
-from harness.values.types import LlmAnswer
+from harness.steps import PendingCalls, PendingCallsError
+from harness.values import ConfigError, LlmAnswer
 
 
 class Measuring(Protocol):

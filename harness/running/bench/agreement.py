@@ -7,11 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.agreement import OrderAgreement, order_agreement
-from harness.judge import Pair, PoolJudgeConfig
-from harness.judge.agreement_report import Agreement, match_judgments, measure_agreement
-from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
-from harness.judge.labels import pairs_of_labels
+from harness.comparison import OrderAgreement, order_agreement
+from harness.judge import (
+    FEWEST,
+    Agreement,
+    Corrected,
+    Pair,
+    PoolJudgeConfig,
+    corrected_difference,
+    corrected_mean,
+    match_judgments,
+    measure_agreement,
+    pairs_of_labels,
+)
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -19,9 +27,8 @@ from harness.running.evaluate.evaluating import Scorers
 from harness.running.judging.judges import make_judge
 from harness.running.judging.pool import Judged, grade_all, judge_pool, judged_by_people
 from harness.running.search import Searched
-from harness.store.ledger import Ledger
-from harness.values.errors import LabelError
-from harness.values.types import MAX_GRADE, Judgment
+from harness.store import Ledger
+from harness.values import MAX_GRADE, Judgment, LabelError
 
 # Values of one measure by query id, for each (setting, stage)
 Values = dict[tuple[str, str], dict[str, float | None]]

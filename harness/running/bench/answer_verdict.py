@@ -7,20 +7,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.comparison import ScoreMatrix, Trust, Verdict, conclude, join, joined_names
-from harness.comparison.findings import Scores, options_of, warnings_of
-from harness.comparison.verdict import LABELS
-from harness.comparison.words import lines_of
-from harness.report import counted
-from harness.report.columns import spec_of
-from harness.report.rows import AnswerScoreRow
+from harness.comparison import (
+    LABELS,
+    ScoreMatrix,
+    Scores,
+    Trust,
+    Verdict,
+    conclude,
+    join,
+    joined_names,
+    lines_of,
+    options_of,
+    warnings_of,
+)
+from harness.report import AnswerScoreRow, spec_of
 from harness.running.bench.stored_answers import (
     StoredAnswers,
     answer_headline,
     on_common_questions,
     read_answers_of,
 )
-from harness.values.errors import HarnessError
+from harness.values import HarnessError, counted
 
 # The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
 _TRUST = "each for what it says of an answer"

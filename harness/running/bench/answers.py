@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.report.rows import AnswerLossRow
+from harness.report import AnswerLossRow
 from harness.running.answering.losses import UNITS, answer_loss_rows
 from harness.running.answering.measuring import Measured, by_query, measure_all
 from harness.running.answering.prediction import prediction_rows

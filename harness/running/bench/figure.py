@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.report.figures import FigureData, drawn
-from harness.report.page import read_tables
-from harness.report.page.payload import base_payload
+from harness.report import FigureData, base_payload, drawn, read_tables
 from harness.running.bench.page import headline, statistics
 from harness.store import write_bytes
-from harness.values.errors import ConfigError
-from harness.values.progress import Reporter, Silent
+from harness.values import ConfigError, Reporter, Silent
 
 
 def write_figure(

@@ -7,11 +7,19 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from harness.comparison.findings import filter_table
-from harness.report import FilterRow, LossRow, Results, SummaryRow, Table, label_note, loss_table
-from harness.report.answer_tables import answer_parts
-from harness.report.summaries import lost_label_note
-from harness.values.types import RunRecord
+from harness.comparison import filter_table
+from harness.report import (
+    FilterRow,
+    LossRow,
+    Results,
+    SummaryRow,
+    Table,
+    answer_parts,
+    label_note,
+    loss_table,
+    lost_label_note,
+)
+from harness.values import RunRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.models.llm.money import Estimate
+from harness.models import Estimate
 from harness.report import Results
 from harness.running.answering.pricing import AnswerPlan, plan_answers
 from harness.running.answering.replies import answer_all, refuse_bad_golden
@@ -28,8 +28,8 @@ from harness.running.latency import latency_rows
 from harness.running.pending_calls import PendingService, missing_answers, pending_services
 from harness.running.readiness import check_ready
 from harness.running.search import Chunked, Searched, cut_for_all, search_settings
-from harness.steps.search import PendingCalls, PendingCallsError
-from harness.values.progress import Reporter
+from harness.steps import PendingCalls, PendingCallsError
+from harness.values import Reporter
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.running.config import BenchConfig
 from harness.running.corpus import input_files
-from harness.values.regular_file import file_sha256
+from harness.values import file_sha256
 
 # These name outputs, not inputs.
 _OUTPUTS = ("cache", "results")

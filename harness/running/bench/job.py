@@ -9,8 +9,7 @@ from harness.report import Results
 from harness.running.bench.final_output import FinalOutput
 from harness.running.bench.unchanged import find_unchanged, keep_origin, origin_of, written
 from harness.running.config import BenchConfig
-from harness.values.errors import HarnessError
-from harness.values.progress import RecordingReporter, Reporter
+from harness.values import HarnessError, RecordingReporter, Reporter
 
 
 @dataclass(frozen=True, slots=True)

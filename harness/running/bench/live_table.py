@@ -15,8 +15,7 @@ from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.judges import pool_judge_config
 from harness.running.judging.pool import judged_by_people
 from harness.running.search import RETRIEVE, Searched, reranker_names
-from harness.values.progress import Board
-from harness.values.text.numbers import number
+from harness.values import Board, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,28 +9,39 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from harness.comparison import Comparison, ScoreMatrix, Verdict, from_table, select, verdict_json
-from harness.comparison.findings import (
+from harness.comparison import (
+    Comparison,
+    ScoreMatrix,
     Scores,
     Stored,
+    Verdict,
+    from_table,
     headline_of,
     refuse_no_quality,
     reranked,
     scores_of,
+    select,
     turning_of,
+    verdict_json,
     verdict_of,
 )
-from harness.data.corpus.documents import document_id
-from harness.data.corpus.page_picture import can_draw, draw_page
+from harness.data import can_draw, document_id, draw_page
 from harness.measures import about
-from harness.report import StoredResult
-from harness.report.page import Axes, Page, Tables, build_page, figure, read_tables
-from harness.report.read import frame_of
-from harness.report.stored import REPORT, Row
+from harness.report import (
+    REPORT,
+    Axes,
+    Page,
+    Row,
+    StoredResult,
+    Tables,
+    build_page,
+    figure,
+    frame_of,
+    read_tables,
+)
 from harness.running.bench.answer_verdict import answer_lines
 from harness.store import write_text
-from harness.values.errors import CorpusError, HarnessError
-from harness.values.progress import Reporter, Silent
+from harness.values import CorpusError, HarnessError, Reporter, Silent
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.judge import PoolJudgeConfig
-from harness.models.llm.money import Estimate
+from harness.models import Estimate
 from harness.running.answering.pricing import AnswerPlan, placeholder_rankings, plan_answers
 from harness.running.checks import warn_of_languages
 from harness.running.chunks import Chunking
@@ -30,9 +30,8 @@ from harness.running.pending_calls import (
 )
 from harness.running.readiness import check_ready
 from harness.running.search import Chunked, cut_for_all, is_searched, pairs_left, search, search_settings
-from harness.steps.search import RETRIEVERS, PendingCalls
-from harness.values.progress import Reporter
-from harness.values.types import Query
+from harness.steps import RETRIEVERS, PendingCalls
+from harness.values import Query, Reporter
 
 
 @dataclass(frozen=True, slots=True)

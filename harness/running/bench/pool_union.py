@@ -9,20 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from harness.comparison.findings import Stored, names_of, read_stored
+from harness.comparison import Stored, names_of, read_stored
 from harness.judge import Graded, Pair
-from harness.report import StoredResult, counted
-from harness.report.scoring_inputs import read_graded_spans, read_scoring_inputs
+from harness.report import StoredResult, read_graded_spans, read_scoring_inputs
 from harness.running.config import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.evaluate.rescoring import SCORING_RULES, can_be_rescored, rescored
 from harness.running.judging.judges import make_judge, pool_judge_config
 from harness.running.judging.pool import grade_all
-from harness.store.ledger import Ledger
-from harness.values.errors import HarnessError
-from harness.values.progress import Reporter
-from harness.values.types import Chunk, Judgment
+from harness.store import Ledger
+from harness.values import Chunk, HarnessError, Judgment, Reporter, counted
 
 
 def read_united(

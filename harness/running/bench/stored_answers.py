@@ -9,15 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison import ScoredOn, ScoreMatrix, from_scores
-from harness.comparison.stats.arrays import Bools
-from harness.measures.answer import MeasureFacts
-from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.report import StoredResult, read_any, read_result
-from harness.report.rows import AnswerScoreRow
+from harness.comparison import Bools, ScoredOn, ScoreMatrix, from_scores
+from harness.measures import ANSWER_MEASURES, MeasureFacts
+from harness.report import AnswerScoreRow, StoredResult, read_any, read_result
 from harness.running.answering.losses import UNITS
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.types import QueryScore
+from harness.values import ConfigError, HarnessError, QueryScore
 
 _STAGE = "answer"
 

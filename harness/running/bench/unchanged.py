@@ -19,8 +19,7 @@ from harness.running.bench.inputs import file_hashes, input_hashes
 from harness.running.config import BenchConfig
 from harness.running.program import program_key
 from harness.store import Artifacts, CacheLayout, key_of
-from harness.values.errors import HarnessError
-from harness.values.types import RunRecord
+from harness.values import HarnessError, RunRecord
 
 _KIND = "finished"
 _LOCAL = ("embedded", "folder", "hub")

@@ -8,15 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError, model_validator
 
-from harness.measures.answer import AnswerMeasureConfig
-from harness.models.encoder import EmbedConfig
-from harness.models.llm import ModelConfig
+from harness.measures import AnswerMeasureConfig
+from harness.models import EmbedConfig, ModelConfig
 from harness.running.config.answers import as_measures, check_measures
 from harness.running.config.load import known_below
 from harness.running.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig
 from harness.running.config.source import Source, read_source
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
+from harness.values import ConfigError, StageConfig
 
 DEFAULT_MEASURES = ("exact_match", "token_f1")
 

@@ -7,11 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness.measures.answer import AnswerMeasureConfig
-from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures import ANSWER_MEASURES, AnswerMeasureConfig
 from harness.running.config.source import first_problem
-from harness.values.errors import ConfigError
-from harness.values.printable import quoted
+from harness.values import ConfigError, quoted
 
 
 def as_measures(value: Any) -> Any:

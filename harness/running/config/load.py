@@ -9,17 +9,14 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from harness.judge import KINDS as JUDGES
-from harness.models.llm.prompt import Prompt
+from harness.judge import JUDGES
+from harness.models import Prompt
 from harness.running.config.models import DEFAULT_TOKENIZER, STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
 from harness.running.config.source import Source, first_problem, no_such_key, read_source
 from harness.running.config.sweep import Stages, expand, refuse_moved
 from harness.running.config.yaml_loader import KeyPath
-from harness.values.errors import ConfigError
-from harness.values.kinds import Kind, StageConfig
-from harness.values.printable import printable, quoted
-from harness.values.text.numbers import counted
+from harness.values import ConfigError, Kind, StageConfig, counted, printable, quoted
 
 
 def load_config(path: Path) -> BenchConfig:

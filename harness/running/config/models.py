@@ -8,36 +8,26 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
-from harness.data.corpus import (
-    AnchorConfig,
-    ParserConfig,
-    ParsingConfig,
-    PypdfConfig,
-    SplitConfig,
-    document_id,
-)
+from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import LabelsConfig
-from harness.measures import less_is_better, parse_measure
-from harness.measures.answer import AnswerMeasureConfig
-from harness.models.encoder import EmbedConfig, EncoderConfig
-from harness.models.llm import ModelConfig
+from harness.measures import AnswerMeasureConfig, less_is_better, parse_measure
+from harness.models import EmbedConfig, EncoderConfig, ModelConfig
 from harness.running.config.answers import as_measures, check_measures
 from harness.running.config.naming import short_names
-from harness.steps.answer import AnswerConfig
-from harness.steps.chunk import ChunkerConfig, PageConfig
-from harness.steps.custom.service import ServiceConfig
-from harness.steps.search import (
+from harness.steps import (
+    AnswerConfig,
+    Bm25Config,
+    ChunkerConfig,
     ContextConfig,
     FilterConfig,
+    PageConfig,
     ReadConfig,
     RerankerConfig,
     RetrieverConfig,
     RewriterConfig,
+    ServiceConfig,
 )
-from harness.steps.search.retrieve import Bm25Config
-from harness.values.kinds import StageConfig
-from harness.values.text.text_id import BY
-from harness.values.types import MAX_GRADE
+from harness.values import BY, MAX_GRADE, StageConfig
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from harness.values.kinds import StageConfig
+from harness.values import StageConfig
 
 # Two fields that are read together: (first, second, short name, whether the second is always shown)
 _PAIRS = [

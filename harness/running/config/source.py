@@ -13,8 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness.running.config.yaml_loader import MOST_BYTES, KeyPath, load_yaml
-from harness.values.errors import ConfigError
-from harness.values.printable import printable, quoted
+from harness.values import ConfigError, printable, quoted
 
 # Sections that go to a service as they are, and names of what decides who may ask.
 _SECRET = re.compile(

@@ -11,13 +11,13 @@ import yaml
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from harness.data.corpus import PARSERS
+from harness.data import PARSERS
 from harness.running.config.models import STAGES
 from harness.running.config.source import Source, no_such_key
 from harness.running.config.yaml_loader import KeyPath
-from harness.steps.answer import ANSWERERS
-from harness.steps.chunk import KINDS as CHUNKERS
-from harness.steps.search import (
+from harness.steps import (
+    ANSWERERS,
+    CHUNKERS,
     CONTEXTS,
     FEEDBACKS,
     FILTERS,
@@ -26,9 +26,7 @@ from harness.steps.search import (
     RETRIEVERS,
     REWRITERS,
 )
-from harness.values.errors import ConfigError
-from harness.values.kinds import Kinds, Section, StageConfig
-from harness.values.printable import quoted
+from harness.values import ConfigError, Kinds, Section, StageConfig, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
     "parse": PARSERS,

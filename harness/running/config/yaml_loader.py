@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from harness.values.errors import ConfigError
-from harness.values.kinds import LARGEST
+from harness.values import LARGEST, ConfigError
 
 MOST_BYTES = 200_000
 MOST_VALUES = 20_000

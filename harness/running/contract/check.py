@@ -12,10 +12,8 @@ from typing import Literal
 
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.values.errors import HarnessError
-from harness.values.progress import Silent
-from harness.values.types import Document, Query
+from harness.steps import Passages
+from harness.values import Document, HarnessError, Query, Silent
 
 Outcome = Literal["ok", "failed", "note"]
 Check = tuple[str, Callable[[], object]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from harness.running.contract.check import BrokenError, Check, Remark, documents
-from harness.steps.chunk import ChunkerConfig, chunk_documents
-from harness.values.types import Chunk, Document
+from harness.steps import ChunkerConfig, chunk_documents
+from harness.values import Chunk, Document
 
 
 def chunker_checks(config: ChunkerConfig) -> list[Check]:

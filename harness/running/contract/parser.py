@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from harness.data.corpus import DocumentFile, ParserConfig, document_id, parse_document, suffixes_of
+from harness.data import DocumentFile, ParserConfig, document_id, parse_document, suffixes_of
 from harness.running.contract.check import BrokenError, Check, Remark
-from harness.values.errors import ConfigError
+from harness.values import ConfigError
 
 
 def parser_checks(config: ParserConfig, files: Sequence[Path]) -> list[Check]:

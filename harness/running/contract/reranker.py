@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from harness.running.contract.check import QUESTIONS, TEXTS, BrokenError, Check, Remark
-from harness.steps.search import RERANKERS, RerankerConfig
+from harness.steps import RERANKERS, RerankerConfig
 
 PAIRS = [(question, text) for question in QUESTIONS for text in TEXTS[:5]]
 _CLOSE = 1e-3

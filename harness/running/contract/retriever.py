@@ -14,8 +14,8 @@ from harness.running.contract.check import (
     passages,
     queries,
 )
-from harness.steps.search import RETRIEVERS, Passages, RetrieverConfig
-from harness.values.types import Query, Ranking
+from harness.steps import RETRIEVERS, Passages, RetrieverConfig
+from harness.values import Query, Ranking
 
 
 def retriever_checks(config: RetrieverConfig) -> list[Check]:

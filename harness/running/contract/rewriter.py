@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.running.contract.check import QUESTIONS, Check, Remark, fresh_tools, queries
-from harness.steps.search import REWRITERS, RewriterConfig
+from harness.steps import REWRITERS, RewriterConfig
 
 
 def rewriter_checks(config: RewriterConfig) -> list[Check]:

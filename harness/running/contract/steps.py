@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus import PythonParserConfig, find_documents, suffixes_of
+from harness.data import PythonParserConfig, find_documents, suffixes_of
 from harness.running.config import BenchConfig
 from harness.running.contract.check import Check
 from harness.running.contract.chunker import chunker_checks
@@ -15,9 +15,8 @@ from harness.running.contract.parser import parser_checks
 from harness.running.contract.reranker import reranker_checks
 from harness.running.contract.retriever import retriever_checks
 from harness.running.contract.rewriter import rewriter_checks
-from harness.steps.chunk import PythonChunkerConfig
-from harness.steps.search import RERANKERS, RETRIEVERS, REWRITERS, RetrieverConfig
-from harness.values.kinds import StageConfig, kind_of
+from harness.steps import RERANKERS, RETRIEVERS, REWRITERS, PythonChunkerConfig, RetrieverConfig
+from harness.values import StageConfig, kind_of
 
 OWN = frozenset({"python", "http"})
 _CHECKS: dict[str, Callable[[Any], list[Check]]] = {

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from harness.measures import separation, thresholds
-from harness.report import FEWEST_FOR_INTERVAL, AnswerabilityRow, ThresholdRow, counted
+from harness.report import AnswerabilityRow, ThresholdRow
 from harness.running.config import BenchConfig
-from harness.values.types import NOT_SCORED, Ranking
+from harness.values import FEWEST_FOR_INTERVAL, NOT_SCORED, Ranking, counted
 
 
 def answerability(

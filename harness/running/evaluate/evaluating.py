@@ -8,11 +8,9 @@ from functools import cache
 
 import numpy as np
 
-from harness.data.corpus import AnchorResult, LabelRow
-from harness.measures import Projection, Scorer, SpanQrels, parse_measure
-from harness.measures.ragged import Ints
-from harness.measures.units import TokenBoundaries
-from harness.models.tokenizer import ModelTokenizer
+from harness.data import AnchorResult, LabelRow
+from harness.measures import Ints, Projection, Scorer, SpanQrels, TokenBoundaries, parse_measure
+from harness.models import ModelTokenizer
 from harness.report import LabelSensitivityRow, LossRow, SummaryRow
 from harness.running.config import BenchConfig, RelevanceConfig
 from harness.running.context import Context
@@ -25,8 +23,7 @@ from harness.running.evaluate.scoring import ScoredSetting, score_setting
 from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.pool import Judged, judge_pool
 from harness.running.search import Searched
-from harness.values.text.text_id import document_of
-from harness.values.types import Judgment, Query
+from harness.values import Judgment, Query, document_of
 
 # No document has this id: file names hold no NUL.
 _LOST = "\0lost"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from harness.report.left_out import WHY
+from harness.report import WHY
 from harness.running.config import RelevanceConfig
-from harness.values.types import Judgment, Query
+from harness.values import Judgment, Query
 
 
 def reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:

@@ -18,8 +18,10 @@ from functools import reduce
 
 import numpy as np
 
-from harness.comparison.waterfall import Level, Waterfall, waterfall
+from harness.comparison import Level, Waterfall, waterfall
 from harness.measures import (
+    Bools,
+    Floats,
     Measure,
     Scorer,
     SpanQrels,
@@ -29,13 +31,12 @@ from harness.measures import (
     parse_measure,
     text_ndcg,
 )
-from harness.measures.ragged import Bools, Floats
 from harness.report import CANDIDATES, CHANGE, CHUNKING, FILTER, ORDER, PARSER, LossRow, is_route
 from harness.running.evaluate.oracle import Best, Oracle, Orders
 from harness.running.evaluate.segments import Paying
 from harness.running.search import Searched
-from harness.steps.search import FilterResult
-from harness.values.types import Ranking
+from harness.steps import FilterResult
+from harness.values import Ranking
 
 BUDGET = 10_000
 # Not the name of a step: the chunks that a filter leaves.

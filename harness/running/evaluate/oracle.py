@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures import Measure, Scorer
-from harness.measures.projection import overlapping
-from harness.measures.ragged import Floats, Ints
+from harness.measures import Floats, Ints, Measure, Scorer, overlapping
 from harness.running.evaluate.oracle_bound import most_earned
 from harness.running.evaluate.segments import Evidence, Paying
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 Orders = Mapping[str, Sequence[str]]
 """Chunk ids by query."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.measures.evidence_ndcg import discount
-from harness.measures.ragged import Bools, Floats, Ints
+from harness.measures import Bools, Floats, Ints, discount
 from harness.running.evaluate.segments import Evidence, Paying
 
 # Cells that the budget is cut into: more make the bound tighter and slower.

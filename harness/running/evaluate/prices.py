@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from harness.measures import less_is_better, reading_depth
-from harness.measures.ragged import offsets_of
-from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
+from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.costs import QueryCost
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.search import Searched, reranker_names
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 
 def price_rows(

@@ -10,9 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from harness import __version__
-from harness.measures import SpanQrels, median_length
-from harness.measures.answer.llm_measure import LlmMeasure
-from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures import ANSWER_MEASURES, LlmMeasure, SpanQrels, median_length
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -20,7 +18,7 @@ from harness.running.costs import endpoint_facts, rewriting_facts
 from harness.running.evaluate.left_out import left_out
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched
-from harness.values.types import RunRecord
+from harness.values import RunRecord
 
 _PACKAGES = (
     "chromadb",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.measures import Scorer, SpanQrels, family_of
-from harness.report.scoring_inputs import ScoringInputs
+from harness.report import ScoringInputs
 from harness.running.config import RelevanceConfig
 from harness.running.evaluate.evaluating import projection_of, queries_to_score
-from harness.values.types import Judgment
+from harness.values import Judgment
 
 if TYPE_CHECKING:
     import pandas as pd

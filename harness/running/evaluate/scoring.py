@@ -7,25 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import mean_of
-from harness.comparison.paired import number
-from harness.measures import UNJUDGED, Scorer, ScoreTable
-from harness.measures.ragged import Floats
-from harness.report import (
-    AnswerabilityRow,
-    ChunkQrels,
-    RankedRow,
-    SeedRatioRow,
-    SummaryRow,
-    ThresholdRow,
-)
+from harness.comparison import mean_of, number
+from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable
+from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.evaluate.answerability import answerability
 from harness.running.evaluate.seed_ratios import seed_ratios
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched
-from harness.values.types import NOT_SCORED, SPLITS, Document, QueryScore
+from harness.values import NOT_SCORED, SPLITS, Document, QueryScore
 
 ALL = "all"
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.measures.seed_ratio import seed_ratio
+from harness.measures import seed_ratio
 from harness.report import RankedRow, SeedRatioRow
-from harness.values.types import Query
+from harness.values import Query
 
 
 def seed_ratios(

@@ -7,13 +7,24 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.measures import FAMILIES, Measure, Scorer
-from harness.measures.evidence_ndcg import HALF, discount, stretch_of
-from harness.measures.gain import gain_exp
-from harness.measures.measure import arguments
-from harness.measures.ragged import Bools, Floats, Ints, before, offsets_of, slices
-from harness.measures.text_ndcg import paid_up_to
-from harness.measures.units import Unit
+from harness.measures import (
+    FAMILIES,
+    HALF,
+    Bools,
+    Floats,
+    Ints,
+    Measure,
+    Scorer,
+    Unit,
+    arguments,
+    before,
+    discount,
+    gain_exp,
+    offsets_of,
+    paid_up_to,
+    slices,
+    stretch_of,
+)
 
 _ROUNDING = 1e-9
 # What a part of an evidence that is not found yet counts for a search: less than any that is found.

@@ -31,9 +31,8 @@ from harness.running.evaluate.record import make_record
 from harness.running.evaluate.verdict import run_verdict
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched, asked_rows
-from harness.steps.search import FilterResult
-from harness.values.text.spans import Span, outside
-from harness.values.types import Document, Ranking
+from harness.steps import FilterResult
+from harness.values import Document, Ranking, Span, outside
 
 AROUND = 300
 """Characters shown before and after a passage."""

@@ -7,29 +7,26 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.comparison import (
+    LABELS,
     ScoreMatrix,
-    from_scores,
-    sentences_of,
-    verdict_json,
-    warning_lines,
-)
-from harness.comparison.findings import (
     Scores,
     chunkings_of,
     filter_notes,
+    from_scores,
     left_out_notes,
     options_of,
     same_ranking_notes,
     sensitivity_of,
+    sentences_of,
     tokens_of,
+    verdict_json,
     verdict_of,
+    warning_lines,
 )
-from harness.comparison.verdict import LABELS
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
 from harness.running.config import BenchConfig, Setting
-from harness.values.errors import HarnessError
-from harness.values.types import QueryScore, ResultWarning
+from harness.values import HarnessError, QueryScore, ResultWarning
 
 
 def run_headline(config: BenchConfig) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.data.corpus import PlacedHit
+from harness.data import PlacedHit
 from harness.measures import Projection, SpanQrels, project
 from harness.running.chunks import Chunking, health_of
 from harness.running.config import BenchConfig, Setting
@@ -16,9 +16,9 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import projection_of
 from harness.running.search import RETRIEVE, Searched
-from harness.steps.chunk import token_lengths
+from harness.steps import token_lengths
 from harness.store import key_of
-from harness.values.types import NOT_SCORED, Chunk, Document, Judgment, Ranking
+from harness.values import NOT_SCORED, Chunk, Document, Judgment, Ranking
 
 _NAME = "not-found"
 _BETWEEN = "\n\n"

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from harness.data.corpus import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits
-from harness.data.corpus.table import suggestion
-from harness.report import HitRow, Results, counted
+from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits, suggestion
+from harness.report import HitRow, Results
 from harness.running.bench.inputs import file_hashes
 from harness.running.bench.save import keep_results
 from harness.running.config import BenchConfig, Setting
@@ -20,14 +19,8 @@ from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.hits.returned import OtherText, returned
 from harness.running.judging.label_warnings import warn_of_labels
-from harness.steps.chunk import ChunkerConfig
-from harness.steps.chunk.sizes import Cuts, Documents, Vectors
-from harness.steps.search import RetrieverConfig
-from harness.values.errors import ConfigError, CorpusError
-from harness.values.progress import Reporter
-from harness.values.text.characters import snippet
-from harness.values.text.tokenizer import Tokenizer
-from harness.values.types import Query
+from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors
+from harness.values import ConfigError, CorpusError, Query, Reporter, Tokenizer, counted, snippet
 
 _SHOWN = 3
 _WAYS = {

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from harness.data.corpus import read_queries
-from harness.judge import LlmConfig
-from harness.judge.examples import Examples
-from harness.judge.prompt_injection import find_injection
-from harness.judge.prompting import GradingForm, load_prompt
+from harness.data import read_queries
+from harness.judge import Examples, GradingForm, LlmConfig, find_injection, load_prompt
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.judging.judges import people_graded
-from harness.store.ledger import Ledger, LedgerEntry
-from harness.values.errors import JudgeError
-from harness.values.progress import Silent
+from harness.store import Ledger, LedgerEntry
+from harness.values import JudgeError, Silent
 
 
 @dataclass(frozen=True, slots=True)

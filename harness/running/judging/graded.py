@@ -7,10 +7,9 @@ from typing import Generic, TypeVar, overload
 
 import numpy as np
 
-from harness.judge import Graded
-from harness.judge.pool import Pairs
+from harness.judge import Graded, Pairs
 from harness.report import JudgmentRow
-from harness.values.types import Document, Judgment
+from harness.values import Document, Judgment
 
 T = TypeVar("T")
 _NONE = -1

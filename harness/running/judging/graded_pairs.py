@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from harness.data.corpus.table import FaultsOfRows, Row, read_table, without_zeros
-from harness.judge.agreement_report import GradedPair
-from harness.values.errors import LabelError
+from harness.data import FaultsOfRows, Row, read_table, without_zeros
+from harness.judge import GradedPair
+from harness.values import LabelError
 
 _COLUMNS = ("query_id", "human_grade", "llm_grade", "model")
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.judge import KINDS, LlmConfig, PoolJudge, PoolJudgeConfig
-from harness.judge.examples import Example, candidates_of
-from harness.judge.threshold import same_model_warning
-from harness.judge.tools import JudgeTools
-from harness.models import EMBEDDED, resolve
-from harness.models.encoder import EmbedConfig
+from harness.judge import (
+    JUDGES,
+    Example,
+    JudgeTools,
+    LlmConfig,
+    PoolJudge,
+    PoolJudgeConfig,
+    candidates_of,
+    same_model_warning,
+)
+from harness.models import EMBEDDED, EmbedConfig, resolve
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import score_for_all, vectors
-from harness.steps.search.rerank import CrossEncoderConfig, LateInteractionConfig
-from harness.steps.search.rerank.local_model import LocalModelConfig
-from harness.store.ledger import Ledger
-from harness.values.errors import ConfigError
-from harness.values.kinds import kind_of
+from harness.steps import CrossEncoderConfig, LateInteractionConfig, LocalModelConfig
+from harness.store import Ledger
+from harness.values import ConfigError, kind_of
 
 
 def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
@@ -35,7 +38,7 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus
         vectors=lambda model, texts: vectors(texts, EmbedConfig(model=model), context),
         scores=lambda model, pairs: score_for_all([(_reranker(model), pairs)], context)[0].scores,
     )
-    return KINDS.make(config)(tools)
+    return JUDGES.make(config)(tools)
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:

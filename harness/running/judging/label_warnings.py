@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from harness.data.corpus import AnchorConfig, Anchoring
-from harness.measures import FAMILIES, parse_measure
-from harness.measures.measure import arguments
-from harness.report import counted
+from harness.data import AnchorConfig, Anchoring
+from harness.measures import FAMILIES, arguments, parse_measure
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.judges import pool_judge_config
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE, counted
 
 _SHOWN = 8
 

@@ -9,20 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.judge import PEOPLE, Pair, Pool, PoolConfig, PoolJudge, PoolJudgeConfig, Summary, pool_of
-from harness.judge.panel import together
-from harness.judge.prompt_injection import find_injection
-from harness.judge.records import Sink
-from harness.models.llm.money import Estimate
-from harness.report import CostRow, JudgmentRow, counted
+from harness.judge import (
+    PEOPLE,
+    Pair,
+    Pool,
+    PoolConfig,
+    PoolJudge,
+    PoolJudgeConfig,
+    Sink,
+    Summary,
+    find_injection,
+    pool_of,
+    together,
+)
+from harness.models import Estimate
+from harness.report import CostRow, JudgmentRow
 from harness.running.config import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.graded import GradedPool, LazyRows, judgment_row
 from harness.running.judging.judges import make_judge, pool_judge_config
 from harness.running.search import Searched
-from harness.store.ledger import Ledger
-from harness.values.types import Judgment
+from harness.store import Ledger
+from harness.values import Judgment, counted
 
 FLAGS_SHOWN = 3
 

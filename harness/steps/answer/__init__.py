@@ -5,7 +5,7 @@ from typing import Any
 from harness.steps.answer.extractive import ExtractiveAnswerer, ExtractiveConfig
 from harness.steps.answer.llm import LlmAnswerConfig, LlmAnswerer
 from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, passages_read
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(
     "answer",

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EmbedConfig, EncoderConfig
+from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
 from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
-from harness.values.text.sentences import sentence_spans
+from harness.values import sentence_spans
 
 REFUSAL = "I cannot answer this from the passages."
 

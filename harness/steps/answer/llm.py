@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from harness.models.llm import text_of
-from harness.models.llm.prompt import Prompt, read_prompt
-from harness.models.llm.step import LlmStepConfig, Request
+from harness.models import LlmStepConfig, Prompt, Request, read_prompt, text_of
 from harness.steps.answer.citations import read_citations, without_citations
 from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
-from harness.values.types import LlmAnswer
+from harness.values import LlmAnswer
 
 FOLDER = Path(__file__).parent / "prompts"
 

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness.models.encoder import EncoderConfig
-from harness.models.llm.step import Request
-from harness.values.kinds import StageConfig
-from harness.values.types import LlmAnswer
+from harness.models import EncoderConfig, Request
+from harness.values import LlmAnswer, StageConfig
 
 Order = Literal["rank", "reverse", "edges"]
 

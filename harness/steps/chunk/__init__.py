@@ -24,11 +24,7 @@ from harness.steps.chunk.semantic import SemanticConfig
 from harness.steps.chunk.sentence import SentenceConfig
 from harness.steps.chunk.sizes import ChunkerConfig, Vectors
 from harness.steps.chunk.token import TokenConfig
-from harness.values.errors import ConfigError
-from harness.values.kinds import Kinds
-from harness.values.text.spans import tidy
-from harness.values.text.tokenizer import Tokenizer
-from harness.values.types import Chunk, Document
+from harness.values import Chunk, ConfigError, Document, Kinds, Tokenizer, tidy
 
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""

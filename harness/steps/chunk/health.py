@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.steps.chunk.outline import Outline
-from harness.values.text.tokenizer import Tokenizer, token_counts
-from harness.values.types import Chunk
+from harness.values import Chunk, Tokenizer, token_counts
 
 Ints = NDArray[np.int64]
 

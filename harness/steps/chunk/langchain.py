@@ -12,10 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizeUnit, Vectors, measure_in
-from harness.values.errors import ConfigError, CorpusError
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer
-from harness.values.types import Document
+from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer
 
 # Their overlap is in tokens, however lengths are counted.
 _IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}

@@ -9,9 +9,7 @@ from pydantic import Field
 
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.steps.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
-from harness.values.text.headings import markdown_headings
-from harness.values.text.spans import Span, between
-from harness.values.text.tokenizer import Tokenizer
+from harness.values import Span, Tokenizer, between, markdown_headings
 
 
 class MarkdownConfig(OverlappingConfig):

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values.text.sentences import sentence_spans
-from harness.values.text.spans import Span
+from harness.values import Span, sentence_spans
 
 Ints = NDArray[np.int64]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
-from harness.values.text.spans import between
-from harness.values.text.tokenizer import Tokenizer
+from harness.values import Tokenizer, between
 
 
 class PageConfig(ChunkerConfig):

@@ -6,9 +6,7 @@ from typing import Any, Literal
 
 from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, Vectors
 from harness.steps.custom.code import CodeConfig, call_function, contract_error
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer
-from harness.values.types import Document
+from harness.values import Document, Span, Tokenizer
 
 
 class PythonChunkerConfig(CodeConfig, ChunkerConfig):

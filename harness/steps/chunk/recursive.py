@@ -22,8 +22,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.steps.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
-from harness.values.text.spans import Span, between
-from harness.values.text.tokenizer import Tokenizer
+from harness.values import Span, Tokenizer, between
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")
 # Pieces measured at a time.

@@ -9,8 +9,7 @@ from pydantic import Field
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
 from harness.steps.chunk.sizes import Characters, Cuts, Documents, Vectors, smaller_than, tokenizer_for
 from harness.steps.chunk.token import TokenWindowConfig
-from harness.values.text.spans import Span, trim
-from harness.values.text.tokenizer import Tokenizer, token_offsets
+from harness.values import Span, Tokenizer, token_offsets, trim
 
 
 class RecursiveTokenConfig(TokenWindowConfig):

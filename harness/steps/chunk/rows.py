@@ -14,10 +14,7 @@ from pydantic import Field
 from harness.steps.chunk.outline import OUTLINE_VERSION, table_spans
 from harness.steps.chunk.recursive import RecursiveSplitter
 from harness.steps.chunk.sizes import Cuts, Documents, SizedConfig, Vectors, measure_in
-from harness.values.text.records import delimited, records_of
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer
-from harness.values.types import Document
+from harness.values import Document, Span, Tokenizer, delimited, records_of
 
 # "Sheet: Prices" above the rows of a sheet of a workbook; see corpus/workbook.py.
 _SHEET = re.compile(r"Sheet: [^\n]*\n")

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EmbedConfig
+from harness.models import ComputingConfig, EmbedConfig
 from harness.steps.chunk.sentence import SentenceConfig, short_sentences
 from harness.steps.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in, smaller_than
-from harness.values.errors import ConfigError
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer
+from harness.values import ConfigError, Span, Tokenizer
 
 Floats = NDArray[np.float64]
 

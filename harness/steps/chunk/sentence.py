@@ -10,9 +10,7 @@ from pydantic import Field
 
 from harness.steps.chunk.recursive import RecursiveSplitter
 from harness.steps.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in
-from harness.values.text.sentences import SENTENCES_VERSION, sentence_spans
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer
+from harness.values import SENTENCES_VERSION, Span, Tokenizer, sentence_spans
 
 PARTS_VERSION = 2
 """Raised whenever a sentence that is too long may be cut elsewhere than before; part of cache keys."""

@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, ValidationInfo
 
-from harness.models.encoder import EmbedConfig
-from harness.values.errors import ConfigError
-from harness.values.kinds import StageConfig
-from harness.values.text.spans import Span
-from harness.values.text.tokenizer import Tokenizer, load_tiktoken, token_counts
-from harness.values.types import Document
+from harness.models import EmbedConfig
+from harness.values import ConfigError, Document, Span, StageConfig, Tokenizer, load_tiktoken, token_counts
 
 TokenUnit = Literal["model", "cl100k_base", "o200k_base"]
 SizeUnit = Literal["characters", "model", "cl100k_base", "o200k_base"]

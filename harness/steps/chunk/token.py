@@ -15,9 +15,7 @@ from harness.steps.chunk.sizes import (
     smaller_than,
     tokenizer_for,
 )
-from harness.values.errors import ConfigError
-from harness.values.text.tokenizer import Tokenizer, token_offsets
-from harness.values.text.windows import TokenWindows
+from harness.values import ConfigError, Tokenizer, TokenWindows, token_offsets
 
 
 class TokenWindowConfig(ChunkerConfig):

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.kinds import StageConfig
+from harness.values import ConfigError, HarnessError, StageConfig
 
 _NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
 _CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")

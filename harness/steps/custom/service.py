@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
-from harness.models.llm.http_endpoint import HttpConfig, as_json, plain_url
+from harness.models import HttpConfig, as_json, plain_url
 from harness.steps.custom.code import Version
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")

@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EmbedConfig, EncoderConfig
-from harness.models.served import EmbeddingEndpoint
-from harness.models.served.embedding import ServedEmbedConfig
+from harness.models import ComputingConfig, EmbedConfig, EmbeddingEndpoint, EncoderConfig, ServedEmbedConfig
 from harness.steps.search.step import (
     Identity,
     NotMeasuredError,
@@ -25,7 +22,7 @@ from harness.steps.search.step import (
     SearchOne,
 )
 from harness.steps.search.tools import Tools
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 Floats = NDArray[np.float32]
 Search = Callable[[Sequence[Query], Floats], RetrievalResult]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.steps.search.step import Passages, RetrieverConfig
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
-from harness.values.kinds import StageConfig, Step
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, StageConfig, Step
 
 if TYPE_CHECKING:
     from harness.steps.search.step import Identity

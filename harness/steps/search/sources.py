@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.steps.search.tools import Shared
-from harness.values.kinds import StageConfig
-from harness.values.text.headings import Heading, HeadingStyle
-from harness.values.types import Chunk, Document
+from harness.values import Chunk, Document, Heading, HeadingStyle, StageConfig
 
 WindowUnit = Literal["sentences", "characters"]
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.models.encoder import EncoderConfig
+from harness.models import EncoderConfig
 from harness.steps.search.query_steps import FilterConfig, FilterResult, RewriterConfig
-from harness.values.kinds import Section, StageConfig, Step
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, Section, StageConfig, Step
 
 if TYPE_CHECKING:
     from harness.steps.search.tools import Tools

@@ -11,14 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models.encoder import EncoderConfig, Value
-from harness.models.llm.money import Estimate
-from harness.models.llm.step import Purpose, Request
-from harness.models.served import ServedEstimate
+from harness.models import EncoderConfig, Estimate, Purpose, Request, ServedEstimate, Value
 from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
-from harness.values.errors import LlmError
-from harness.values.progress import Reporter
-from harness.values.types import LlmAnswer, Query, Slot
+from harness.values import LlmAnswer, LlmError, Query, Reporter, Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from harness.data.corpus.importers.folder import (
 )
 from harness.data.corpus.reading import read_utf8
 from harness.data.corpus.table import Row, read_table
-from harness.values.errors import CorpusError
-from harness.values.types import MAX_GRADE
+from harness.values import MAX_GRADE, CorpusError
 
 _README = """# {name}
 

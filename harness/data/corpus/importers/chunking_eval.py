@@ -22,7 +22,7 @@ from harness.data.corpus.importers.folder import (
 )
 from harness.data.corpus.reading import read_utf8
 from harness.data.corpus.table import Row, read_table
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 _GRADE = 4
 _README = """# Chunking evaluation

@@ -21,7 +21,7 @@ from harness.data.corpus.importers.folder import (
     write_text,
 )
 from harness.data.corpus.table import Row, Table, read_table, whole_number
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 _ANSWERS_ALONE = 4
 _ANSWERS_IN_PART = 3

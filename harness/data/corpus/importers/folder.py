@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from harness.data.corpus.queries import refuse_spaces
 from harness.data.corpus.table import FaultsOfRows, Row, Table
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 # bytes; a file system allows 255, and a suffix and the name of a partial file come on top
 _LONGEST_NAME = 200

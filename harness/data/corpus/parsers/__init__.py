@@ -17,7 +17,7 @@ from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
 from harness.data.corpus.parsers.python import PythonParserConfig
-from harness.values.kinds import Kinds
+from harness.values import Kinds
 
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
 PARSERS: Kinds[ParserConfig] = Kinds.of_configs("parse", PypdfConfig, Pypdfium2Config, PythonParserConfig)

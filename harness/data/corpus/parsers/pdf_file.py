@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.data.corpus.worker_process import OnPage
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 # Acrobat looks for the header in the first and for the end marker in the last 1,024 bytes.
 _MARKER_WINDOW = 1024

@@ -19,8 +19,7 @@ from harness.data.corpus.parsers.pdf_file import (
     read_pages,
 )
 from harness.data.corpus.worker_process import OnPage
-from harness.values.errors import CorpusError
-from harness.values.kinds import StageConfig
+from harness.values import CorpusError, StageConfig
 
 _MAX_WARNINGS = 10
 

@@ -16,8 +16,7 @@ from harness.data.corpus.parsers.pdf_file import (
     read_pages,
 )
 from harness.data.corpus.worker_process import OnPage
-from harness.values.errors import CorpusError
-from harness.values.kinds import StageConfig
+from harness.values import CorpusError, StageConfig
 
 # FPDF_GetSecurityHandlerRevision; revision 4 may be either cipher, PDFium does not tell which.
 _ENCRYPTION = {-1: "none", 2: "rc4-40", 3: "rc4-128", 4: "rc4-128 or aes-128", 5: "aes-256", 6: "aes-256"}

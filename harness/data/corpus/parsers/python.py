@@ -9,9 +9,8 @@ from pydantic import Field, field_validator
 
 from harness.data.corpus.parsers.pdf_file import PdfPages
 from harness.data.corpus.worker_process import OnPage
-from harness.steps.custom.code import CodeConfig, call_function, contract_error
-from harness.values.errors import CorpusError, HarnessError
-from harness.values.regular_file import refuse_special
+from harness.steps import CodeConfig, call_function, contract_error
+from harness.values import CorpusError, HarnessError, refuse_special
 
 
 class PythonParserConfig(CodeConfig):

@@ -13,7 +13,7 @@ from harness.data.external.traces.langfuse import langfuse_steps
 from harness.data.external.traces.langsmith import langsmith_steps
 from harness.data.external.traces.opentelemetry import otel_steps
 from harness.data.external.traces.step import Step, read_records
-from harness.values.errors import CorpusError
+from harness.values import CorpusError
 
 
 @dataclass(frozen=True, slots=True)

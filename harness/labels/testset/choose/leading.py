@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from harness.steps.search.analyse import Analyser
-from harness.values.text.characters import WIDE
+from harness.steps import Analyser
+from harness.values import WIDE
 
 # A run of this many words (or twice as many Chinese or Japanese characters) is shown as copied.
 RUN = 5

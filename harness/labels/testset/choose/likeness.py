@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.steps.search.analyse import Analyser
+from harness.steps import Analyser
 
 # The similarity from which two questions are shown as near-duplicates.
 ALIKE = {"words": 0.6, "embedding": 0.9}

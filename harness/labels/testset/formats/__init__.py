@@ -14,7 +14,7 @@ from harness.labels.testset.formats.ragas import read_ragas, write_ragas
 from harness.labels.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
 from harness.labels.testset.formats.trec import read_trec, write_trec
 from harness.labels.testset.formats.values import ExportResult, ImportResult
-from harness.values.types import Document
+from harness.values import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.reading import read_objects
+from harness.data import read_objects
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats.values import (
     ExportResult,
@@ -28,9 +28,7 @@ from harness.labels.testset.formats.values import (
     resolve_passage,
 )
 from harness.store import write_text
-from harness.values.errors import LabelError
-from harness.values.text.numbers import counted
-from harness.values.types import Document
+from harness.values import Document, LabelError, counted
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
 EVIDENCE = "evidence"

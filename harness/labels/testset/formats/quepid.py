@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.data.corpus.table import FaultsOfRows, plain_cell, read_table
+from harness.data import FaultsOfRows, plain_cell, read_table
 from harness.labels.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.labels.testset.formats.tables import csv_of
 from harness.labels.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
 from harness.store import write_text
-from harness.values.errors import LabelError
-from harness.values.text.numbers import counted
-from harness.values.types import Document
+from harness.values import Document, LabelError, counted
 
 FILE = "judgments.csv"
 COLUMNS = ("query", "docid", "rating")

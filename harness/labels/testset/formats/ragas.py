@@ -12,14 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus import AnchorConfig, LabelRow, anchor
-from harness.data.corpus.reading import read_objects
+from harness.data import AnchorConfig, LabelRow, anchor, read_objects
 from harness.labels.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.labels.testset.formats.values import ExportResult, ImportResult, passage_id, span_of
 from harness.store import write_text
-from harness.values.errors import CorpusError, LabelError
-from harness.values.text.golden import golden_answers
-from harness.values.types import Document
+from harness.values import CorpusError, Document, LabelError, golden_answers
 
 FILE = "testset.jsonl"
 LEAST = 2

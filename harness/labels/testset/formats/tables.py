@@ -7,16 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.data.corpus import AnchorConfig, SplitConfig, anchor, read_labels, read_queries
-from harness.data.corpus.table import TABLES
+from harness.data import TABLES, AnchorConfig, SplitConfig, anchor, read_labels, read_queries
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
 from harness.labels.testset.finished import FinishedTestset, Label, TestQuestion, label_of
 from harness.labels.testset.formats.values import ExportResult, ImportResult
 from harness.store import write_bytes, write_text
-from harness.values.errors import ConfigError, CorpusError
-from harness.values.text.characters import on_one_line
-from harness.values.text.records import delimited_text
-from harness.values.types import Document
+from harness.values import ConfigError, CorpusError, Document, delimited_text, on_one_line
 
 QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
 LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")

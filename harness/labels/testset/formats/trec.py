@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.data.corpus.reading import read_utf8
+from harness.data import read_utf8
 from harness.labels.testset.finished import FinishedTestset, TestQuestion, label_of
 from harness.labels.testset.formats.values import ExportResult, ImportResult, grade_from, passage_id, span_of
-from harness.report.trec import trec_qrels
+from harness.report import trec_qrels
 from harness.store import write_text
-from harness.values.errors import CorpusError
-from harness.values.types import Document
+from harness.values import CorpusError, Document
 
 TOPICS, QRELS, OF_DOCUMENTS = "topics.tsv", "qrels.txt", "qrels-documents.txt"
 

@@ -8,14 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.data.corpus import possible_ids
-from harness.data.corpus.table import whole_number
+from harness.data import possible_ids, whole_number
 from harness.labels.testset.finished import Label, TestQuestion, label_of
 from harness.labels.testset.grades import agreements
 from harness.labels.testset.rows import GradeRow
-from harness.values.errors import LabelError
-from harness.values.text.numbers import counted
-from harness.values.types import Document
+from harness.values import Document, LabelError, counted
 
 _PASSAGE = re.compile(r"(?P<document>.+):(?P<start>\d+)-(?P<end>\d+)")
 

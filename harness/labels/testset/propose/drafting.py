@@ -28,9 +28,7 @@ from harness.labels.testset.propose.material import (
 )
 from harness.labels.testset.propose.owner import contradicted, owned, owners_of, period_of
 from harness.labels.testset.rows import Question
-from harness.values.text.characters import on_one_line
-from harness.values.text.scripts import main_script, outside_latin
-from harness.values.types import Document
+from harness.values import Document, main_script, on_one_line, outside_latin
 
 BY = "drafted offline"
 # sentences that begin with as many same words are one text twice

@@ -13,14 +13,21 @@ from harness.labels.testset.prompts import TestsetPrompt, load_prompt
 from harness.labels.testset.propose.drafting import question
 from harness.labels.testset.propose.material import Place, excerpts, has_table, locate
 from harness.labels.testset.rows import Question
-from harness.models.llm import Malformed, Model, ModelConfig, TextForm, answers, jobs_of, json_in, text_of
-from harness.models.llm.fences import render
-from harness.models.llm.money import Estimate
-from harness.models.llm.records import Spending
-from harness.store.ledger import Ledger
-from harness.values.progress import Reporter
-from harness.values.text.characters import on_one_line
-from harness.values.types import Document, LlmAnswer, LlmCall
+from harness.models import (
+    Estimate,
+    Malformed,
+    Model,
+    ModelConfig,
+    Spending,
+    TextForm,
+    answers,
+    jobs_of,
+    json_in,
+    render,
+    text_of,
+)
+from harness.store import Ledger
+from harness.values import Document, LlmAnswer, LlmCall, Reporter, on_one_line
 
 FOLDER = Path(__file__).parent / "prompts"
 _TWO = ("two_places", "comparison")

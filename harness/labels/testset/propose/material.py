@@ -10,13 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from harness.data.corpus.align import align_fuzzy, find_in_view, folded, whitespace_free
-from harness.steps.chunk.outline import table_spans
-from harness.values.text.headings import Heading, markdown_headings, numbered_headings
-from harness.values.text.passages import passage_spans
-from harness.values.text.records import delimited
-from harness.values.text.sentences import sentence_spans
-from harness.values.types import Document
+from harness.data import align_fuzzy, find_in_view, folded, whitespace_free
+from harness.steps import table_spans
+from harness.values import (
+    Document,
+    Heading,
+    delimited,
+    markdown_headings,
+    numbered_headings,
+    passage_spans,
+    sentence_spans,
+)
 
 EXCERPT = 1800
 _FEWEST_LETTERS = 120

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from harness.labels.testset.propose.material import TableRow
-from harness.values.types import Document
+from harness.values import Document
 
 _PART = re.compile(r"[^\W\d_]{3,}")
 _OWN = re.compile(r"^(?:the|our) ", re.IGNORECASE)

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.reading import read_json
-from harness.data.corpus.table import read_table
-from harness.data.external.traces import read_traces
+from harness.data import read_json, read_table, read_traces
 from harness.labels.testset.kinds import GIVEN
 from harness.labels.testset.rows import Question
-from harness.values.errors import CorpusError
-from harness.values.text.characters import on_one_line
+from harness.values import CorpusError, on_one_line
 
 # Where lists, logs and traces keep what was asked; dots lead into nested objects, or are part of the name.
 FIELDS = (

@@ -21,7 +21,7 @@ from harness.measures.answer.measures.faithfulness import Faithfulness, Faithful
 from harness.measures.answer.measures.noise_sensitivity import NoiseSensitivity, NoiseSensitivityConfig
 from harness.measures.answer.measures.refusal import Refusal, RefusalConfig
 from harness.measures.answer.measures.token_f1 import TokenF1, TokenF1Config
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 ANSWER_MEASURES: Kinds[AnswerMeasure[Any]] = Kinds(
     "answer_measures",

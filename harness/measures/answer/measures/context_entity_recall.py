@@ -8,7 +8,7 @@ from harness.measures.answer.case import Case
 from harness.measures.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask
 from harness.measures.answer.measure import MeasureFacts
 from harness.measures.answer.steps import ENTITIES
-from harness.values.text.characters import on_one_line
+from harness.values import on_one_line
 
 
 class ContextEntityRecallConfig(LlmMeasureConfig):

@@ -15,7 +15,7 @@ from harness.measures.answer.llm_measure import (
 )
 from harness.measures.answer.measure import MeasureFacts
 from harness.measures.answer.steps import SUPPORTED
-from harness.values.text.sentences import sentence_spans
+from harness.values import sentence_spans
 
 
 class ContextRecallConfig(LlmMeasureConfig):

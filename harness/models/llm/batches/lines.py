@@ -11,7 +11,7 @@ from harness.models.llm.batches.client import BatchState
 from harness.models.llm.client import ChatClient, Reply
 from harness.models.llm.faults import CallError
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values.types import LlmAnswer
+from harness.values import LlmAnswer
 
 _OK = range(200, 300)
 # Between the names of a batch and of a request in it.

@@ -20,10 +20,7 @@ from harness.models.llm.http_client import unblocked
 from harness.models.llm.model import Model
 from harness.models.llm.records import Spending
 from harness.models.llm.retry import Backoff
-from harness.values.errors import LlmError
-from harness.values.progress import Reporter
-from harness.values.text.numbers import counted
-from harness.values.types import LlmAnswer, SentBatch, SentCall
+from harness.values import LlmAnswer, LlmError, Reporter, SentBatch, SentCall, counted
 
 T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from harness.models.llm.batches.client import BatchClient, BatchState
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import CallError
-from harness.values.errors import ConfigError
-from harness.values.types import SentBatch
+from harness.values import ConfigError, SentBatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from harness.models.llm.config import BatchOptions
 from harness.models.llm.model import Model
 from harness.models.llm.money import Price
 from harness.models.llm.tokens import estimate_tokens
-from harness.values.errors import LlmError
-from harness.values.types import LlmCall, SentCall
+from harness.values import LlmCall, LlmError, SentCall
 
 
 @dataclass(slots=True)

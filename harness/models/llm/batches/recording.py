@@ -11,8 +11,7 @@ from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.model import Model
 from harness.models.llm.records import Spending
-from harness.values.errors import LlmError
-from harness.values.types import LlmAnswer, SentCall
+from harness.values import LlmAnswer, LlmError, SentCall
 
 
 class BatchRecorder:

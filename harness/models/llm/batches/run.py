@@ -14,11 +14,7 @@ from harness.models.llm.batches.manager import BatchManager, BatchResult
 from harness.models.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
-from harness.values.errors import LlmError
-from harness.values.progress import Describable, Reporter
-from harness.values.stopping import Stopped, on_stop
-from harness.values.text.numbers import counted
-from harness.values.types import LlmAnswer, SentCall
+from harness.values import Describable, LlmAnswer, LlmError, Reporter, SentCall, Stopped, counted, on_stop
 
 TURN = 0.2
 

@@ -12,7 +12,7 @@ from io import StringIO
 from typing import Any, Literal
 
 from harness.steps.search.analyse.words import bigrams, is_han, normalise, pieces
-from harness.values.errors import ConfigError
+from harness.values import ConfigError
 
 StopWords = Literal["none", "short", "long"]
 AnalyserName = Literal["auto", "english", "plain", "cjk", "jieba"]

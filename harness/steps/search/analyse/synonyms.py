@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.values.errors import ConfigError
+from harness.values import ConfigError
 
 Terms = tuple[str, ...]
 _ARROW = re.compile(r"(?<!\\)=>")

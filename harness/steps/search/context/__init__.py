@@ -13,7 +13,7 @@ from harness.steps.search.context.step import (
     Contextualizer,
     nested,
 )
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[Contextualizer[Any]] = Kinds(
     "context",

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.sources import Sources
-from harness.values.types import Chunk
+from harness.values import Chunk
 
 
 class DocumentConfig(ContextConfig):

@@ -11,8 +11,7 @@ from pydantic import Field, field_validator
 from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.query_steps import TableConfig
 from harness.steps.search.sources import Sources
-from harness.values.errors import ConfigError
-from harness.values.types import Chunk
+from harness.values import Chunk, ConfigError
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 

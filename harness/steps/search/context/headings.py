@@ -15,8 +15,7 @@ from harness.steps.search.context.step import (
     line,
 )
 from harness.steps.search.sources import Sources
-from harness.values.text.headings import Heading, HeadingStyle
-from harness.values.types import Chunk
+from harness.values import Chunk, Heading, HeadingStyle
 
 
 class HeadingsConfig(ContextConfig):

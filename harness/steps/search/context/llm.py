@@ -8,12 +8,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.models.llm import text_of
-from harness.models.llm.prompt import Prompt, read_prompt
-from harness.models.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, read_prompt, text_of
 from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
 from harness.steps.search.sources import Sources
-from harness.values.types import Chunk
+from harness.values import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"
 _GAP = "\n[…]\n"

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer
 from harness.steps.search.sources import Sources, WindowUnit, window_of
-from harness.values.types import Chunk
+from harness.values import Chunk
 
 
 class NeighboursConfig(ContextConfig):

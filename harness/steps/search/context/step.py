@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.steps.search.sources import Sources
-from harness.values.kinds import StageConfig, Step
-from harness.values.types import Chunk
+from harness.values import Chunk, StageConfig, Step
 
 
 @dataclass(frozen=True, slots=True)

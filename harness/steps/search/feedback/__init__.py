@@ -4,6 +4,6 @@ from typing import Any
 
 from harness.steps.search.feedback.rm3 import Rm3, Rm3Config
 from harness.steps.search.feedback.step import Feedback, FeedbackConfig
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), retired={"rocchio": "Use `rm3`."})

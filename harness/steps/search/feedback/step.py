@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from harness.values.kinds import StageConfig, Step
+from harness.values import StageConfig, Step
 
 Weights = dict[int, float]
 """The weight of each term, by its number."""

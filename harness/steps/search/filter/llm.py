@@ -10,17 +10,25 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.models.llm import Malformed, TextForm, json_in, text_of
-from harness.models.llm.prompt import SLOT, Prompt, read_prompt
-from harness.models.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.models import (
+    SLOT,
+    FailurePolicy,
+    LlmStepConfig,
+    Malformed,
+    Prompt,
+    Request,
+    TextForm,
+    json_in,
+    read_prompt,
+    text_of,
+)
 from harness.steps.search.filter.names import Names
 from harness.steps.search.filter.step import Filter, Named, TableValues
 from harness.steps.search.filter.years import years_in
 from harness.steps.search.query_steps import FilterConfig, FilterResult
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.errors import ConfigError
-from harness.values.types import LlmCall, Query
+from harness.values import ConfigError, LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _FAILING = FailurePolicy(

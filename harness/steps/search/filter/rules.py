@@ -14,8 +14,7 @@ from harness.steps.search.filter.years import years_in
 from harness.steps.search.query_steps import FilterConfig
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.errors import ConfigError
-from harness.values.types import Query
+from harness.values import ConfigError, Query
 
 _ALIAS_COLUMNS = ("field", "value", "alias")
 # Raised when the same question is read differently.

@@ -10,8 +10,7 @@ from typing import TypeVar
 from harness.steps.search.filter.years import years_in
 from harness.steps.search.query_steps import FilterConfig, FilterResult, QueryStep
 from harness.steps.search.tools import Tools
-from harness.values.errors import ConfigError
-from harness.values.types import Query
+from harness.values import ConfigError, Query
 
 Named = Mapping[str, tuple[str, ...]]
 """The values that a question names, by column; a year is written in four digits."""

@@ -6,7 +6,7 @@ from harness.steps.search.fuse.minmax import MinMax, MinMaxConfig
 from harness.steps.search.fuse.routes import Fusion, route_names
 from harness.steps.search.fuse.rrf import Rrf, RrfConfig
 from harness.steps.search.fuse.weighted import Weighted, WeightedConfig
-from harness.values.kinds import Kind
+from harness.values import Kind
 
 FUSIONS: tuple[Kind[Any, Fusion[Any]], ...] = (
     Kind(RrfConfig, Rrf),

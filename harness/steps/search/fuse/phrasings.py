@@ -8,7 +8,7 @@ from dataclasses import replace
 from harness.steps.search.fuse.routes import ranked_by
 from harness.steps.search.query_steps import FilterResult
 from harness.steps.search.step import Passages, RetrievalResult, RetrieverConfig
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]
 

@@ -12,9 +12,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 from harness.steps.search.depth import cut
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import Tools
-from harness.values.kinds import Section
-from harness.values.text.numbers import counted
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, Section, counted
 
 
 class FusionConfig(RetrieverConfig):

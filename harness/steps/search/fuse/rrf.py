@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.steps.search.fuse.routes import Fusion, FusionConfig
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 
 class RrfConfig(FusionConfig):

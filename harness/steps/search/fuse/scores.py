@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Generic
 
 from harness.steps.search.fuse.routes import Fusing, Fusion
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 
 class ScoreFusion(Fusion[Fusing], Generic[Fusing]):

@@ -5,7 +5,7 @@ from typing import Any
 from harness.steps.search.read.parent import Parent, ParentConfig
 from harness.steps.search.read.step import ReadConfig, Reader
 from harness.steps.search.read.window import Window, WindowConfig
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[Reader[Any]] = Kinds(
     "read",

@@ -11,9 +11,7 @@ from pydantic import Field, SerializeAsAny
 
 from harness.steps.search.read.step import ReadConfig, Reader
 from harness.steps.search.sources import Sources
-from harness.values.kinds import Section, StageConfig
-from harness.values.text.spans import Span
-from harness.values.types import Chunk
+from harness.values import Chunk, Section, Span, StageConfig
 
 
 class ParentConfig(ReadConfig):

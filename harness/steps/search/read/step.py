@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from harness.steps.search.sources import Sources
-from harness.values.kinds import StageConfig
-from harness.values.text.spans import Span
-from harness.values.types import Chunk
+from harness.values import Chunk, Span, StageConfig
 
 
 class ReadConfig(StageConfig):

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from harness.steps.search.read.step import ReadConfig, Reader
 from harness.steps.search.sources import Sources, WindowUnit, window_of
-from harness.values.text.spans import Span
-from harness.values.types import Chunk
+from harness.values import Chunk, Span
 
 
 class WindowConfig(ReadConfig):

@@ -6,7 +6,7 @@ from harness.steps.search.rerank.http import HttpRerankerConfig, HttpScorer
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.steps.search.rerank.scorer import Pair, PairScorer, rerank
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",

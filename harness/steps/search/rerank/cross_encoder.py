@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from harness.models import EMBEDDED
-from harness.models.computing import length_sorted_batches
-from harness.models.load import load_cross_encoder
-from harness.models.local import Load
+from harness.models import EMBEDDED, Load, length_sorted_batches, load_cross_encoder
 from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.steps.search.rerank.scorer import Pair
 

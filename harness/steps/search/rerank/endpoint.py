@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.llm import Spending
-from harness.models.served import Request, RerankEndpoint, fetch
-from harness.models.served.reranking import ServedPairs
+from harness.models import RerankEndpoint, ServedPairs, Spending, fetch
+from harness.models import ServedRequest as Request
 from harness.steps.search.rerank.scorer import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 

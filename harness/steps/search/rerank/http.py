@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from harness.models.served.reranking import by_query
+from harness.models import by_query
 from harness.steps.custom.code import broken_contract
 from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig, fill, names_in
 from harness.steps.search.rerank.scorer import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
-from harness.values.finite_number import SINGLE, finite
-from harness.values.text.numbers import counted
+from harness.values import SINGLE, counted, finite
 
 
 class HttpRerankerConfig(ServiceConfig, RerankerConfig):

@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.computing import length_sorted_batches
-from harness.models.load import load_bi_encoder
-from harness.models.local import Load
-from harness.models.token_encoder import content_vectors
+from harness.models import Load, content_vectors, length_sorted_batches, load_bi_encoder
 from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
 from harness.steps.search.rerank.scorer import Pair
 

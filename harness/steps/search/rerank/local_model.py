@@ -6,8 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from harness.models.load import not_finite
-from harness.models.local import LocalConfig, LocalModel
+from harness.models import LocalConfig, LocalModel, not_finite
 from harness.steps.search.rerank.scorer import PairScorer
 from harness.steps.search.step import RerankerConfig
 

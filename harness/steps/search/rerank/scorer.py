@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values.types import NOT_SCORED, Ranking
+from harness.values import NOT_SCORED, Ranking
 
 Pair = tuple[str, str]
 

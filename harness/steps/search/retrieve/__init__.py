@@ -13,7 +13,7 @@ from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig, Le
 from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, MultiVectorRetriever
 from harness.steps.search.retrieve.python import PythonConfig, PythonRetriever
 from harness.steps.search.step import Retriever
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",

@@ -16,7 +16,7 @@ from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.steps.search.retrieve.scan import Nearest, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 Hits = tuple[Ints, Doubles]
 """Rows that an index has found, and their scores."""

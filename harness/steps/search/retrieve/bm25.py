@@ -26,8 +26,7 @@ from harness.steps.search.step import (
     SearchOne,
 )
 from harness.steps.search.tools import Tools
-from harness.values.kinds import Section
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, Section
 
 # Lv and Zhai's own values: CIKM 2011 for BM25+, SIGIR 2011 for BM25L.
 _DELTA = {"bm25+": 1.0, "bm25l": 0.5}

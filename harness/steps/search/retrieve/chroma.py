@@ -17,8 +17,7 @@ from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriev
 from harness.steps.search.retrieve.scan import Nearest, exact_share
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.errors import HarnessError
-from harness.values.types import Ranking
+from harness.values import HarnessError, Ranking
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.

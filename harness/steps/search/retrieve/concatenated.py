@@ -23,7 +23,7 @@ from harness.steps.search.retrieve.sparse import (
 )
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 # Raised when the same vectors are ranked differently.
 _VERSION = 1

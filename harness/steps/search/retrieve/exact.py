@@ -14,7 +14,7 @@ from harness.steps.search.retrieve.ranked import ranked
 from harness.steps.search.retrieve.scan import exact_share, scan, similarities
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 # Raised when the same vectors are ranked differently.
 _VERSION = 1

@@ -15,8 +15,7 @@ from harness.steps.search.retrieve.approximate import ApproximateRetriever, Hits
 from harness.steps.search.retrieve.scan import Nearest, found_share
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.errors import ConfigError, HarnessError
-from harness.values.types import Ranking
+from harness.values import ConfigError, HarnessError, Ranking
 
 _SEED = 1234
 _FILE = "index.faiss"

@@ -12,8 +12,7 @@ from harness.steps.custom.service import Method, Request, ServiceConfig, Url, fi
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import PendingServiceError, Tools
-from harness.values.kinds import StageConfig
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, StageConfig
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
 

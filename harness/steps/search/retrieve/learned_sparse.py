@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field
 
-from harness.models.computing import ComputingConfig
-from harness.models.sparse_encoder import SparseConfig
+from harness.models import ComputingConfig, SparseConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
 from harness.steps.search.retrieve.ranked import Doubles, Ints

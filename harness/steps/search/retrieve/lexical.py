@@ -19,9 +19,7 @@ from harness.steps.search.analyse import (
 )
 from harness.steps.search.step import Identity, Passages
 from harness.steps.search.tools import Tools
-from harness.values.errors import CorpusError
-from harness.values.kinds import StageConfig
-from harness.values.regular_file import refuse_special
+from harness.values import CorpusError, StageConfig, refuse_special
 
 
 class TermsConfig(StageConfig):

@@ -8,8 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from harness.models.computing import ComputingConfig
-from harness.models.token_encoder import TokenConfig, unpack
+from harness.models import ComputingConfig, TokenConfig, unpack
 from harness.steps.search.dense import Floats
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
 from harness.steps.search.retrieve.ranked import Doubles, Ints

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from harness.models.computing import ComputingConfig
-from harness.models.encoder import EncoderConfig, Value
+from harness.models import ComputingConfig, EncoderConfig, Value
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Depth
 from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
@@ -23,7 +22,7 @@ from harness.steps.search.step import (
     SearchOne,
 )
 from harness.steps.search.tools import Tools
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 
 class PairedConfig(ComputingConfig, RetrieverConfig, ABC):

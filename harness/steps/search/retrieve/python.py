@@ -20,7 +20,7 @@ from harness.steps.search.step import (
     SearchOne,
 )
 from harness.steps.search.tools import Tools
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 PLACE = "place"
 

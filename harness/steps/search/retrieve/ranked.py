@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.steps.search.depth import Depth
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]

@@ -11,9 +11,7 @@ import numpy as np
 from harness.steps.custom.code import broken_contract
 from harness.steps.search.depth import Depth
 from harness.steps.search.step import Passages, RetrieverConfig
-from harness.values.finite_number import finite
-from harness.values.text.numbers import counted
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, counted, finite
 
 
 def asked_depth(config: RetrieverConfig, passages: Passages) -> int:

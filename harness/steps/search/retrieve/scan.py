@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.values.types import Ranking
+from harness.values import Ranking
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig, LlmEnti
 from harness.steps.search.rewrite.multi_query import MultiQueryConfig, MultiQueryRewriter
 from harness.steps.search.rewrite.python import PythonRewriter, PythonRewriterConfig
 from harness.steps.search.rewrite.template import TemplateConfig, TemplateRewriter
-from harness.values.kinds import Kind, Kinds
+from harness.values import Kind, Kinds
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",

@@ -13,7 +13,7 @@ from harness.steps.search.query_steps import RewriterConfig, SeveralRewriter
 from harness.steps.search.rewrite.names import NAMES_VERSION, names_in
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 
 class NamingConfig(RewriterConfig):

@@ -14,8 +14,7 @@ from harness.steps.custom.service import ServiceConfig, fill, one_of
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import PendingServiceError, Tools
-from harness.values.text.numbers import counted
-from harness.values.types import Query
+from harness.values import Query, counted
 
 
 class HttpRewriterConfig(ServiceConfig, RewriterConfig):

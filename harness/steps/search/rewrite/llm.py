@@ -12,7 +12,7 @@ from harness.steps.search.query_steps import Rewriter
 from harness.steps.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 
 class LlmRewriterConfig(PromptedConfig):

@@ -17,7 +17,7 @@ from harness.steps.search.rewrite.prompted import (
 )
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 

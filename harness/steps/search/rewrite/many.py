@@ -13,7 +13,7 @@ from harness.steps.search.query_steps import SeveralRewriter
 from harness.steps.search.rewrite.prompted import PromptedConfig, ask_about, identity_of, lines_of
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking
 
 # Only the rule is used of a fusion, so that it needs no routes.
 _FUSIONS: dict[str, Callable[[float], Fusion[Any]]] = {

@@ -10,14 +10,11 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
-from harness.models.llm import TextForm, text_of
-from harness.models.llm.prompt import Prompt, read_prompt
-from harness.models.llm.step import FailurePolicy, LlmStepConfig, Request
+from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, read_prompt, text_of
 from harness.steps.search.query_steps import RewriterConfig
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.errors import ConfigError
-from harness.values.types import LlmCall, Query
+from harness.values import ConfigError, LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
 _COUNT = re.compile(r"\{\{ *n *\}\}")

@@ -10,7 +10,7 @@ from harness.steps.custom.code import CodeConfig, call_function, contract_error
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 
 class PythonRewriterConfig(CodeConfig, RewriterConfig):

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
-from harness.values.types import Query
+from harness.values import Query
 
 _PLACE = "{query}"
 

@@ -8,8 +8,7 @@ from harness.report.latex import sentences_to_latex, to_latex
 from harness.report.markdown import sentences_to_markdown, to_markdown
 from harness.report.tables import Table
 from harness.report.text import to_text
-from harness.values.printable import printable
-from harness.values.text.wrapping import wrapped
+from harness.values import printable, wrapped
 
 FORMATS = ("text", "markdown", "latex")
 

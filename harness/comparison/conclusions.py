@@ -31,7 +31,7 @@ from harness.comparison.verdict import (
     Turning,
     Verdict,
 )
-from harness.values.types import ResultWarning
+from harness.values import ResultWarning
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8

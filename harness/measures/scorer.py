@@ -30,7 +30,7 @@ from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.tokens_read import RankedTokens
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters, TokenBoundaries, Tokens, Unit
-from harness.values.types import Chunk, Judgment, Query, Ranking
+from harness.values import Chunk, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]
 UNJUDGED = -1

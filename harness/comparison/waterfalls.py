@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison.stats.arrays import Bools, Floats
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 _ROUNDING = 1e-9
 

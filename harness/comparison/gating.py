@@ -12,9 +12,7 @@ from harness.comparison.decide import bound_below
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import TOLERANCE
 from harness.comparison.stats.units import FEWEST_CLUSTERS, Units, units_of
-from harness.values.errors import HarnessError
-from harness.values.printable import printable
-from harness.values.text.numbers import counted
+from harness.values import HarnessError, counted, printable
 
 RESAMPLES, SEED = 10_000, 7
 
