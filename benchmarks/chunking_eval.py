@@ -23,7 +23,8 @@ import numpy as np
 from harness.comparison import mean_of
 from harness.report import Results
 from harness.running.bench.flow import run_bench
-from harness.running.config import BenchConfig, Setting, load_config
+from harness.running.config.load import load_config
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.steps.chunk import chunk_documents

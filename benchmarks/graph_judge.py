@@ -25,7 +25,7 @@ from harness.labels.ordering.pool import make_pool
 from harness.models.encoder import EmbedConfig
 from harness.running.bench.agreement import label_pairs, settings_agreement
 from harness.running.bench.flow import search_all
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.passes import vectors

@@ -24,7 +24,7 @@ from benchmarks.measure_candidates import CANDIDATES, HALF_OR_200, L, Values
 from benchmarks.measure_systems import DEPTH, Study, System, first, prepared
 from harness.measures import median_length, score
 from harness.measures.evidence_ndcg import gain_by_place, places
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.corpus import Corpus
 from harness.values.types import Ranking
 

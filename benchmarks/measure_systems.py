@@ -14,13 +14,13 @@ from harness.measures.scorer import lay_out
 from harness.measures.trail import Trail, read
 from harness.measures.units import Characters
 from harness.running.chunks import chunk_corpus
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.pool import judged_by_people
 from harness.running.search import search
-from harness.steps.chunk import Outline
+from harness.steps.chunk.outline import Outline
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 

@@ -38,7 +38,8 @@ def dictionaries(folder: Path):
 
 
 def ours_parquet(folder: Path) -> Timed:
-    from harness.data.trec import evaluate, read_qrels, read_run
+    from harness.data.trec.evaluate import evaluate
+    from harness.data.trec.sources import read_qrels, read_run
 
     def timed() -> float:
         run, qrels = read_run(folder / "run.parquet"), read_qrels(folder / "qrels.parquet")
@@ -48,7 +49,7 @@ def ours_parquet(folder: Path) -> Timed:
 
 
 def ours_frames(folder: Path) -> Timed:
-    from harness.data.trec import evaluate
+    from harness.data.trec.evaluate import evaluate
     from harness.data.trec.sources import qrels_from_frame, run_from_frame
 
     run, qrels = frames(folder)

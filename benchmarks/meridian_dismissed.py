@@ -28,7 +28,8 @@ from benchmarks import meridian_pool
 from benchmarks.meridian_pool import LABELS, Passages, System, fresh, high_passages, lexical
 from harness.measures import ChunkTable, SpanQrels, project
 from harness.running.chunks import chunk_corpus
-from harness.running.config import BenchConfig, Setting, load_config
+from harness.running.config.load import load_config
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import search

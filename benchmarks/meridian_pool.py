@@ -26,7 +26,8 @@ import numpy as np
 
 from harness.measures import ChunkTable, Projection, SpanQrels, score
 from harness.running.chunks import chunk_corpus
-from harness.running.config import BenchConfig, Setting, load_config
+from harness.running.config.load import load_config
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import search

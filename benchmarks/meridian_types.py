@@ -18,7 +18,8 @@ import numpy as np
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_cell
 from harness.comparison.conclusions import both_ways
-from harness.comparison.findings import read_stored, scores_of, trust_of, turning_of
+from harness.comparison.findings.stored import read_stored, scores_of
+from harness.comparison.findings.verdicts import trust_of, turning_of
 from harness.comparison.verdict import Checks
 from harness.report import PriceRow, SummaryRow, read_any, read_summary
 

@@ -11,7 +11,7 @@ from harness.cli import main
 from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade
 from tests.report.conftest import chromium

@@ -23,7 +23,7 @@ from benchmarks.chunking_eval import (
 from benchmarks.repeated_spans import repeated
 from harness.data.corpus.importers.chunking_eval import import_chunking_eval
 from harness.data.corpus.text import text_sha256
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.steps.chunk import chunk_documents

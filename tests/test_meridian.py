@@ -16,7 +16,7 @@ import pytest
 from pypdf import PdfReader
 
 from harness.measures import FAMILIES, score
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.values.progress import Silent

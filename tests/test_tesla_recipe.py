@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.command import table
 from tests.judge.fake_server import FakeServer, grade, says

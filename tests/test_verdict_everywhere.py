@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.report.page import read_tables
+from harness.report.page.tables import read_tables
 from harness.running.bench.page import statistics
 from harness.values.progress import Silent
 from tests.command import one_line, run, table

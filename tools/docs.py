@@ -21,7 +21,7 @@ from reference.tables import tables_reference
 
 from harness.report import SummaryRow
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent

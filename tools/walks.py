@@ -183,7 +183,7 @@ def _configuration(folder: Path, relevance: str) -> Path:
 
 def _run(relevance: str, followed: Mapping[str, tuple[type, ...]]) -> Walks:
     from harness.running.bench.flow import run_bench
-    from harness.running.config import load_config
+    from harness.running.config.load import load_config
     from harness.values.progress import Silent
 
     walks = Walks(followed)

@@ -170,14 +170,23 @@ def score(
     """
     import pandas as pd
 
-    from harness.data import trec
+    from harness.data import (
+        evaluate,
+        evaluate_dicts,
+        qrels_from_dict,
+        qrels_from_frame,
+        read_qrels,
+        read_run,
+        run_from_dict,
+        run_from_frame,
+    )
 
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
-        scores = trec.evaluate_dicts(run, qrels, tuple(measures), convention)
+        scores = evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
-        ranked = _source(run, trec.run_from_dict, trec.run_from_frame, trec.read_run)
-        judged = _source(qrels, trec.qrels_from_dict, trec.qrels_from_frame, trec.read_qrels)
-        scores = trec.evaluate(ranked, judged, tuple(measures), convention)
+        ranked = _source(run, run_from_dict, run_from_frame, read_run)
+        judged = _source(qrels, qrels_from_dict, qrels_from_frame, read_qrels)
+        scores = evaluate(ranked, judged, tuple(measures), convention)
     names = [measure.name for measure in scores.measures]
     return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))
 

@@ -58,10 +58,18 @@ if TYPE_CHECKING:
     from harness.data.external.collection import import_ragas, import_traces
     from harness.data.external.exchange import Exchange, Passage
     from harness.data.external.traces import read_traces
+    from harness.data.trec.dicts import evaluate_dicts
     from harness.data.trec.evaluate import DocScores, evaluate
     from harness.data.trec.ids import TrecError
     from harness.data.trec.layout import LAYOUTS
-    from harness.data.trec.sources import read_qrels, read_run
+    from harness.data.trec.sources import (
+        qrels_from_dict,
+        qrels_from_frame,
+        read_qrels,
+        read_run,
+        run_from_dict,
+        run_from_frame,
+    )
     from harness.data.trec.tables import Qrels
 else:
     __getattr__ = door(__name__, __file__)

@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
-from harness.report.rows.answers import ANSWER_PARTS
+from harness.report.rows.answers import (
+    ANSWER_PARTS,
+    AnswerLossRow,
+    AnswerPredictionRow,
+    AnswerSummaryRow,
+    ReplyRow,
+)
 from harness.report.tables import Table
 from harness.values import counted, interval, number
 

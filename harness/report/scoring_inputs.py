@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from harness.report.rows import ChunkOffsetRow, QueryRow
-from harness.report.rows.ranked import before_cell, before_of
+from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
+from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
 from harness.values import NOT_SCORED, Chunk, HarnessError, Judgment, Query, Ranking, Split
 

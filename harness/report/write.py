@@ -10,16 +10,10 @@ from typing import Any
 
 from harness.report.cells import to_csv, write_csv
 from harness.report.columns import TABLES, R, TableSpec, spec_of
-from harness.report.rows import (
-    ChunkOffsetRow,
-    JudgmentRow,
-    PassageRow,
-    QueryRow,
-    RankedRow,
-    ReplyPassageRow,
-    ScoreRow,
-    SummaryRow,
-)
+from harness.report.rows.answers import ReplyPassageRow
+from harness.report.rows.labels import JudgmentRow
+from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
+from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import offset_rows
 from harness.report.stored import RECORD
 from harness.report.trec import trec_qrels, trec_run

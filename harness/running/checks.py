@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from harness.running.config import Setting
+from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.values import main_script, outside_latin

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.report import ChunkRow
-from harness.running.config import Setting
+from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.reading import Reading, Warn, reading_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.data import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
 from harness.running.chunks import Chunking
-from harness.running.config import BenchConfig, parsers_of
+from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
 from harness.running.search import Searched

@@ -33,7 +33,7 @@ from harness.data import (
     suggestion,
 )
 from harness.judge import LabelsConfig
-from harness.running.config import BenchConfig, parsers_of
+from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.text_warnings import report_text
 from harness.store import key_of

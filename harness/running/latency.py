@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.report import LatencyRow
-from harness.running.config import LatencyConfig
+from harness.running.config.models import LatencyConfig
 from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, reranker_names
 from harness.running.timed import StepTimes, TimedSearch, TimedTools, Wordings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from harness.models import ModelConfig, ServedEncoder, ServedEstimate, estimate_tokens
 from harness.running.compute import digest
-from harness.running.config import Setting
+from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.search import Chunked, is_searched
 from harness.running.served import pending_call, stored_keys

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.measures import ANSWER_MEASURES
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.store import Ledger
 from harness.values import ConfigError, StageConfig

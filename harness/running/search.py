@@ -14,7 +14,7 @@ from harness.models import ModelConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.compute import digest, is_computed
-from harness.running.config import Setting
+from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all, scores_file

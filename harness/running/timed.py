@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.models import Request, came_in_batch
-from harness.running.config import LatencyConfig
+from harness.running.config.models import LatencyConfig
 from harness.running.filtering import Boost, only, to_full_depth
 from harness.running.reading import Reading
 from harness.running.search import Searched, rerank_pairs

@@ -16,7 +16,17 @@ if TYPE_CHECKING:
         StoreError,
     )
     from harness.values.finite_number import SINGLE, finite
-    from harness.values.kinds import LARGEST, Kind, Kinds, Section, StageConfig, Step, kind_of, problem_in
+    from harness.values.kinds import (
+        LARGEST,
+        Kind,
+        KindAt,
+        Kinds,
+        Section,
+        StageConfig,
+        Step,
+        kind_of,
+        problem_in,
+    )
     from harness.values.progress import (
         Board,
         Describable,

@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Annotated, Any, Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from harness.values.errors import ConfigError
 from harness.values.safe_text import quoted
@@ -92,59 +95,117 @@ class Kind(Generic[Config, Made]):
         return default
 
 
+@dataclass(frozen=True, slots=True)
+class KindAt:
+    """A variant that is imported when a configuration first names it.
+
+    ``config`` is the model of its configuration, ``make`` what does the work; without it the configuration
+    does the work itself. Both are names in ``module``, by default the one beside the table with the name of
+    the kind.
+    """
+
+    name: str
+    config: str
+    make: str = ""
+    module: str = ""
+
+    def load(self, home: str) -> Kind[Any, Any]:
+        """The variant itself; ``home`` is the package of the table."""
+        module = import_module(self.module or f"{home}.{self.name}")
+        make = getattr(module, self.make) if self.make else lambda config: config
+        return Kind(getattr(module, self.config), make)
+
+
 class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
-    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make."""
+    """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make.
+
+    Other packages add theirs by an entry point in the group ``harness.kinds``, called ``<stage>.<kind>``,
+    that leads to a ``Kind``; see docs/plug-ins.md.
+    """
 
     def __init__(
-        self, stage: str, *kinds: Kind[Any, Made], retired: Mapping[str, str] = MappingProxyType({})
+        self,
+        stage: str,
+        *kinds: Kind[Any, Made] | KindAt,
+        home: str = "",
+        retired: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """``stage`` is how messages name the stage: the section of the configuration.
 
-        ``retired`` maps the names of kinds that are gone to what takes their place, a sentence.
+        ``home`` is the package of the table. ``retired`` maps the names of kinds that are gone to what takes
+        their place, a sentence.
         """
-        self.stage, self._retired = stage, retired
-        self._kinds = {kind.name: kind for kind in kinds}
-
-    @classmethod
-    def of_configs(cls, stage: str, *configs: type[Any]) -> Kinds[Made]:
-        """The kinds of a stage whose configurations do the work themselves."""
-        return cls(stage, *(Kind(config, lambda config: config) for config in configs))
+        self.stage, self._home, self._retired = stage, home, retired
+        self._kinds: dict[str, Kind[Any, Made] | KindAt | EntryPoint] = {kind.name: kind for kind in kinds}
+        self._names = tuple(self._kinds)
 
     def __getitem__(self, name: str) -> Kind[Any, Made]:
-        return self._kinds[name]
+        if name not in self._kinds:
+            self._add_plug_ins()
+        kind = self._kinds[name]
+        if isinstance(kind, KindAt):
+            kind = kind.load(self._home)
+        elif isinstance(kind, EntryPoint):
+            kind = _plugged_in(kind, self.stage)
+        self._kinds[name] = kind
+        return kind
 
     def __iter__(self) -> Iterator[str]:
+        self._add_plug_ins()
         return iter(self._kinds)
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(list(iter(self)))
+
+    def _add_plug_ins(self) -> None:
+        """Add the kinds of other packages; ours keep their names."""
+        for entry in _plug_ins():
+            stage, _, name = entry.name.partition(".")
+            if stage == self.stage:
+                self._kinds.setdefault(name, entry)
 
     @property
     def default(self) -> str:
         """The kind of a section that names none."""
-        return next(iter(self._kinds))
-
-    @property
-    def union(self) -> Any:
-        """The annotation of a configuration of any kind, for pydantic."""
-        configs = tuple(kind.config for kind in self._kinds.values())
-        return Annotated[Union[configs], Field(discriminator="kind")]  # noqa: UP007 - made at run time
+        return self._names[0]
 
     def find(self, name: object) -> Kind[Any, Made]:
         """The kind of that name; raises ConfigError that lists the known ones."""
-        if isinstance(name, str) and name in self._kinds:
-            return self._kinds[name]
+        if isinstance(name, str) and (name in self._names or name in self):
+            return self[name]
         raise ConfigError(f"{self.stage}: {self.unknown(name)}")
 
     def unknown(self, name: object) -> str:
         """That there is no kind of that name, what to use in its place, and which kinds there are."""
         instead = self._retired.get(name, "") if isinstance(name, str) else ""
         gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
-        return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self._kinds))}."
+        return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self))}."
 
     def make(self, config: StageConfig) -> Made:
         """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
         return self.find(kind_of(config)).make(config)
+
+
+@cache
+def _plug_ins() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group="harness.kinds"))
+
+
+def _plugged_in(entry: EntryPoint, stage: str) -> Kind[Any, Any]:
+    """The kind of another package; raises ConfigError where it cannot be used."""
+    package = entry.dist.name if entry.dist else entry.module
+    where = f"{stage}: kind {quoted(entry.name.partition('.')[2])} of the package {package}"
+    try:
+        kind = entry.load()
+    except Exception as error:
+        raise ConfigError(
+            f"{where} cannot be loaded ({type(error).__name__}: {error}). Mend or remove the package."
+        ) from error
+    if not isinstance(kind, Kind) or f"{stage}.{kind.name}" != entry.name:
+        raise ConfigError(
+            f"{where}: {entry.value} must be a harness.values.Kind whose configuration has that `kind`."
+        )
+    return kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Evidence and near misses of a question, from its labels and rankings."""
 
-from harness.report.rows import PassageRow
+from harness.report.rows.ranked import PassageRow
 from harness.running.abilities.from_results import _evidence
 from harness.values.types import Judgment
 

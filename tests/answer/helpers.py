@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.measures.answer import Case
-from harness.models.llm import Malformed
+from harness.measures.answer.case import Case
+from harness.models.llm.form import Malformed
 from harness.values.types import Chunk, Judgment, LlmAnswer, Query
 
 

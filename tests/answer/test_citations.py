@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer import Case
+from harness.measures.answer.case import Case
 from harness.measures.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
 from harness.measures.answer.measures.citation_precision import CitationPrecision, CitationPrecisionConfig
 from harness.measures.answer.measures.citation_recall import CitationRecall, CitationRecallConfig

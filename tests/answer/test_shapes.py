@@ -3,7 +3,7 @@
 import pytest
 
 from harness.measures.answer.shapes import read_object
-from harness.models.llm import Malformed
+from harness.models.llm.form import Malformed
 
 
 @pytest.mark.parametrize("text", ['{"verdict": 1}', '```json\n{"verdict": 1, "error": null}\n```'])

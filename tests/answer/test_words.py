@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer import AnswerScore
+from harness.measures.answer.case import AnswerScore
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.measures.exact_match import ExactMatch, ExactMatchConfig
 from harness.measures.answer.measures.token_f1 import TokenF1, TokenF1Config

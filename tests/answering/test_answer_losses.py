@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer import AnswerScore, Case
+from harness.measures.answer.case import AnswerScore, Case
 from harness.measures.projection import Projection
 from harness.report.rows.answers import (
     ADDS,

@@ -10,7 +10,7 @@ from harness.cli import main
 from harness.report import read_table
 from harness.running.bench.flow import dry_run, run_bench
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, says

@@ -8,7 +8,7 @@ from harness.cli import main
 from harness.data.external.answer_files import read_answers
 from harness.report import read_table
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.answering.test_bench_answers import answering
 

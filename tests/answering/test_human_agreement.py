@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.measures.answer import AnswerScore
+from harness.measures.answer.case import AnswerScore
 from harness.running.answering.external import MeasureScores
 from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
 from harness.values.errors import CorpusError

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.measures.answer import AnswerScore, Case
+from harness.measures.answer.case import AnswerScore, Case
 from harness.running.answering.measuring import Measured
 from harness.running.answering.prediction import prediction_rows
-from harness.running.config import BenchConfig
-from harness.steps.chunk import PageConfig
+from harness.running.config.models import BenchConfig
+from harness.steps.chunk.page import PageConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.types import Query, QueryScore
 

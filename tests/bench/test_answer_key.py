@@ -35,7 +35,7 @@ def write_corpus(tmp_path, monkeypatch):
 
 
 def run(config):
-    from harness.running.config import load_config
+    from harness.running.config.load import load_config
 
     reporter = Silent()
     results, folder = run_bench(load_config(config), reporter)

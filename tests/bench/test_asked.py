@@ -7,7 +7,7 @@ import pytest
 from harness.cli import main
 from harness.report import PriceRow
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, says
 

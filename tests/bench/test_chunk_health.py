@@ -6,7 +6,7 @@ import pytest
 
 from harness.running import chunks
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 

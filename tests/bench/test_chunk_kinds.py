@@ -4,7 +4,7 @@ import pytest
 
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import CorpusError
 from harness.values.progress import Silent
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.evaluate.warnings import text_budgets
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent

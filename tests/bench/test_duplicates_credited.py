@@ -1,7 +1,7 @@
 """A fact that is in a second document is found there too, unless the configuration says otherwise."""
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.conftest import SENTENCES
 

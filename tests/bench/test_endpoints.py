@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.conftest import QUERIES
 from tests.judge.fake_server import FakeServer

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings import read_stored, scores_of
+from harness.comparison.findings.stored import read_stored, scores_of
 from harness.report import read_result
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.hits.scoring import ReturnedChunksConfig
 from harness.steps.chunk import chunk_documents
 from harness.values.errors import ConfigError

@@ -6,7 +6,7 @@ import json
 from harness.report import read_table
 from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."

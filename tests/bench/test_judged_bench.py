@@ -9,11 +9,11 @@ import pytest
 from harness.cli import main
 from harness.cli.api import read_results
 from harness.report import read_summary
-from harness.report.page import read_tables
 from harness.report.page.payload import base_payload
+from harness.report.page.tables import read_tables
 from harness.report.summaries import summary_table
 from harness.running.bench.flow import dry_run, run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, JudgeError, LlmError
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, error, grade, says

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings import label_parts, sensitivity_of
-from harness.comparison.findings.label_sensitivity import LabelSensitivity
+from harness.comparison.findings.label_sensitivity import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.compare.build import compare_pair
 

@@ -8,7 +8,7 @@ import harness.running.timed as timed
 from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion

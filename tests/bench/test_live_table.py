@@ -8,7 +8,7 @@ from rich.console import Console
 
 from harness.cli.terminal import LiveBoard, TerminalReporter
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 

@@ -11,7 +11,7 @@ from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
 from harness.running.bench.final_output import FinalOutput
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.report.page_results import rewrite

@@ -14,7 +14,7 @@ from harness.report.losses import losses_by_query
 from harness.running.bench.flow import dry_run, run_bench
 from harness.running.bench.page import write_page
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import load_corpus, load_documents

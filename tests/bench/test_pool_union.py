@@ -10,7 +10,7 @@ from harness.cli import main
 from harness.report import read_result
 from harness.running.bench.flow import run_bench
 from harness.running.bench.pool_union import Pool, unite, united
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
 from tests.judge.fake_server import FakeServer, grade

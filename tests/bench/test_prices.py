@@ -4,11 +4,11 @@ import csv
 
 import pytest
 
-from harness.comparison.findings import read_stored, scores_of
+from harness.comparison.findings.stored import read_stored, scores_of
 from harness.comparison.findings.verdicts import costs_of
 from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from tests.report.test_page import payload_of

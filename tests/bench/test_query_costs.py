@@ -4,7 +4,7 @@ import pytest
 
 from harness.report import LatencyRow, PriceRow
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed

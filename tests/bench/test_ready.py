@@ -6,7 +6,7 @@ import pytest
 
 from harness.running.bench import flow
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer

@@ -11,7 +11,7 @@ import pytest
 
 from harness.report import ChunkRow, read_chunk_offsets
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"

@@ -9,7 +9,7 @@ import pytest
 import harness
 from harness.comparison.warned import warning_lines
 from harness.running.bench.page import write_page
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from harness.values.types import ResultWarning
 from tests.command import one_line, printed, run

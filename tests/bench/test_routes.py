@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from harness.report import RouteRow
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.evaluate.tables import route_rows
 from harness.values.progress import Silent
 from harness.values.types import Ranking

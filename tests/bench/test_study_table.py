@@ -5,7 +5,7 @@ import pytest
 from benchmarks.study_table import chosen, table
 from harness.report import LatencyRow
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 

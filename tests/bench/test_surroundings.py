@@ -3,7 +3,7 @@
 from harness.report import RankedRow
 from harness.report.columns import spec_of
 from harness.report.read import read_any
-from harness.report.rows import SurroundingRow
+from harness.report.rows.ranked import SurroundingRow
 from harness.report.write import write_table
 from harness.running.evaluate.tables import AROUND, surrounding_rows
 from harness.values.types import Document

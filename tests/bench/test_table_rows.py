@@ -9,7 +9,7 @@ import pytest
 from harness.report import read_chunk_offsets, read_table
 from harness.report.page.detail import before
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.test_recompute import recomputed
 from tests.report.test_page import page_of, payload_of

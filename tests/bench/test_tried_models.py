@@ -5,8 +5,7 @@ import pytest
 import harness.running.context as running
 from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.running.context import Context
-from harness.steps.search.rerank import LateInteractionConfig
-from harness.steps.search.rerank.late_interaction import LateInteractionScorer
+from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
 from harness.values.errors import ModelError
 from harness.values.progress import Silent

@@ -15,7 +15,7 @@ from harness.cli import main
 from harness.report import SummaryRow, Table
 from harness.running.bench.final_output import STORED, FinalOutput
 from harness.running.bench.inputs import input_hashes
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
 from harness.values.types import RunRecord

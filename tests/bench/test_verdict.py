@@ -6,9 +6,9 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings import options_of
+from harness.comparison.findings.verdicts import options_of
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.evaluate.evaluating import clusters_of
 from harness.values.progress import Silent
 from harness.values.types import Judgment, Query

@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report.rows import ChunkRow
-from harness.steps.chunk import Outline, examine
-from harness.steps.chunk.health import BINS
-from harness.steps.chunk.outline import table_spans
+from harness.report.rows.chunks import ChunkRow
+from harness.steps.chunk.health import BINS, examine
+from harness.steps.chunk.outline import Outline, table_spans
 from harness.values.types import Chunk
 
 TABLE = "Revenue 1,200 (1,100)\nCosts $900 $850\nMargin 25% 23%"

@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
-from harness.steps.chunk import MarkdownConfig, PageConfig, RecursiveConfig, chunk_documents
-from harness.steps.chunk.markdown import section_spans
+from harness.steps.chunk import chunk_documents
+from harness.steps.chunk.markdown import MarkdownConfig, section_spans
+from harness.steps.chunk.page import PageConfig
+from harness.steps.chunk.recursive import RecursiveConfig
 from tests.chunk.conftest import document
 from tests.chunk.texts import texts
 

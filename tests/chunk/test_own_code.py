@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.steps.chunk import PythonChunkerConfig, chunk_documents
+from harness.steps.chunk import chunk_documents
+from harness.steps.chunk.python import PythonChunkerConfig
 from harness.values.errors import HarnessError
 from tests.chunk.conftest import document
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from harness.steps.chunk import RecursiveConfig, chunk_documents, recursive
-from harness.steps.chunk.recursive import RecursiveSplitter
+from harness.steps.chunk import chunk_documents, recursive
+from harness.steps.chunk.recursive import RecursiveConfig, RecursiveSplitter
 from harness.steps.chunk.sizes import Characters, Tokens
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts

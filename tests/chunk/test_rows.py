@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.steps.chunk import RowsConfig, chunk_documents
+from harness.steps.chunk import chunk_documents
+from harness.steps.chunk.rows import RowsConfig
 from harness.values.text.records import delimited, records_of
 from tests.chunk.conftest import document
 

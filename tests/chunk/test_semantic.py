@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from harness.steps.chunk import SemanticConfig, chunk_documents
-from harness.steps.chunk.semantic import distances
+from harness.steps.chunk import chunk_documents
+from harness.steps.chunk.semantic import SemanticConfig, distances
 from harness.values.errors import ConfigError
 from tests.chunk.conftest import document
 

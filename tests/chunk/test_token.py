@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from langchain_text_splitters.base import Tokenizer as LangchainTokenizer
 from langchain_text_splitters.base import split_text_on_tokens
 
-from harness.steps.chunk import RecursiveTokenConfig, TokenConfig, chunk_documents, token_lengths
+from harness.steps.chunk import chunk_documents
+from harness.steps.chunk.health import token_lengths
+from harness.steps.chunk.recursive_token import RecursiveTokenConfig
+from harness.steps.chunk.token import TokenConfig
 from harness.values.text.tokenizer import token_offsets
 from harness.values.text.windows import TokenWindows
 from tests.chunk.conftest import document

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from harness.models.encoder import EmbedConfig
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.models import BootstrapConfig
 from harness.running.config.naming import file_names
 from harness.running.config.sweep import MOST_SETTINGS

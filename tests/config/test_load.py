@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
 
 GOOD = """

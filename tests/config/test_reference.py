@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from harness.judge import JUDGES
-from harness.judge import PoolConfig
+from harness.judge import JUDGES, PoolConfig
 from harness.models.llm.endpoint import AzureOptions, Endpoint
 from harness.models.llm.money import Price
 from harness.running.config.models import BenchConfig, RelevanceConfig

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
 
 HTTP = "retrieve: {kind: http, url: 'http://127.0.0.1:9', version: '1'"

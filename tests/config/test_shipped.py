@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 
 CONFIGS = sorted((Path(__file__).parent.parent.parent / "configs").glob("*.yaml"))
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus import AnchorConfig, LabelRow, anchor, refuse_disputed
+from harness.data.corpus.anchoring import AnchorConfig, anchor
+from harness.data.corpus.labels import LabelRow, refuse_disputed
 from harness.data.corpus.text import join_pages, text_sha256
 from harness.values.errors import LabelError
 from harness.values.types import Document, Judgment
@@ -245,9 +246,11 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 @pytest.mark.slow
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
-    from harness.data.corpus import find_documents, parse_documents, read_labels
-    from harness.data.corpus.importers import import_financebench
-    from harness.data.corpus.parsers import Pypdfium2Config
+    from harness.data.corpus.documents import find_documents
+    from harness.data.corpus.importers.financebench import import_financebench
+    from harness.data.corpus.labels import read_labels
+    from harness.data.corpus.parallel import parse_documents
+    from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 
     import_financebench(shared_corpora / "financebench", tmp_path / "fb")
     files = find_documents("pdfs/*.pdf", tmp_path / "fb")
@@ -259,7 +262,9 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
 
 
 def test_some_financebench_evidence_is_found_by_pypdf_on_its_page(shared_corpora):
-    from harness.data.corpus import DocumentFile, PypdfConfig, parse_document
+    from harness.data.corpus.documents import DocumentFile
+    from harness.data.corpus.parse import parse_document
+    from harness.data.corpus.parsers.pypdf import PypdfConfig
 
     name = "ULTABEAUTY_2023Q4_EARNINGS"
     with (shared_corpora / "financebench" / "evidence.csv").open(encoding="utf-8", newline="") as stream:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus import DocumentFile, find_documents
-from harness.data.corpus.documents import expand
+from harness.data.corpus.documents import DocumentFile, expand, find_documents
 from harness.values.errors import CorpusError
 
 

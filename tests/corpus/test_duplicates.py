@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus import credit_duplicates
+from harness.data.corpus.duplicates import credit_duplicates
 from harness.values.types import Document, Judgment
 
 FACT = "Total revenues in 2023 came to 96,773 million dollars."

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from harness.data.corpus import place_hits, read_hits
-from harness.data.corpus.hits import HitRow
+from harness.data.corpus.hits import HitRow, read_hits
+from harness.data.corpus.placing import place_hits
 from harness.values.errors import CorpusError
 from harness.values.types import Document
 

@@ -5,18 +5,17 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.data.corpus import (
-    AnchorConfig,
-    PypdfConfig,
-    SplitConfig,
-    anchor,
-    find_documents,
-    parse_documents,
-    read_labels,
-    read_queries,
-)
-from harness.data.corpus.importers import IMPORTERS, import_beir, import_chunking_eval, import_financebench
+from harness.data.corpus.anchoring import AnchorConfig, anchor
+from harness.data.corpus.documents import find_documents
+from harness.data.corpus.importers import IMPORTERS
+from harness.data.corpus.importers.beir import import_beir
+from harness.data.corpus.importers.chunking_eval import import_chunking_eval
+from harness.data.corpus.importers.financebench import import_financebench
 from harness.data.corpus.importers.folder import link_or_copy, write_text
+from harness.data.corpus.labels import read_labels
+from harness.data.corpus.parallel import parse_documents
+from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes
 

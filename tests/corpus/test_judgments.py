@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.data.corpus import read_judgments
+from harness.data.corpus.labels import read_judgments
 from harness.values.errors import LabelError
 from harness.values.types import Document
 

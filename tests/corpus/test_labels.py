@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.data.corpus import LabelRow, read_labels
+from harness.data.corpus.labels import LabelRow, read_labels
 from harness.values.errors import LabelError
 
 

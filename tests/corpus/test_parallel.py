@@ -2,14 +2,12 @@
 
 import pytest
 
-from harness.data.corpus import (
-    PARSERS,
-    ParsingConfig,
-    PypdfConfig,
-    find_documents,
-    parse_documents,
-)
-from harness.data.corpus.parsers import Pypdfium2Config
+from harness.data.corpus.documents import find_documents
+from harness.data.corpus.parallel import parse_documents
+from harness.data.corpus.parsers import PARSERS
+from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
+from harness.data.corpus.parsing import ParsingConfig
 from harness.values.errors import CorpusError
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus import SplitConfig, read_queries
+from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError
 from harness.values.types import Query
 

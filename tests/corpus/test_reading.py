@@ -6,21 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpus import (
-    DocumentFile,
-    PypdfConfig,
-    SplitConfig,
-    parse_document,
-    read_hits,
-    read_labels,
-    read_queries,
-)
+from harness.data.corpus.documents import DocumentFile
+from harness.data.corpus.hits import read_hits
+from harness.data.corpus.labels import read_labels
+from harness.data.corpus.parse import parse_document
+from harness.data.corpus.parsers.pypdf import PypdfConfig
+from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.data.corpus.reading import read_utf8
 from harness.data.trec.ids import TrecError
 from harness.data.trec.unpack import open_unpacked
 from harness.judge.prompting import load_prompt
 from harness.running.bench.inputs import file_hashes
-from harness.steps.search.retrieve import Bm25Config
+from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.errors import ConfigError, CorpusError, LabelError
 from harness.values.regular_file import MOST_BYTES, file_sha256, refuse_special
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from harness.data.corpus import ParsingConfig
+from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.workers import LostTask, Workers
 from harness.values.errors import CorpusError
 

@@ -4,7 +4,7 @@ import pytest
 
 from harness.running.bench.flow import dry_run, run_bench
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.rerank.http import HttpRerankerConfig, HttpScorer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.steps.custom.sending import _PASSING
 from harness.values.kinds import kind_of
 

@@ -10,7 +10,7 @@ import pytest
 from harness.judge import LlmJudge
 from harness.models.llm.client import Reply
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.search import Searched
 from harness.values.progress import Silent
 from harness.values.types import Ranking

@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.data.corpus import AnchorConfig, anchor, read_labels
+from harness.data.corpus.anchoring import AnchorConfig, anchor
+from harness.data.corpus.labels import read_labels
 from harness.labels.label_page.export import merged_rows, new_rows, rater_rows
 from harness.labels.label_page.items import Rating
 from harness.labels.labelling.rows import add_rows

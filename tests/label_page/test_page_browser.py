@@ -340,7 +340,9 @@ def test_a_page_of_a_pdf_is_shown_next_to_its_text(tab, tmp_path, monkeypatch):
     pytest.importorskip("pypdfium2")
     monkeypatch.chdir(tmp_path)
     shutil.copy(PDF, tmp_path)
-    from harness.data.corpus import DocumentFile, PypdfConfig, parse_document
+    from harness.data.corpus.documents import DocumentFile
+    from harness.data.corpus.parse import parse_document
+    from harness.data.corpus.parsers.pypdf import PypdfConfig
 
     text = parse_document(DocumentFile("meridian-q3-2025", tmp_path / PDF.name), PypdfConfig()).document.text
     with Path("pool.csv").open("w", encoding="utf-8", newline="") as file:

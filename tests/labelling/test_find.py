@@ -7,10 +7,11 @@ import sys
 
 import pytest
 
-from harness.data.corpus import AnchorConfig, anchor, read_labels
+from harness.data.corpus.anchoring import AnchorConfig, anchor
+from harness.data.corpus.labels import read_labels
 from harness.data.corpus.text import text_sha256
 from harness.labels.labelling.finding import find_evidence, passage_spans
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_documents
 from harness.values.errors import CorpusError

@@ -2,8 +2,12 @@
 
 import pytest
 
-from harness.models.llm import Endpoint, Model, ModelConfig, TextForm, answers, jobs_of, text_of
+from harness.models.llm.config import ModelConfig
+from harness.models.llm.endpoint import Endpoint
+from harness.models.llm.form import TextForm, text_of
+from harness.models.llm.model import Model, jobs_of
 from harness.models.llm.money import BudgetError
+from harness.models.llm.run import answers
 from harness.store.ledger import Ledger
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade, says

@@ -7,12 +7,8 @@ import pytest
 
 from harness.models import resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.steps.search.rerank import (
-    CrossEncoderConfig,
-    CrossEncoderScorer,
-    LateInteractionConfig,
-    LateInteractionScorer,
-)
+from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
 from harness.values.errors import ModelError
 
 openvino = pytest.importorskip("openvino")

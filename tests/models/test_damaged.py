@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 from harness.models import resolve
 from harness.models.damage import check_hub_file
 from harness.models.encoder import EmbedConfig, SentenceEncoder
-from harness.steps.search.rerank import CrossEncoderConfig, CrossEncoderScorer
+from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
 from harness.values.errors import ModelError
 
 WEIGHTS = "model.safetensors"

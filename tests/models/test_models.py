@@ -12,8 +12,8 @@ from harness.models.encoder import EmbedConfig, SentenceEncoder
 from harness.models.model_files import EMBEDDED
 from harness.report.trec import strictly_falling
 from harness.running.context import Context
-from harness.steps.search.rerank import LateInteractionConfig, LateInteractionScorer, rerank
-from harness.steps.search.rerank.late_interaction import max_sim
+from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
+from harness.steps.search.rerank.scorer import rerank
 from harness.values.errors import ModelError
 from harness.values.progress import Silent
 from harness.values.types import NOT_SCORED, Ranking

@@ -6,7 +6,7 @@ from harness.report.answer_tables import (
     best_predictors,
     prediction_table,
 )
-from harness.report.rows import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
+from harness.report.rows.answers import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 
 
 def reply(setting, query_id, reason=""):

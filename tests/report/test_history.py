@@ -6,10 +6,10 @@ import os
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings import headline_of
+from harness.comparison.findings.verdicts import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 FILES = {

@@ -12,11 +12,11 @@ import pytest
 
 import harness.report.page
 from harness.cli import main
-from harness.report.page import Axes, build_page, read_tables
-from harness.report.page.build import SCRIPTS, source_of, unpack
+from harness.report.page.build import SCRIPTS, build_page, source_of, unpack
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.lines import MEASURED
 from harness.report.page.payload import base_payload, with_detail
+from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import headline, statistics, write_page
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent

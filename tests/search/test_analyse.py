@@ -2,7 +2,8 @@
 
 import pytest
 
-from harness.steps.search.analyse import Analyser, Synonyms
+from harness.steps.search.analyse.analyser import Analyser
+from harness.steps.search.analyse.synonyms import Synonyms
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.errors import ConfigError
 

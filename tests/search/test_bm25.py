@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import Bm25Config, Bm25Retriever
+from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 
@@ -187,7 +187,7 @@ def test_synonyms_are_asked_for_and_are_part_of_the_identity(search, tmp_path):
 
 def test_a_sweep_analyses_a_chunking_once_and_another_chunking_again(search, monkeypatch):
     seen = []
-    from harness.steps.search.analyse import Analyser
+    from harness.steps.search.analyse.analyser import Analyser
 
     terms = Analyser.terms
     monkeypatch.setattr(Analyser, "terms", lambda self, text: seen.append(text) or terms(self, text))

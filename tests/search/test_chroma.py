@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever
+from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
+from harness.steps.search.step import Passages
 from harness.store import CollectionFolders
 from harness.values.errors import HarnessError
 from harness.values.types import Query, Ranking

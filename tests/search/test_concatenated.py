@@ -6,9 +6,8 @@ import pytest
 
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import Bm25Config, Bm25Retriever, ConcatenatedConfig, ConcatenatedRetriever
-from harness.steps.search.retrieve.concatenated import concatenate
+from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever, concatenate
 from harness.steps.search.retrieve.lexical import TermIds
 from harness.steps.search.retrieve.sparse import (
     Saturation,
@@ -16,6 +15,7 @@ from harness.steps.search.retrieve.sparse import (
     inverse_document_frequency,
     query_vectors,
 )
+from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query
 

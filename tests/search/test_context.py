@@ -10,13 +10,13 @@ import pytest
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.chunks import chunk_corpus
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search
-from harness.steps.search import CONTEXTS
-from harness.steps.search.context import ContextText, nested
+from harness.steps.search.context import KINDS as CONTEXTS
+from harness.steps.search.context.step import ContextText, nested
 from harness.values.errors import ConfigError, CorpusError
 from harness.values.progress import Silent
 from harness.values.text.headings import markdown_headings, numbered_headings

@@ -19,10 +19,12 @@ from harness.models.served.fetching import ServedError
 from harness.running.context import Context
 from harness.running.passes import score_for_all
 from harness.running.tools import RunTools
-from harness.steps.search import PendingCallsError
-from harness.steps.search.rerank import EndpointRerankerConfig
-from harness.steps.search.retrieve import ConcatenatedConfig, ExactConfig, FaissConfig
+from harness.steps.search.rerank.endpoint import EndpointRerankerConfig
 from harness.steps.search.retrieve.chroma import ChromaConfig
+from harness.steps.search.retrieve.concatenated import ConcatenatedConfig
+from harness.steps.search.retrieve.exact import ExactConfig
+from harness.steps.search.retrieve.faiss import FaissConfig
+from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import ConfigError, LlmError, StoreError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, error
@@ -518,7 +520,7 @@ def test_a_plan_asks_no_reranker(tmp_path):
 
 
 def test_a_scorer_of_its_own_scores_without_a_cache(tmp_path):
-    from harness.steps.search.rerank import ServedScorer
+    from harness.steps.search.rerank.endpoint import ServedScorer
 
     with FakeServer(rerank_script) as server:
         scorer = ServedScorer(reranker(server.url))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever, ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
+from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.step import Passages
 from harness.values.types import Query
 
 from .conftest import index_tools, nearest

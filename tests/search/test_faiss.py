@@ -5,11 +5,12 @@ import builtins
 import numpy as np
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.steps.search.retrieve import ExactConfig, ExactRetriever, FaissConfig, FaissRetriever
+from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.retrieve.faiss import FaissConfig, FaissRetriever
+from harness.steps.search.step import Passages
 from harness.values.errors import ConfigError, HarnessError
 from harness.values.progress import Silent
 from harness.values.types import Query

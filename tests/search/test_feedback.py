@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import FEEDBACKS, Passages
-from harness.steps.search.feedback import Rm3Config
+from harness.steps.search.feedback import KINDS as FEEDBACKS
+from harness.steps.search.feedback.rm3 import Rm3Config
 from harness.steps.search.feedback.step import FoundFirst
-from harness.steps.search.retrieve import Bm25Config
+from harness.steps.search.retrieve.bm25 import Bm25Config
+from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query
 

@@ -5,11 +5,11 @@ import csv
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import Passages
-from harness.steps.search.filter import RulesConfig, RulesFilter
+from harness.steps.search.filter.rules import RulesConfig, RulesFilter
+from harness.steps.search.step import Passages
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -356,8 +356,9 @@ def test_a_filter_next_to_the_retriever_and_one_in_it_are_one_too_many(write_con
 
 
 def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
-    from harness.comparison.findings import read_stored, scores_of, verdict_of
-    from harness.report.page import read_tables
+    from harness.comparison.findings.stored import read_stored, scores_of
+    from harness.comparison.findings.verdicts import verdict_of
+    from harness.report.page.tables import read_tables
     from harness.running.bench.page import statistics
 
     results, folder = bench(write_config, facts)
@@ -369,8 +370,8 @@ def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
 
 
 def test_the_page_has_the_counts_of_every_filter(write_config, facts):
-    from harness.report.page import read_tables
     from harness.report.page.payload import base_payload
+    from harness.report.page.tables import read_tables
 
     _, folder = bench(write_config, facts)
     payload = base_payload(read_tables(folder), {})

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
-from harness.steps.search.retrieve import Bm25Config
+from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.types import NOT_SCORED, Ranking
 
 ROUTES = (Bm25Config(), Bm25Config())

@@ -60,7 +60,7 @@ def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tool
 
 def test_a_sweep_of_caps_runs_from_yaml(write_config):
     from harness.running.bench.flow import run_bench
-    from harness.running.config import load_config
+    from harness.running.config.load import load_config
 
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",

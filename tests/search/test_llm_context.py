@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from harness.models.llm.prompt import built_in
 from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.steps.search.context.llm import FOLDER, LlmContextConfig

@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from harness.models.llm.prompt import built_in
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import PendingCallsError
 from harness.steps.search.filter.llm import FOLDER, LlmFilterConfig
+from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query

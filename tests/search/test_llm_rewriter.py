@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.prompt import built_in
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import PendingCallsError
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
 from harness.steps.search.rewrite.multi_query import MultiQueryConfig
 from harness.steps.search.rewrite.prompted import FOLDER
+from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query

@@ -5,8 +5,7 @@ import pytest
 
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.rerank import LateInteractionConfig, LateInteractionScorer
-from harness.steps.search.rerank.late_interaction import max_sim
+from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.steps.search.retrieve import multi_vector
 from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, max_sims
 from harness.values.errors import StoreError

@@ -10,12 +10,12 @@ from harness.cli import main
 from harness.report.page.lines import curves
 from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.steps.chunk.recursive import RecursiveConfig
-from harness.steps.search import READERS
+from harness.steps.search.read import KINDS as READERS
 from harness.steps.search.read.parent import _parent
 from harness.values.progress import Silent
 from harness.values.types import Chunk

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
-from harness.steps.search.analyse import Analyser, Synonyms
+from harness.steps.search.analyse.analyser import Analyser
+from harness.steps.search.analyse.synonyms import Synonyms
 from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,15 +5,16 @@ import pytest
 from harness.running.context import Context
 from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
-from harness.steps.search import Passages, PendingCallsError
-from harness.steps.search.fuse import RrfConfig
-from harness.steps.search.retrieve import Bm25Config
+from harness.steps.search.fuse.rrf import RrfConfig
+from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.decomposition import DecompositionConfig
 from harness.steps.search.rewrite.entities import EntitiesConfig
 from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
 from harness.steps.search.rewrite.multi_query import MultiQueryConfig
 from harness.steps.search.rewrite.prompted import lines_of
 from harness.steps.search.rewrite.template import TemplateConfig
+from harness.steps.search.step import Passages
+from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent
 from harness.values.types import Query

@@ -6,11 +6,11 @@ import json
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search import NotMeasuredError, Passages
+from harness.steps.search.step import NotMeasuredError, Passages
 from harness.values.kinds import Kind, Kinds
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -223,7 +223,7 @@ def test_toys_run_from_yaml_to_tables(write_config, with_toys):
 
 
 def test_the_last_stage_of_the_page_is_a_step_and_no_route(write_config, with_toys):
-    from harness.report.page import Axes, read_tables
+    from harness.report.page.tables import Axes, read_tables
 
     path = write_config(
         chunk="{kind: recursive, chunk_size: 90}",

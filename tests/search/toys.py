@@ -7,18 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from harness.steps.search import (
-    PairScorer,
-    RerankerConfig,
-    RetrievalResult,
-    RetrieverConfig,
-    RewriterConfig,
-)
 from harness.steps.search.depth import Depth
-from harness.steps.search.fuse import Fusion
-from harness.steps.search.fuse.routes import FusionConfig
-from harness.steps.search.query_steps import Rewriter
-from harness.steps.search.step import Retriever
+from harness.steps.search.fuse.routes import Fusion, FusionConfig
+from harness.steps.search.query_steps import Rewriter, RewriterConfig
+from harness.steps.search.rerank.scorer import PairScorer
+from harness.steps.search.step import RerankerConfig, RetrievalResult, Retriever, RetrieverConfig
 from harness.values.types import Ranking
 
 

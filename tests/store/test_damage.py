@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.steps.search.retrieve import ChromaConfig, ChromaRetriever
+from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.step import Passages
 from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, tidy
 from harness.store.seal import seal

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.store import lock as locks
+from harness.store import locking as locks
 from harness.store.locking import Turn
 
 HOLDER = """

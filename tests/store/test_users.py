@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.store import CacheLayout, clear, tidy
-from harness.store import lock as locks
+from harness.store import locking as locks
 from harness.store.users import alone, join
 from harness.values.errors import StoreError
 

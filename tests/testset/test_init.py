@@ -11,7 +11,7 @@ import pytest
 
 from harness.labels.scaffold.folder_summary import language_of
 from harness.labels.testset.config import load_testset
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from tests.testset.helpers import run
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.data.trec import evaluate
+from harness.data.trec.evaluate import evaluate
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.data.trec.tables import Run
 from harness.measures import ChunkTable, SpanQrels, project

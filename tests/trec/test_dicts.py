@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.trec import dicts, evaluate
+from harness.data.trec import dicts
 from harness.data.trec.dicts import evaluate_dicts
+from harness.data.trec.evaluate import evaluate
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import order
 from harness.measures.conventions import CONVENTIONS

@@ -4,14 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.data.trec import (
-    TrecError,
-    evaluate,
+from harness.data.trec.dicts import evaluate_dicts
+from harness.data.trec.evaluate import evaluate
+from harness.data.trec.ids import TrecError
+from harness.data.trec.sources import (
+    qrels_from_dict,
+    qrels_from_frame,
     read_qrels,
     read_run,
+    run_from_dict,
+    run_from_frame,
 )
-from harness.data.trec.dicts import evaluate_dicts
-from harness.data.trec.sources import qrels_from_dict, qrels_from_frame, run_from_dict, run_from_frame
 from harness.measures.conventions import CONVENTIONS
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}

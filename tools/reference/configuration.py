@@ -9,9 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from harness.judge import JUDGES
-from harness.judge import LabelsConfig
-from harness.models.served import ServedEndpoint
+from harness.judge import JUDGES, LabelsConfig
+from harness.models.served.endpoint import ServedEndpoint
 from harness.running.config.load import section_of
 from harness.running.config.models import STAGES, BenchConfig
 from harness.running.config.sweep import OPTIONAL, TABLES

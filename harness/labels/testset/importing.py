@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.data import ImportSummary, new_corpus_folder, refuse_spaces, write_text
-from harness.labels.testset.formats import FORMATS, ImportResult
+from harness.labels.testset.formats import FORMATS
 from harness.labels.testset.formats.tables import tables_of
+from harness.labels.testset.formats.values import ImportResult
 from harness.labels.testset.rows import GradeRow, to_csv
 from harness.running import BenchConfig, Context, load_documents
 from harness.values import ConfigError, CorpusError

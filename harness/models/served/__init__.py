@@ -5,6 +5,3 @@ nothing and sends nothing, so that a plan can count what is missing and say what
 sent by ``fetch`` alone. A reply that is not whole, finite and of the right shape is an error, never a vector
 or a score of zero.
 """
-
-from harness.models.served.endpoint import EmbeddingEndpoint, RerankEndpoint, ServedEndpoint, ServedEstimate
-from harness.models.served.fetching import Request, fetch

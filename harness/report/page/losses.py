@@ -9,9 +9,8 @@ from harness.report.columns import spec_of
 from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
 from harness.report.page.numbers import in_millionths
 from harness.report.page.tables import Axes, Tables
-from harness.report.rows import AnswerLossRow, LossRow
-from harness.report.rows.answers import ANSWER_PARTS
-from harness.report.rows.steps import CHANGE, PARTS
+from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
+from harness.report.rows.steps import CHANGE, PARTS, LossRow
 
 
 def losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:

@@ -16,8 +16,7 @@ from harness.report.page.losses import losses
 from harness.report.page.numbers import cut, figure, plain, scaled
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Axes, Tables
-from harness.report.rows import FilterRow
-from harness.report.rows.steps import count_filters
+from harness.report.rows.steps import FilterRow, count_filters
 from harness.report.stored import Row
 from harness.values import BY
 

@@ -9,7 +9,7 @@ from harness.measures import AnswerScore, Case
 from harness.running.answering.failure_limits import refuse_failures
 from harness.running.answering.replies import Replies, golden_of
 from harness.running.answering.tools import MeasuringTools, measures_of
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.steps import without_citations

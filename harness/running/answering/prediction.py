@@ -24,7 +24,7 @@ from harness.measures import less_is_better, parse_measure
 from harness.report import AnswerPredictionRow
 from harness.running.answering.measuring import Measured
 from harness.running.answering.score_rows import lower_is_better, matrix_of
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.values import QueryScore
 
 RESAMPLES = 1000

@@ -13,7 +13,7 @@ from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.failure_limits import counted_reasons
 from harness.running.answering.measuring import Measured
 from harness.running.answering.tools import measures_of
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.values import SPLITS, QueryScore
 
 ALL = "all"

@@ -20,7 +20,7 @@ from harness.judge import (
     measure_agreement,
     pairs_of_labels,
 )
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers

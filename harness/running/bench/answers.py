@@ -11,7 +11,7 @@ from harness.running.answering.measuring import Measured, by_query, measure_all
 from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
 from harness.running.answering.score_rows import answer_rows
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence, projection_of

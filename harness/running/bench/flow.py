@@ -14,7 +14,7 @@ from harness.running.bench.answers import rows_of_answers
 from harness.running.bench.live_table import live_table
 from harness.running.bench.save import keep_results
 from harness.running.checks import warn_of_languages
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus

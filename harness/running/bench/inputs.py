@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.corpus import input_files
 from harness.values import file_sha256
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.report import Results
 from harness.running.bench.final_output import FinalOutput
 from harness.running.bench.unchanged import find_unchanged, keep_origin, origin_of, written
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.values import HarnessError, RecordingReporter, Reporter
 
 

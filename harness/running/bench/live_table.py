@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.report import SummaryRow, is_route
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers, headline_means

@@ -12,7 +12,7 @@ from harness.running.answering.pricing import AnswerPlan, placeholder_rankings, 
 from harness.running.checks import warn_of_languages
 from harness.running.chunks import Chunking
 from harness.running.compute import digest, is_computed
-from harness.running.config import BenchConfig, Setting
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpora import load_corpora
 from harness.running.corpus import Corpus

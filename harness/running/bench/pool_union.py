@@ -12,7 +12,7 @@ from typing import Any
 from harness.comparison import Stored, names_of, read_stored
 from harness.judge import Graded, Pair
 from harness.report import StoredResult, read_graded_spans, read_scoring_inputs
-from harness.running.config import load_config
+from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.evaluate.rescoring import SCORING_RULES, can_be_rescored, rescored

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.report import Results, name_of_earlier, same_result, write_results
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.store import replace_folder
 

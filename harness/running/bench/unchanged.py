@@ -16,7 +16,7 @@ from harness.models import resolve
 from harness.report import Results
 from harness.running.bench.final_output import STORED, FinalOutput
 from harness.running.bench.inputs import file_hashes, input_hashes
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.program import program_key
 from harness.store import Artifacts, CacheLayout, key_of
 from harness.values import HarnessError, RunRecord

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.data import PythonParserConfig, find_documents, suffixes_of
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.contract.check import Check
 from harness.running.contract.chunker import chunker_checks
 from harness.running.contract.parser import parser_checks

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.measures import separation, thresholds
 from harness.report import AnswerabilityRow, ThresholdRow
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.values import FEWEST_FOR_INTERVAL, NOT_SCORED, Ranking, counted
 
 

@@ -12,7 +12,7 @@ from harness.data import AnchorResult, LabelRow
 from harness.measures import Ints, Projection, Scorer, SpanQrels, TokenBoundaries, parse_measure
 from harness.models import ModelTokenizer
 from harness.report import LabelSensitivityRow, LossRow, SummaryRow
-from harness.running.config import BenchConfig, RelevanceConfig
+from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.label_sensitivity import label_sensitivity_rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.measures import Scorer, Text, across_chunkings, median_length, relabelled
 from harness.report import LabelSensitivityRow
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched

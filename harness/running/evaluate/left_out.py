@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.report import WHY
-from harness.running.config import RelevanceConfig
+from harness.running.config.models import RelevanceConfig
 from harness.values import Judgment, Query
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import __version__
 from harness.measures import ANSWER_MEASURES, LlmMeasure, SpanQrels, median_length
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import endpoint_facts, rewriting_facts

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.measures import Scorer, SpanQrels, family_of
 from harness.report import ScoringInputs
-from harness.running.config import RelevanceConfig
+from harness.running.config.models import RelevanceConfig
 from harness.running.evaluate.evaluating import projection_of, queries_to_score
 from harness.values import Judgment
 

@@ -10,7 +10,7 @@ import numpy as np
 from harness.comparison import mean_of, number
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable
 from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.evaluate.answerability import answerability
 from harness.running.evaluate.seed_ratios import seed_ratios

@@ -20,7 +20,7 @@ from harness.report import (
     spans_of_chunk,
 )
 from harness.running.chunks import chunk_rows
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import query_costs

@@ -25,7 +25,7 @@ from harness.comparison import (
 )
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
-from harness.running.config import BenchConfig, Setting
+from harness.running.config.models import BenchConfig, Setting
 from harness.values import HarnessError, QueryScore, ResultWarning
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.measures import FAMILIES, across_parsers, parse_measure, rank_cutoff, reading_depth, trusted_for
-from harness.running.config import BenchConfig, parsers_of
+from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.judging.judges import pool_judge_config
 from harness.running.search import RETRIEVE, Searched

@@ -11,7 +11,7 @@ import numpy as np
 from harness.data import PlacedHit
 from harness.measures import Projection, SpanQrels, project
 from harness.running.chunks import Chunking, health_of
-from harness.running.config import BenchConfig, Setting
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import projection_of

@@ -11,7 +11,7 @@ from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hi
 from harness.report import HitRow, Results
 from harness.running.bench.inputs import file_hashes
 from harness.running.bench.save import keep_results
-from harness.running.config import BenchConfig, Setting
+from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.evaluate.evaluating import evaluate

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.data import read_queries
 from harness.judge import Examples, GradingForm, LlmConfig, find_injection, load_prompt
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.judging.judges import people_graded

@@ -15,7 +15,7 @@ from harness.judge import (
     same_model_warning,
 )
 from harness.models import EMBEDDED, EmbedConfig, resolve
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import score_for_all, vectors

@@ -7,7 +7,7 @@ from statistics import median
 
 from harness.data import AnchorConfig, Anchoring
 from harness.measures import FAMILIES, arguments, parse_measure
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.judges import pool_judge_config

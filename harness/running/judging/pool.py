@@ -24,7 +24,7 @@ from harness.judge import (
 )
 from harness.models import Estimate
 from harness.report import CostRow, JudgmentRow
-from harness.running.config import BenchConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.judging.graded import GradedPool, LazyRows, judgment_row

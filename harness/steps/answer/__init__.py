@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from harness.steps.answer.extractive import ExtractiveAnswerer, ExtractiveConfig
-from harness.steps.answer.llm import LlmAnswerConfig, LlmAnswerer
-from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, passages_read
-from harness.values import Kind, Kinds
+from harness.steps.answer.step import Answerer
+from harness.values import KindAt, Kinds
 
 ANSWERERS: Kinds[Answerer[Any]] = Kinds(
     "answer",
-    Kind(LlmAnswerConfig, LlmAnswerer),
-    Kind(ExtractiveConfig, ExtractiveAnswerer),
+    KindAt("llm", "LlmAnswerConfig", "LlmAnswerer"),
+    KindAt("extractive", "ExtractiveConfig", "ExtractiveAnswerer"),
+    home=__name__,
 )

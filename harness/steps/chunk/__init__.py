@@ -6,41 +6,25 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from harness.steps.chunk.health import (
-    HEALTH_VERSION,
-    examine,
-    text_lengths,
-    token_lengths,
-)
-from harness.steps.chunk.langchain import LangchainConfig
-from harness.steps.chunk.markdown import MarkdownConfig
-from harness.steps.chunk.outline import OUTLINE_VERSION, Outline
-from harness.steps.chunk.page import PageConfig
-from harness.steps.chunk.python import PythonChunkerConfig
-from harness.steps.chunk.recursive import RecursiveConfig
-from harness.steps.chunk.recursive_token import RecursiveTokenConfig
-from harness.steps.chunk.rows import RowsConfig
-from harness.steps.chunk.semantic import SemanticConfig
-from harness.steps.chunk.sentence import SentenceConfig
 from harness.steps.chunk.sizes import ChunkerConfig, Vectors
-from harness.steps.chunk.token import TokenConfig
-from harness.values import Chunk, ConfigError, Document, Kinds, Tokenizer, tidy
+from harness.values import Chunk, ConfigError, Document, KindAt, Kinds, Tokenizer, tidy
 
 CHUNKER_VERSION = 1
 """Raised whenever the same configuration may give other chunks than before; part of every cache key."""
 
-KINDS: Kinds[ChunkerConfig] = Kinds.of_configs(
+KINDS: Kinds[ChunkerConfig] = Kinds(
     "chunk",
-    RecursiveTokenConfig,
-    RecursiveConfig,
-    TokenConfig,
-    SentenceConfig,
-    MarkdownConfig,
-    PageConfig,
-    PythonChunkerConfig,
-    RowsConfig,
-    SemanticConfig,
-    LangchainConfig,
+    KindAt("recursive_token", "RecursiveTokenConfig"),
+    KindAt("recursive", "RecursiveConfig"),
+    KindAt("token", "TokenConfig"),
+    KindAt("sentence", "SentenceConfig"),
+    KindAt("markdown", "MarkdownConfig"),
+    KindAt("page", "PageConfig"),
+    KindAt("python", "PythonChunkerConfig"),
+    KindAt("rows", "RowsConfig"),
+    KindAt("semantic", "SemanticConfig"),
+    KindAt("langchain", "LangchainConfig"),
+    home=__name__,
 )
 
 

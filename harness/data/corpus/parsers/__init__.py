@@ -13,14 +13,20 @@ from pydantic import Field
 
 from harness.data.corpus.documents import PDF_SUFFIXES
 from harness.data.corpus.parsers.content_streams import read_content_streams
-from harness.data.corpus.parsers.pdf_file import PageReading, SecondReader
+from harness.data.corpus.parsers.pdf_file import SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
 from harness.data.corpus.parsers.python import PythonParserConfig
-from harness.values import Kinds
+from harness.values import KindAt, Kinds
 
 ParserConfig = Annotated[PypdfConfig | Pypdfium2Config | PythonParserConfig, Field(discriminator="kind")]
-PARSERS: Kinds[ParserConfig] = Kinds.of_configs("parse", PypdfConfig, Pypdfium2Config, PythonParserConfig)
+PARSERS: Kinds[ParserConfig] = Kinds(
+    "parse",
+    KindAt("pypdf", "PypdfConfig"),
+    KindAt("pypdfium2", "Pypdfium2Config"),
+    KindAt("python", "PythonParserConfig"),
+    home=__name__,
+)
 
 
 def suffixes_of(parser: ParserConfig) -> tuple[str, ...]:

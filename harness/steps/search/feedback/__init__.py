@@ -2,8 +2,12 @@
 
 from typing import Any
 
-from harness.steps.search.feedback.rm3 import Rm3, Rm3Config
-from harness.steps.search.feedback.step import Feedback, FeedbackConfig
-from harness.values import Kind, Kinds
+from harness.steps.search.feedback.step import Feedback
+from harness.values import KindAt, Kinds
 
-KINDS: Kinds[Feedback[Any]] = Kinds("feedback", Kind(Rm3Config, Rm3), retired={"rocchio": "Use `rm3`."})
+KINDS: Kinds[Feedback[Any]] = Kinds(
+    "feedback",
+    KindAt("rm3", "Rm3Config", "Rm3"),
+    retired={"rocchio": "Use `rm3`."},
+    home=__name__,
+)

@@ -2,9 +2,12 @@
 
 from typing import Any
 
-from harness.steps.search.filter.llm import LlmFilter, LlmFilterConfig
-from harness.steps.search.filter.rules import RulesConfig, RulesFilter
 from harness.steps.search.filter.step import Filter
-from harness.values import Kind, Kinds
+from harness.values import KindAt, Kinds
 
-KINDS: Kinds[Filter[Any]] = Kinds("filter", Kind(RulesConfig, RulesFilter), Kind(LlmFilterConfig, LlmFilter))
+KINDS: Kinds[Filter[Any]] = Kinds(
+    "filter",
+    KindAt("rules", "RulesConfig", "RulesFilter"),
+    KindAt("llm", "LlmFilterConfig", "LlmFilter"),
+    home=__name__,
+)

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from harness.steps.search.read.parent import Parent, ParentConfig
-from harness.steps.search.read.step import ReadConfig, Reader
-from harness.steps.search.read.window import Window, WindowConfig
-from harness.values import Kind, Kinds
+from harness.steps.search.read.step import Reader
+from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Reader[Any]] = Kinds(
     "read",
-    Kind(ParentConfig, Parent),
-    Kind(WindowConfig, Window),
+    KindAt("parent", "ParentConfig", "Parent"),
+    KindAt("window", "WindowConfig", "Window"),
     retired=dict.fromkeys(("merge", "adjacent"), "Use `parent` or `window`, or larger chunks."),
+    home=__name__,
 )

@@ -1,18 +1,14 @@
 """Rerankers: ranking → ranking, by scores of (query, passage) pairs. One file per kind."""
 
-from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
-from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
-from harness.steps.search.rerank.http import HttpRerankerConfig, HttpScorer
-from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer
-from harness.steps.search.rerank.python import PythonRerankerConfig, PythonScorer
-from harness.steps.search.rerank.scorer import Pair, PairScorer, rerank
-from harness.values import Kind, Kinds
+from harness.steps.search.rerank.scorer import PairScorer
+from harness.values import KindAt, Kinds
 
 KINDS: Kinds[PairScorer] = Kinds(
     "rerank",
-    Kind(CrossEncoderConfig, CrossEncoderScorer),
-    Kind(LateInteractionConfig, LateInteractionScorer),
-    Kind(EndpointRerankerConfig, ServedScorer),
-    Kind(PythonRerankerConfig, PythonScorer),
-    Kind(HttpRerankerConfig, HttpScorer),
+    KindAt("cross_encoder", "CrossEncoderConfig", "CrossEncoderScorer"),
+    KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
+    KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
+    KindAt("python", "PythonRerankerConfig", "PythonScorer"),
+    KindAt("http", "HttpRerankerConfig", "HttpScorer"),
+    home=__name__,
 )

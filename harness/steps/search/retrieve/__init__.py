@@ -2,30 +2,24 @@
 
 from typing import Any
 
-from harness.steps.search.fuse import FUSIONS, RETIRED
-from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
-from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever
-from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
-from harness.steps.search.retrieve.faiss import FaissConfig, FaissRetriever
-from harness.steps.search.retrieve.http import HttpConfig, HttpRetriever
-from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig, LearnedSparseRetriever
-from harness.steps.search.retrieve.multi_vector import MultiVectorConfig, MultiVectorRetriever
-from harness.steps.search.retrieve.python import PythonConfig, PythonRetriever
+from harness.steps.search.fuse import RETIRED
 from harness.steps.search.step import Retriever
-from harness.values import Kind, Kinds
+from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Retriever[Any]] = Kinds(
     "retrieve",
-    Kind(ChromaConfig, ChromaRetriever),
-    Kind(ExactConfig, ExactRetriever),
-    Kind(FaissConfig, FaissRetriever),
-    Kind(Bm25Config, Bm25Retriever),
-    Kind(ConcatenatedConfig, ConcatenatedRetriever),
-    Kind(LearnedSparseConfig, LearnedSparseRetriever),
-    Kind(MultiVectorConfig, MultiVectorRetriever),
-    *FUSIONS,
-    Kind(PythonConfig, PythonRetriever),
-    Kind(HttpConfig, HttpRetriever),
+    KindAt("chroma", "ChromaConfig", "ChromaRetriever"),
+    KindAt("exact", "ExactConfig", "ExactRetriever"),
+    KindAt("faiss", "FaissConfig", "FaissRetriever"),
+    KindAt("bm25", "Bm25Config", "Bm25Retriever"),
+    KindAt("concatenated", "ConcatenatedConfig", "ConcatenatedRetriever"),
+    KindAt("learned_sparse", "LearnedSparseConfig", "LearnedSparseRetriever"),
+    KindAt("multi_vector", "MultiVectorConfig", "MultiVectorRetriever"),
+    KindAt("rrf", "RrfConfig", "Rrf", module="harness.steps.search.fuse.rrf"),
+    KindAt("minmax", "MinMaxConfig", "MinMax", module="harness.steps.search.fuse.minmax"),
+    KindAt("weighted", "WeightedConfig", "Weighted", module="harness.steps.search.fuse.weighted"),
+    KindAt("python", "PythonConfig", "PythonRetriever"),
+    KindAt("http", "HttpConfig", "HttpRetriever"),
     retired=RETIRED,
+    home=__name__,
 )

@@ -13,8 +13,7 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.steps.search.depth import Depth
 from harness.steps.search.feedback import KINDS as FEEDBACKS
-from harness.steps.search.feedback import Feedback, FeedbackConfig
-from harness.steps.search.feedback.step import FoundFirst, Weights
+from harness.steps.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, Weights
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
 from harness.steps.search.retrieve.ranked import DECIMALS, Doubles, Ints, in_order
 from harness.steps.search.step import (

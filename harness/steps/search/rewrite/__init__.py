@@ -3,25 +3,18 @@
 from typing import Any
 
 from harness.steps.search.query_steps import Rewriter
-from harness.steps.search.rewrite.decomposition import DecompositionConfig, DecompositionRewriter
-from harness.steps.search.rewrite.entities import EntitiesConfig, EntitiesRewriter
-from harness.steps.search.rewrite.http import HttpRewriter, HttpRewriterConfig
-from harness.steps.search.rewrite.llm import LlmRewriter, LlmRewriterConfig
-from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig, LlmEntitiesRewriter
-from harness.steps.search.rewrite.multi_query import MultiQueryConfig, MultiQueryRewriter
-from harness.steps.search.rewrite.python import PythonRewriter, PythonRewriterConfig
-from harness.steps.search.rewrite.template import TemplateConfig, TemplateRewriter
-from harness.values import Kind, Kinds
+from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(
     "rewrite",
-    Kind(TemplateConfig, TemplateRewriter),
-    Kind(EntitiesConfig, EntitiesRewriter),
-    Kind(LlmRewriterConfig, LlmRewriter),
-    Kind(MultiQueryConfig, MultiQueryRewriter),
-    Kind(DecompositionConfig, DecompositionRewriter),
-    Kind(LlmEntitiesConfig, LlmEntitiesRewriter),
-    Kind(PythonRewriterConfig, PythonRewriter),
-    Kind(HttpRewriterConfig, HttpRewriter),
+    KindAt("template", "TemplateConfig", "TemplateRewriter"),
+    KindAt("entities", "EntitiesConfig", "EntitiesRewriter"),
+    KindAt("llm", "LlmRewriterConfig", "LlmRewriter"),
+    KindAt("multi_query", "MultiQueryConfig", "MultiQueryRewriter"),
+    KindAt("decomposition", "DecompositionConfig", "DecompositionRewriter"),
+    KindAt("llm_entities", "LlmEntitiesConfig", "LlmEntitiesRewriter"),
+    KindAt("python", "PythonRewriterConfig", "PythonRewriter"),
+    KindAt("http", "HttpRewriterConfig", "HttpRewriter"),
     retired={"statement": "Use `llm`, whose prompt `declarative` turns questions into statements, or none."},
+    home=__name__,
 )

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from harness.steps.search.fuse import Fusion, MinMax, MinMaxConfig, Rrf, RrfConfig
+from harness.steps.search.fuse.minmax import MinMax, MinMaxConfig
+from harness.steps.search.fuse.routes import Fusion
+from harness.steps.search.fuse.rrf import Rrf, RrfConfig
 from harness.steps.search.query_steps import SeveralRewriter
 from harness.steps.search.rewrite.prompted import PromptedConfig, ask_about, identity_of, lines_of
 from harness.steps.search.step import Identity
