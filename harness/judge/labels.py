@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from typing import Literal, NoReturn
 
 from pydantic import Field
 
 from harness.judge.records import Pair
-from harness.values import Chunk, Document, Judgment, Query, StageConfig
+from harness.values import Chunk, ConfigError, Document, Judgment, Query, StageConfig
 
 # The judge shown in tables if labels name none.
 PEOPLE = "human"
@@ -23,6 +23,11 @@ class LabelsConfig(StageConfig):
         description="JSON lines with query_id, doc_id, start, end, grade, instead of the file that `labels` "
         "names.",
     )
+
+
+def nobody(config: LabelsConfig, tools: object) -> NoReturn:
+    """There is no judge to call where labels already are the grades; raises ConfigError."""
+    raise ConfigError("relevance: labels already are the grades, so there is no judge to call.")
 
 
 def pairs_of_labels(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -86,7 +87,7 @@ class Kind(Generic[Config, Made]):
     """One variant of a stage: the model of its configuration and the function or class that does the work."""
 
     config: type[Config]
-    make: Callable[[Config], Made]
+    make: Callable[..., Made]
 
     @property
     def name(self) -> str:
@@ -100,8 +101,8 @@ class KindAt:
     """A variant that is imported when a configuration first names it.
 
     ``config`` is the model of its configuration, ``make`` what does the work; without it the configuration
-    does the work itself. Both are names in ``module``, by default the one beside the table with the name of
-    the kind.
+    does the work itself. Both are names in ``module``, which is beside the table, by default with the name of
+    the kind; a name with dots is that of a module elsewhere.
     """
 
     name: str
@@ -111,8 +112,9 @@ class KindAt:
 
     def load(self, home: str) -> Kind[Any, Any]:
         """The variant itself; ``home`` is the package of the table."""
-        module = import_module(self.module or f"{home}.{self.name}")
-        make = getattr(module, self.make) if self.make else lambda config: config
+        place = self.module or self.name
+        module = import_module(place if "." in place else f"{home}.{place}")
+        make = attrgetter(self.make)(module) if self.make else lambda config: config
         return Kind(getattr(module, self.config), make)
 
 
@@ -181,9 +183,12 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
         return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self))}."
 
-    def make(self, config: StageConfig) -> Made:
-        """The object that ``config`` asks for; raises ConfigError if it is of no kind of this stage."""
-        return self.find(kind_of(config)).make(config)
+    def make(self, config: StageConfig, *given: Any) -> Made:
+        """The object that ``config`` asks for, of what else its stage gives.
+
+        Raises ConfigError if it is of no kind of this stage.
+        """
+        return self.find(kind_of(config)).make(config, *given)
 
 
 @cache

@@ -35,7 +35,7 @@ ENDPOINTS = [{"endpoint": {"model": name, "api_key_env": None}} for name in ("a"
 )
 def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, asked, runs_here, ledger):
     config = JUDGES[fields["kind"]].config(**fields)
-    judge = JUDGES.make(config)(tools(1.0, ledger))
+    judge = JUDGES.make(config, tools(1.0, ledger))
     assert judge.name == config.title
     assert [one.endpoint.model for one in config.asked] == asked
     assert config.runs_here == runs_here
@@ -44,7 +44,7 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
 
 def test_labels_are_not_a_judge_that_can_be_called():
     with pytest.raises(ConfigError, match="no judge to call"):
-        JUDGES.make(LabelsConfig())
+        JUDGES.make(LabelsConfig(), None)
 
 
 def test_what_people_have_graded_can_be_judged_too():

@@ -1,48 +1,41 @@
-"""The commands, each declared over the function that does its work; `COMMANDS` is their order in the help.
+"""The commands, in the order of the help: each declared over the function that does its work.
 
 That function imports what it needs inside: --help must be fast.
 """
 
-from harness.cli.commands import (
-    abilities,
-    bench,
-    cache,
-    check_kind,
-    comparing,
-    find,
-    importing,
-    init,
-    judge,
-    label,
-    labels,
-    plot,
-    report,
-    score,
-    score_answers,
-    show,
-    testset,
-    validate,
-)
+from __future__ import annotations
 
-COMMANDS = (
-    init.init,
-    bench.bench,
-    validate.validate,
-    show.show,
-    report.report,
-    plot.plot,
-    comparing.compare,
-    comparing.gate,
-    find.find,
-    label.label,
-    labels.labels,
-    testset.testset,
-    score.score,
-    score_answers.score_answers,
-    score_answers.export_answers,
-    abilities.abilities,
-    judge.judge,
-    importing.import_,
-    check_kind.check_kind,
-    cache.cache,
-)
+from importlib import import_module
+
+from harness.cli.commands.declaring import Command
+
+# name -> module and the name in it
+COMMANDS = {
+    "init": "init.init",
+    "bench": "bench.bench",
+    "validate": "validate.validate",
+    "show": "show.show",
+    "report": "report.report",
+    "plot": "plot.plot",
+    "compare": "comparing.compare",
+    "gate": "comparing.gate",
+    "find": "find.find",
+    "label": "label.label",
+    "labels": "labels.labels",
+    "testset": "testset.testset",
+    "score": "score.score",
+    "score-answers": "score_answers.score_answers",
+    "export-answers": "score_answers.export_answers",
+    "abilities": "abilities.abilities",
+    "judge": "judge.judge",
+    "import": "importing.import_",
+    "check-kind": "check_kind.check_kind",
+    "cache": "cache.cache",
+}
+
+
+def command_named(name: str) -> Command:
+    """The command of that name; the others are not imported."""
+    module, _, variable = COMMANDS[name].partition(".")
+    command: Command = getattr(import_module(f"{__name__}.{module}"), variable)
+    return command

@@ -8,7 +8,7 @@ import textwrap
 from typing import Any, NoReturn
 
 from harness import __version__
-from harness.cli.commands import COMMANDS
+from harness.cli.commands import COMMANDS, command_named
 from harness.values import printable_lines
 
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
@@ -100,7 +100,6 @@ def parser(word: str | None = None) -> argparse.ArgumentParser:
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    wanted = [command for command in COMMANDS if command.name == word]
-    for command in wanted or COMMANDS:
-        command.add_to(commands)
+    for name in [word] if word in COMMANDS else COMMANDS:
+        command_named(name).add_to(commands)
     return whole

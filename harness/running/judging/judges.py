@@ -38,7 +38,7 @@ def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus
         vectors=lambda model, texts: vectors(texts, EmbedConfig(model=model), context),
         scores=lambda model, pairs: score_for_all([(_reranker(model), pairs)], context)[0].scores,
     )
-    return JUDGES.make(config)(tools)
+    return JUDGES.make(config, tools)
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
