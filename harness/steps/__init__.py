@@ -7,7 +7,7 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.steps.answer import ANSWERERS
     from harness.steps.answer.citations import without_citations
-    from harness.steps.answer.step import AnswerConfig, AnswerInput, Reply, passages_read
+    from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, passages_read
     from harness.steps.chunk import KINDS as CHUNKERS
     from harness.steps.chunk import chunk_documents, chunker_fingerprint
     from harness.steps.chunk.health import HEALTH_VERSION, examine, text_lengths, token_lengths
@@ -21,16 +21,24 @@ if TYPE_CHECKING:
     from harness.steps.custom.service import ServiceConfig
     from harness.steps.search.analyse.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS
-    from harness.steps.search.context.step import ContextConfig, ContextText, nested
+    from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, nested
     from harness.steps.search.depth import cut
     from harness.steps.search.feedback import KINDS as FEEDBACKS
+    from harness.steps.search.feedback.step import Feedback, FeedbackConfig
     from harness.steps.search.filter import KINDS as FILTERS
+    from harness.steps.search.filter.step import Filter
     from harness.steps.search.fuse.minmax import MinMaxConfig
     from harness.steps.search.fuse.phrasings import fuse_phrasings
-    from harness.steps.search.fuse.routes import Fusion, ranked_by, route_names
-    from harness.steps.search.query_steps import FilterConfig, FilterResult, Phrasings, RewriterConfig
+    from harness.steps.search.fuse.routes import Fusion, FusionConfig, ranked_by, route_names
+    from harness.steps.search.query_steps import (
+        FilterConfig,
+        FilterResult,
+        Phrasings,
+        Rewriter,
+        RewriterConfig,
+    )
     from harness.steps.search.read import KINDS as READERS
-    from harness.steps.search.read.step import ReadConfig
+    from harness.steps.search.read.step import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
     from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
     from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
@@ -48,9 +56,10 @@ if TYPE_CHECKING:
         Passages,
         RerankerConfig,
         RetrievalResult,
+        Retriever,
         RetrieverConfig,
         SearchOne,
     )
-    from harness.steps.search.tools import PendingCalls, PendingCallsError
+    from harness.steps.search.tools import PendingCalls, PendingCallsError, Tools
 else:
     __getattr__ = door(__name__, __file__)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         StageConfig,
         Step,
         kind_of,
+        packages_in_use,
         problem_in,
     )
     from harness.values.progress import (

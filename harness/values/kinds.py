@@ -122,7 +122,7 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
     """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make.
 
     Other packages add theirs by an entry point in the group ``harness.kinds``, called ``<stage>.<kind>``,
-    that leads to a ``Kind``; see docs/plug-ins.md.
+    that leads to a ``Kind``; see docs/own-steps.md.
     """
 
     def __init__(
@@ -196,6 +196,14 @@ def _plug_ins() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group="harness.kinds"))
 
 
+_packages: dict[str, str] = {}
+
+
+def packages_in_use() -> dict[str, str]:
+    """The version of every package of which a kind has been used, by name."""
+    return dict(sorted(_packages.items()))
+
+
 def _plugged_in(entry: EntryPoint, stage: str) -> Kind[Any, Any]:
     """The kind of another package; raises ConfigError where it cannot be used."""
     package = entry.dist.name if entry.dist else entry.module
@@ -210,6 +218,8 @@ def _plugged_in(entry: EntryPoint, stage: str) -> Kind[Any, Any]:
         raise ConfigError(
             f"{where}: {entry.value} must be a harness.values.Kind whose configuration has that `kind`."
         )
+    if entry.dist:
+        _packages[entry.dist.name] = entry.dist.version
     return kind
 
 

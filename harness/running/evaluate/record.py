@@ -18,7 +18,7 @@ from harness.running.costs import endpoint_facts, rewriting_facts
 from harness.running.evaluate.left_out import left_out
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched
-from harness.values import RunRecord
+from harness.values import RunRecord, packages_in_use
 
 _PACKAGES = (
     "chromadb",
@@ -104,7 +104,7 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return found | packages_in_use()
 
 
 def _git() -> dict[str, Any]:

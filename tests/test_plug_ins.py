@@ -1,0 +1,116 @@
+"""Kinds of other packages, by entry points: the example of docs/own-steps.md, and faulty ones."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs" / "own-steps.md"
+EXAMPLE = DOCS.read_text(encoding="utf-8").split("## Kinds of a package")[1].split("\n## ")[0]
+CODE = re.search(r"```python\n(.*?)```", EXAMPLE, re.DOTALL)[1]
+ENTRY = re.search(r"^\"(retrieve\..*?)\" = \"(.*?)\"$", EXAMPLE, re.MULTILINE)
+METADATA = "Metadata-Version: 2.1\nName: words-kind\nVersion: 1.2\n"
+BENCH = """\
+name: small
+documents: documents/*.txt
+queries: queries.csv
+labels: labels.csv
+retrieve: {kind: shared_words, shortest: [1, 4], top_k: 5}
+measures: [ndcg_exp@5]
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A benchmark, and a folder of installed packages beside it."""
+    files = {
+        "bench.yaml": BENCH,
+        "documents/a.txt": "The net income rose to 5 million dollars.",
+        "documents/b.txt": "Our offices are in Oslo and Turku, where it rains.",
+        "queries.csv": "query_id,text\nq1,What was the net income?\nq2,Where are the offices?\n",
+        "labels.csv": "query_id,document,grade,start,end\nq1,a,3,0,41\nq2,b,3,0,50\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def install(project, code, entry=f"{ENTRY[1]} = {ENTRY[2]}"):
+    """Install a package as pip would, by its files."""
+    site = project / "site"
+    info = site / "words_kind-1.2.dist-info"
+    info.mkdir(parents=True)
+    (site / "shared_words.py").write_text(code, encoding="utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: words-kind\nVersion: 1.2\n", encoding="utf-8"
+    )
+    (info / "entry_points.txt").write_text(f"[harness.kinds]\n{entry}\n", encoding="utf-8")
+
+
+def harness(project, *words):
+    paths = os.pathsep.join([str(project / "site"), str(DOCS.parent.parent), *sys.path])
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *words],
+        cwd=project,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+
+
+def test_the_kind_of_a_package_is_swept_scored_and_recorded(project):
+    install(project, CODE)
+    done = harness(project, "bench", "bench.yaml")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((project / "results/small/record.json").read_text(encoding="utf-8"))
+    assert record["versions"]["words-kind"] == "1.2"
+    summary = (project / "results/small/summary.csv").read_text(encoding="utf-8")
+    # each question shares most words with its own document
+    assert all(f"shortest={least},retrieve,all,ndcg_exp@5,1.0" in summary for least in (1, 4))
+
+
+def test_an_unknown_key_of_a_kind_of_a_package_is_refused(project):
+    install(project, CODE)
+    (project / "bench.yaml").write_text(BENCH.replace("shortest", "shorter"), encoding="utf-8")
+    done = harness(project, "validate", "bench.yaml")
+    assert done.returncode == 1
+    assert "bench.yaml:5: retrieve.shorter" in done.stderr
+    assert "shortest" in done.stderr
+
+
+FAULTS = {
+    "not installed": ("", "", "there is no kind 'shared_words'. Known kinds: "),
+    "cannot be imported": ("import nowhere", ENTRY[2], "of the package words-kind cannot be loaded"),
+    "no kind": ("KIND = 5", ENTRY[2], "must be a harness.values.Kind"),
+    "another name": (CODE.replace('"shared_words"', '"other"'), ENTRY[2], "must be a harness.values.Kind"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_package_with_a_fault_is_named(project, fault):
+    code, target, message = FAULTS[fault]
+    if target:
+        install(project, code)
+    done = harness(project, "validate", "bench.yaml")
+    assert done.returncode == 1
+    assert "bench.yaml:5: retrieve" in done.stderr
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_kind_of_ours_cannot_be_replaced(project):
+    install(project, CODE.replace('"shared_words"', '"bm25"'), "retrieve.bm25 = shared_words:KIND")
+    (project / "bench.yaml").write_text(
+        BENCH.replace("shared_words, shortest: [1, 4]", "bm25"), encoding="utf-8"
+    )
+    done = harness(project, "bench", "bench.yaml")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((project / "results/small/record.json").read_text(encoding="utf-8"))
+    assert "words-kind" not in record["versions"]
