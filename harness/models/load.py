@@ -62,7 +62,14 @@ def load_multi_vector_encoder(
 def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str, **more: Any) -> Any:
     """A model of the class ``kind`` of sentence-transformers, in evaluation mode."""
     _silence()
-    import sentence_transformers
+    try:
+        import sentence_transformers
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{model.name} runs on this machine, and that needs {error.name}: pip install "
+            "sentence-transformers torch. Or name a model at an endpoint, or search by words: retrieve: "
+            "{kind: bm25}."
+        ) from error
 
     _silence_loading_bars()
     if backend != "torch" and kind not in _IN_OPENVINO:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from harness.steps.search.retrieve.approximate import MARGIN, ApproximateRetriev
 from harness.steps.search.retrieve.scan import Nearest, exact_share
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
-from harness.values import HarnessError, Ranking
+from harness.values import ConfigError, HarnessError, Ranking
 
 _ADD_AT_ONCE = 2000
 # How much harder the index is searched if it has missed a true neighbour.
@@ -49,6 +50,15 @@ class ChromaConfig(DenseConfig):
     host: str = Field("localhost", description="Chroma server, for client: http.")
     port: int = Field(8000, description="Chroma server, for client: http.")
     ssl: bool = Field(False, description="Chroma server, for client: http.")
+
+    def check_ready(self) -> None:
+        """Raise ConfigError where the package is missing, without loading it."""
+        super().check_ready()
+        if find_spec("chromadb") is None:
+            raise ConfigError(
+                "retrieve: the kind chroma is not installed. Install it: pip install chromadb, or use "
+                "kind: exact."
+            )
 
 
 class ChromaRetriever(ApproximateRetriever[ChromaConfig]):

@@ -1,0 +1,92 @@
+"""Search by words, scoring, comparing and labelling work where torch and chromadb are not installed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+# None in sys.modules is how Python says that a module is not there
+PROGRAM = """
+import sys
+for name in ("torch", "chromadb", "sentence_transformers", "transformers"):
+    sys.modules[name] = None
+from harness.cli import main
+main(sys.argv[1:])
+"""
+BENCH = """\
+name: small
+documents: documents/*.txt
+queries: queries.csv
+labels: labels.csv
+chunk: {kind: recursive, chunk_size: [20, 200]}
+retrieve: {kind: bm25, top_k: 5}
+measures: [ndcg_exp@5, ndcg_evidence@200]
+"""
+RUN, QRELS = "q1 Q0 a 1 2.0 r\n", "q1 0 a 1\n"
+
+
+@pytest.fixture
+def light(tmp_path):
+    """Runs a command in a small benchmark, without the heavy packages."""
+    files = {
+        "bench.yaml": BENCH,
+        "documents/a.txt": "The net income rose to 5 million dollars.",
+        "documents/b.txt": "Our offices are in Oslo and Turku, where it rains.",
+        "queries.csv": "query_id,text\nq1,What was the net income?\nq2,Where are the offices?\n",
+        "labels.csv": "query_id,document,grade,start,end\nq1,a,3,0,41\nq2,b,3,0,50\n",
+        "run.txt": RUN,
+        "qrels.txt": QRELS,
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def run(*words):
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAM, *words],
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+
+    return run
+
+
+COMMANDS = (
+    "validate bench.yaml",
+    "bench bench.yaml",
+    "compare results/small",
+    "show results/small",
+    "find income --in bench.yaml",
+    "score --run run.txt --qrels qrels.txt",
+    "labels --help",
+)
+
+
+def test_the_rest_of_the_program_needs_neither(light):
+    for command in COMMANDS:
+        done = light(*command.split())
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("retrieve", "message"),
+    [
+        ("{kind: chroma, model: 'embedded:all-MiniLM-L6-v2'}", "the kind chroma is not installed"),
+        ("{kind: exact, model: 'embedded:all-MiniLM-L6-v2'}", "needs sentence_transformers: pip install"),
+        ("{kind: bm25}\nrerank: {kind: late_interaction, model: 'embedded:maxsim'}", "pip install"),
+    ],
+)
+def test_what_needs_them_says_so(light, tmp_path, retrieve, message):
+    (tmp_path / "bench.yaml").write_text(BENCH.replace("{kind: bm25, top_k: 5}", retrieve), encoding="utf-8")
+    done = light("bench", "bench.yaml")
+    assert done.returncode == 1
+    assert message in " ".join(done.stderr.split())
+    assert "fault" not in done.stderr
