@@ -143,6 +143,9 @@ FOR_PACKAGES = {
     }
     | {"PairScorer", "Reader", "Retriever", "Rewriter", "Tools", "cut"},
     "values": {"Kind", "Ranking"},
+    "measures": {"Family"},
+    "data": {"ImportFormat", "TraceFormat"},
+    "labels": {"Format"},
 }
 
 

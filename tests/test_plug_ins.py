@@ -89,8 +89,8 @@ def test_an_unknown_key_of_a_kind_of_a_package_is_refused(project):
 FAULTS = {
     "not installed": ("", "", "there is no kind 'shared_words'. Known kinds: "),
     "cannot be imported": ("import nowhere", ENTRY[2], "of the package words-kind cannot be loaded"),
-    "no kind": ("KIND = 5", ENTRY[2], "must be a harness.values.Kind"),
-    "another name": (CODE.replace('"shared_words"', '"other"'), ENTRY[2], "must be a harness.values.Kind"),
+    "no kind": ("KIND = 5", ENTRY[2], "is no Kind of that name"),
+    "another name": (CODE.replace('"shared_words"', '"other"'), ENTRY[2], "is no Kind of that name"),
 }
 
 
@@ -114,3 +114,32 @@ def test_a_kind_of_ours_cannot_be_replaced(project):
     assert done.returncode == 0, done.stderr
     record = json.loads((project / "results/small/record.json").read_text(encoding="utf-8"))
     assert "words-kind" not in record["versions"]
+
+
+MORE = """
+import numpy as np
+from harness.data import ImportFormat, ImportSummary
+from harness.measures import Family
+
+def first(data, cutoff):
+    return np.ones(len(data.query_ids)) if hasattr(data, "query_ids") else np.full(2, 0.5)
+
+FAMILY = Family(first, about="half of a half", trusted_for="for nothing")
+
+def read(source, target):
+    target.mkdir(parents=True)
+    return ImportSummary(target, 1, 2, 3, ("Read by a package.",))
+
+FORMAT = ImportFormat("what a package reads", read)
+"""
+
+
+def test_a_package_adds_measures_and_formats(project):
+    install(project, MORE, "measures.half = shared_words:FAMILY\nimport.mine = shared_words:FORMAT")
+    (project / "run.txt").write_text("q1 Q0 a 1 2.0 r\nq2 Q0 a 1 2.0 r\n", encoding="utf-8")
+    (project / "qrels.txt").write_text("q1 0 a 1\nq2 0 a 1\n", encoding="utf-8")
+    scored = harness(project, *["score", "--run", "run.txt", "--qrels", "qrels.txt", "--measures", "half"])
+    assert "0.5" in scored.stdout, scored.stderr
+    assert "what a package reads" in harness(project, "import", "--help").stdout
+    imported = harness(project, *["import", "mine", "queries.csv", "--to", "out"])
+    assert "1 document, 2 queries, 3 labels" in imported.stdout, imported.stderr

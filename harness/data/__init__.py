@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from harness.data.corpus.duplicates import credit_duplicates
     from harness.data.corpus.formats import libraries_of
     from harness.data.corpus.hits import HitFile, read_hits
-    from harness.data.corpus.importers import IMPORTERS
     from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
     from harness.data.corpus.labels import (
         LabelRow,
@@ -55,9 +54,9 @@ if TYPE_CHECKING:
     )
     from harness.data.corpus.text import ParsedDocument
     from harness.data.external.answer_files import read_answers, write_answers
-    from harness.data.external.collection import import_ragas, import_traces
     from harness.data.external.exchange import Exchange, Passage
-    from harness.data.external.traces import read_traces
+    from harness.data.external.traces import TraceFormat, read_traces
+    from harness.data.import_formats import IMPORTS, ImportFormat
     from harness.data.trec.dicts import evaluate_dicts
     from harness.data.trec.evaluate import DocScores, evaluate
     from harness.data.trec.ids import TrecError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.labels.testset import answering, exporting, grading, proposing, reviewing
     from harness.labels.testset.choosing import choose
     from harness.labels.testset.config import load_testset
-    from harness.labels.testset.formats import FORMATS
+    from harness.labels.testset.formats import FORMATS, Format
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.importing import import_testset
     from harness.labels.testset.state import State as TestsetState

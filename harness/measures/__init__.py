@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from harness.measures.gain import gain_exp, gain_lin, log2_discount
     from harness.measures.graded import Graded
     from harness.measures.headlines import across_chunkings, across_parsers, headline, trusted_for
-    from harness.measures.measure import Measure, arguments
+    from harness.measures.measure import Family, Measure, arguments
     from harness.measures.ndcg import dcg
     from harness.measures.order import falling_rows, length_blocks, rank_grouped, rank_rows, tie_groups
     from harness.measures.projection import Projection, overlapping, project

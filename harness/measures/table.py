@@ -26,6 +26,7 @@ from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
 from harness.measures.tokens_read import Depth, tokens_read
 from harness.measures.unjudged_text import judged_text
+from harness.values import OpenTable
 
 _REL = {"rel": 1}
 _BURGES = "Burges et al., ICML 2005"
@@ -156,7 +157,7 @@ def _read_as_text(
     }
 
 
-FAMILIES: dict[str, Family] = {
+_OURS: dict[str, Family] = {
     **_RANKED,
     "p": _RANKED["precision"],
     "map": _RANKED["ap"],
@@ -275,6 +276,8 @@ FAMILIES: dict[str, Family] = {
         source=_SMITH,
     ),
 }
+FAMILIES: OpenTable[Family] = OpenTable("measures", Family, _OURS)
+"""By name; other packages add theirs, see docs/own-steps.md."""
 
 
 def parse_measure(name: str) -> Measure:

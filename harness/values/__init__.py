@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         StageConfig,
         Step,
         kind_of,
-        packages_in_use,
         problem_in,
     )
+    from harness.values.open_table import At, OpenTable, packages_in_use
     from harness.values.progress import (
         Board,
         Describable,

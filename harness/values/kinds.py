@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
 from pathlib import PurePath
 from types import MappingProxyType
@@ -16,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from harness.values.errors import ConfigError
+from harness.values.open_table import OpenTable
 from harness.values.safe_text import quoted
 
 LARGEST = 2**53
@@ -118,11 +117,10 @@ class KindAt:
         return Kind(getattr(module, self.config), make)
 
 
-class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
+class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
     """The variants of one stage, by name; the first is the default. ``Made`` is the type they all make.
 
-    Other packages add theirs by an entry point in the group ``harness.kinds``, called ``<stage>.<kind>``,
-    that leads to a ``Kind``; see docs/own-steps.md.
+    Other packages add theirs, see docs/own-steps.md.
     """
 
     def __init__(
@@ -137,43 +135,26 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         ``home`` is the package of the table. ``retired`` maps the names of kinds that are gone to what takes
         their place, a sentence.
         """
-        self.stage, self._home, self._retired = stage, home, retired
-        self._kinds: dict[str, Kind[Any, Made] | KindAt | EntryPoint] = {kind.name: kind for kind in kinds}
-        self._names = tuple(self._kinds)
+        super().__init__(stage, Kind, {kind.name: kind for kind in kinds})
+        self._home, self._retired = home, retired
 
-    def __getitem__(self, name: str) -> Kind[Any, Made]:
-        if name not in self._kinds:
-            self._add_plug_ins()
-        kind = self._kinds[name]
-        if isinstance(kind, KindAt):
-            kind = kind.load(self._home)
-        elif isinstance(kind, EntryPoint):
-            kind = _plugged_in(kind, self.stage)
-        self._kinds[name] = kind
+    def load(self, item: Any) -> Kind[Any, Made]:
+        """One of our kinds."""
+        kind: Kind[Any, Made] = item.load(self._home) if isinstance(item, KindAt) else item
         return kind
 
-    def __iter__(self) -> Iterator[str]:
-        self._add_plug_ins()
-        return iter(self._kinds)
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-    def _add_plug_ins(self) -> None:
-        """Add the kinds of other packages; ours keep their names."""
-        for entry in _plug_ins():
-            stage, _, name = entry.name.partition(".")
-            if stage == self.stage:
-                self._kinds.setdefault(name, entry)
+    def fits(self, name: str, item: Any) -> bool:
+        """Whether it is a kind, and that of its name."""
+        return super().fits(name, item) and item.name == name
 
     @property
     def default(self) -> str:
         """The kind of a section that names none."""
-        return self._names[0]
+        return self._ours[0]
 
     def find(self, name: object) -> Kind[Any, Made]:
         """The kind of that name; raises ConfigError that lists the known ones."""
-        if isinstance(name, str) and (name in self._names or name in self):
+        if isinstance(name, str) and name in self:
             return self[name]
         raise ConfigError(f"{self.stage}: {self.unknown(name)}")
 
@@ -189,38 +170,6 @@ class Kinds(Mapping[str, Kind[Any, Made]], Generic[Made]):
         Raises ConfigError if it is of no kind of this stage.
         """
         return self.find(kind_of(config)).make(config, *given)
-
-
-@cache
-def _plug_ins() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group="harness.kinds"))
-
-
-_packages: dict[str, str] = {}
-
-
-def packages_in_use() -> dict[str, str]:
-    """The version of every package of which a kind has been used, by name."""
-    return dict(sorted(_packages.items()))
-
-
-def _plugged_in(entry: EntryPoint, stage: str) -> Kind[Any, Any]:
-    """The kind of another package; raises ConfigError where it cannot be used."""
-    package = entry.dist.name if entry.dist else entry.module
-    where = f"{stage}: kind {quoted(entry.name.partition('.')[2])} of the package {package}"
-    try:
-        kind = entry.load()
-    except Exception as error:
-        raise ConfigError(
-            f"{where} cannot be loaded ({type(error).__name__}: {error}). Mend or remove the package."
-        ) from error
-    if not isinstance(kind, Kind) or f"{stage}.{kind.name}" != entry.name:
-        raise ConfigError(
-            f"{where}: {entry.value} must be a harness.values.Kind whose configuration has that `kind`."
-        )
-    if entry.dist:
-        _packages[entry.dist.name] = entry.dist.version
-    return kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ def test_a_warm_run_loads_no_model_library(write_config):
         "import sys\n"
         "from pathlib import Path\n"
         "from harness.running.bench.flow import run_bench\n"
-        "from harness.running.config import load_config\n"
+        "from harness.running import load_config\n"
         "from harness.values.progress import Silent\n"
         f"run_bench(load_config(Path({str(path)!r})), Silent())\n"
         "heavy = ('torch', 'sentence_transformers', 'chromadb', 'transformers')\n"

@@ -5,9 +5,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from harness.data import IMPORTS
 from harness.data.corpus.anchoring import AnchorConfig, anchor
 from harness.data.corpus.documents import find_documents
-from harness.data.corpus.importers import IMPORTERS
 from harness.data.corpus.importers.beir import import_beir
 from harness.data.corpus.importers.chunking_eval import import_chunking_eval
 from harness.data.corpus.importers.financebench import import_financebench
@@ -267,7 +267,7 @@ def test_no_name_in_a_collection_leads_out_of_the_folder(write, tmp_path, collec
     before = everything(tmp_path)
     target = tmp_path / "a" / "b" / "corpora" / "target"
     try:
-        IMPORTERS[collection](source, target)
+        IMPORTS[collection].read(source, target)
     except CorpusError as refused:
         assert "line 2" in str(refused) or collection == "beir"  # noqa: PT017 - both outcomes are right
         assert everything(tmp_path) == before

@@ -32,7 +32,7 @@ def test_every_configuration_shown_can_be_read(corpus, tmp_path, block):
 
 def test_the_functions_shown_are_python():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         compile(block, "own-steps.md", "exec")
 

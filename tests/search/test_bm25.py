@@ -203,7 +203,7 @@ def test_a_lexical_run_loads_no_torch(write_config):
     path = write_config(retrieve="{kind: bm25}", rerank="null", cache="fresh")
     code = (
         "import sys; from harness.running.bench.flow import run_bench;"
-        "from harness.running.config import load_config;"
+        "from harness.running import load_config;"
         "from pathlib import Path; from harness.values.progress import Silent;"
         f"results, _ = run_bench(load_config(Path({str(path)!r})), Silent());"
         "assert any(r.chunk_ids for rs in results.runs.values() for r in rs);"

@@ -8,9 +8,14 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.commands.declaring import command, option, path, several
+from harness.data import IMPORTS
+from harness.labels import FORMATS
 
 if TYPE_CHECKING:
-    from harness.data import ImportSummary
+    from collections.abc import Mapping
+
+    from harness.data import ImportFormat, ImportSummary
+    from harness.labels import Format
 
 _DESCRIPTION = """\
 Convert a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
@@ -20,26 +25,33 @@ docs/corpora.md describes the formats.
 
 Or convert the questions, contexts and answers of a pipeline into a corpus to label and score:
 
-  harness import traces export.jsonl --to corpora/june   # OpenTelemetry, Langfuse or LangSmith
-  harness import ragas answers.jsonl --to corpora/june   # user_input, retrieved_contexts, response, reference
+  harness import traces export.jsonl --to corpora/june
+  harness import ragas answers.jsonl --to corpora/june
 
 Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
 offset checked; see docs/testset.md:
 
   harness import label_studio export.json --documents "docs/*.pdf" --to corpora/mine
+
+Formats of collections and pipelines:
+
+{imports}
+
+Formats of test sets, with --documents:
+
+{testsets}
 """
+
+
+def _listed(table: Mapping[str, ImportFormat] | Mapping[str, Format]) -> str:
+    return "\n".join(f"  {name:<15}{one.about}" for name, one in table.items())
 
 
 @command(
     "import",
     "import a known collection, a test set, or production traces as a corpus",
-    _DESCRIPTION,
-    option(
-        "format",
-        metavar="FORMAT",
-        help="financebench, beir or chunking_eval; traces or ragas; or, with --documents, a test set over "
-        "your own documents: csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
-    ),
+    _DESCRIPTION.format(imports=_listed(IMPORTS), testsets=_listed(FORMATS)),
+    option("format", metavar="FORMAT", help="one of the formats above"),
     path("source", "the folder or file to read", "SOURCE"),
     several("--documents", "for a test set: its documents", "GLOB"),
     path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
@@ -58,31 +70,28 @@ offset checked; see docs/testset.md:
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
     from harness.cli.terminal import print_line
-    from harness.data import IMPORTERS, import_ragas, import_traces
-    from harness.labels import FORMATS
     from harness.values import ConfigError, counted
 
-    collections = IMPORTERS | {"ragas": import_ragas, "traces": import_traces}
-    if args.format not in {*collections, *FORMATS}:
-        known = ", ".join(dict.fromkeys([*collections, *FORMATS]))
+    if args.format not in IMPORTS and args.format not in FORMATS:
+        known = ", ".join(dict.fromkeys([*IMPORTS, *FORMATS]))
         raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")
     if args.documents and args.format not in FORMATS:
         raise ConfigError(f"--documents is only for test sets; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format
     options = _options(args)
-    if args.documents or args.format not in collections:
+    if args.documents or args.format not in IMPORTS:
         if options:
             raise ConfigError(f"A test set takes only --documents; leave out {_named(options)}.")
         summary = _testset(args, target)
     else:
-        summary = collections[args.format](args.source, target, **options)
+        summary = IMPORTS[args.format].read(args.source, target, **options)
     print_line(
         f"{summary.target}: {counted(summary.documents, 'document')}, "
         f"{counted(summary.queries, 'query', 'queries')}, {counted(summary.labels, 'label')}"
     )
     for note in summary.notes:
         print_line(f"  {note}")
-    if args.format in ("ragas", "traces") and not args.documents:
+    if not args.documents and args.format in IMPORTS and IMPORTS[args.format].answered:
         print_line("Next:")
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
         print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
@@ -93,20 +102,14 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
     from harness.values import ConfigError
 
-    options = {}
-    for name, value, formats in (
-        ("qrels", args.qrels, ("beir",)),
-        ("texts", args.texts, ("ragas", "traces")),
-        ("format", args.traces_of, ("traces",)),
-    ):
-        if value is None:
-            continue
+    given = {"qrels": args.qrels, "texts": args.texts, "traces-of": args.traces_of}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        formats = [known for known, one in IMPORTS.items() if name in one.options]
         if args.format not in formats:
-            option = "traces-of" if name == "format" else name
             goes = f"the format {formats[0]} alone" if len(formats) == 1 else f"{' and '.join(formats)} alone"
-            raise ConfigError(f"--{option} goes with {goes}.")
-        options[name] = value
-    return options
+            raise ConfigError(f"--{name} goes with {goes}.")
+    return {"format" if name == "traces-of" else name: value for name, value in options.items()}
 
 
 def _named(options: dict[str, Any]) -> str:

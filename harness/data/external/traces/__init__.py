@@ -13,7 +13,7 @@ from harness.data.external.traces.langfuse import langfuse_steps
 from harness.data.external.traces.langsmith import langsmith_steps
 from harness.data.external.traces.opentelemetry import otel_steps
 from harness.data.external.traces.step import Step, read_records
-from harness.values import CorpusError
+from harness.values import CorpusError, OpenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,17 @@ class TraceFormat:
     steps: Callable[[Iterable[Mapping[str, Any]]], list[Step]]
 
 
-FORMATS: dict[str, TraceFormat] = {
-    one.name: one
-    for one in (
-        TraceFormat("opentelemetry", lambda r: "resourceSpans" in r or "resource_spans" in r, otel_steps),
-        TraceFormat("langsmith", lambda r: "run_type" in r, langsmith_steps),
-        TraceFormat(
-            "langfuse",
-            lambda r: "observations" in r or "traceId" in r or isinstance(r.get("trace"), dict),
-            langfuse_steps,
-        ),
-    )
-}
+_OURS = (
+    TraceFormat("opentelemetry", lambda r: "resourceSpans" in r or "resource_spans" in r, otel_steps),
+    TraceFormat("langsmith", lambda r: "run_type" in r, langsmith_steps),
+    TraceFormat(
+        "langfuse",
+        lambda r: "observations" in r or "traceId" in r or isinstance(r.get("trace"), dict),
+        langfuse_steps,
+    ),
+)
+FORMATS: OpenTable[TraceFormat] = OpenTable("traces", TraceFormat, {one.name: one for one in _OURS})
+"""By name; other packages add theirs, see docs/own-steps.md."""
 
 
 @dataclass(frozen=True, slots=True)

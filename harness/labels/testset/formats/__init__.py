@@ -5,36 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.labels.testset.finished import FinishedTestset
-from harness.labels.testset.formats.argilla import read_argilla, write_argilla
-from harness.labels.testset.formats.label_studio import read_label_studio, write_label_studio
-from harness.labels.testset.formats.quepid import read_quepid, write_quepid
-from harness.labels.testset.formats.ragas import read_ragas, write_ragas
-from harness.labels.testset.formats.tables import read_tables, write_csv, write_jsonl, write_xlsx
-from harness.labels.testset.formats.trec import read_trec, write_trec
-from harness.labels.testset.formats.values import ExportResult, ImportResult
-from harness.values import Document
+from harness.values import At, Document, OpenTable
+
+if TYPE_CHECKING:
+    from harness.labels.testset.finished import FinishedTestset
+    from harness.labels.testset.formats.values import ExportResult, ImportResult
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
     """How a test set is written and read. ``reads`` says what `harness import` is to be given."""
 
+    about: str
     reads: str
     write: Callable[[FinishedTestset, Mapping[str, Document], Path], ExportResult]
     read: Callable[[Path, Mapping[str, Document]], ImportResult]
 
 
-FORMATS: dict[str, Format] = {
-    "csv": Format("the folder", write_csv, read_tables),
-    "jsonl": Format("the folder", write_jsonl, read_tables),
-    "xlsx": Format("the folder", write_xlsx, read_tables),
-    "trec": Format("the folder", write_trec, read_trec),
-    "label_studio": Format("the JSON file", write_label_studio, read_label_studio),
-    "argilla": Format("the JSON file", write_argilla, read_argilla),
-    "quepid": Format("the CSV file", write_quepid, read_quepid),
-    "ragas": Format("the JSONL file", write_ragas, read_ragas),
-}
+def _ours(name: str, about: str, reads: str, module: str = "") -> Format:
+    home = f"{__name__}.{module or name}"
+    return Format(about, reads, At(home, f"write_{name}"), At(home, f"read_{module or name}"))
 
-__all__ = ["FORMATS", "ExportResult", "Format", "ImportResult"]
+
+FORMATS: OpenTable[Format] = OpenTable(
+    "testset_formats",
+    Format,
+    {
+        "csv": _ours("csv", "queries.csv and labels.csv", "the folder", "tables"),
+        "jsonl": _ours("jsonl", "queries.jsonl and labels.jsonl", "the folder", "tables"),
+        "xlsx": _ours("xlsx", "queries.xlsx and labels.xlsx", "the folder", "tables"),
+        "trec": _ours("trec", "topics and qrels over passages", "the folder"),
+        "label_studio": _ours("label_studio", "an export of Label Studio", "the JSON file"),
+        "argilla": _ours("argilla", "the records of an Argilla dataset", "the JSON file"),
+        "quepid": _ours("quepid", "a book or case of Quepid", "the CSV file"),
+        "ragas": _ours("ragas", "questions with reference answers and contexts", "the JSONL file"),
+    },
+)
+"""By name; other packages add theirs, see docs/own-steps.md."""
