@@ -154,7 +154,7 @@ def test_every_kind_has_usable_defaults():
     ],
 )
 def test_a_config_that_cannot_work_is_refused(wrong, says):
-    with pytest.raises(ValidationError, match=says):
+    with pytest.raises((ConfigError, ValidationError), match=says):
         parse(wrong)
 
 
