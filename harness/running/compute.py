@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.running.context import Context
+from harness.running.context import Context, NotStoredError
 from harness.store import key_of
 from harness.values import StoreError
 
@@ -61,6 +61,8 @@ def compute_new(
         first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
         known = store.get(list(first_index)) if hold else dict.fromkeys(store.present(first_index), b"")
         missing = [key for key in dict.fromkeys(keys) if key not in known]
+        if missing and not context.may_compute:
+            raise NotStoredError(name, missing)
         context.count(f"{name}_computed", len(missing))
         if missing:
             # what was damaged was computed among all that is asked for now, or among more

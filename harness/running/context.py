@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,11 +25,23 @@ from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, Key
 from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
 
 
+class NotStoredError(Exception):
+    """A search that computes nothing lacks something: ``what``, such as pairs, with their ``keys``, if any.
+
+    ``place`` is that of the reranker among those of its setting.
+    """
+
+    def __init__(self, what: str, keys: Iterable[bytes] = ()) -> None:
+        super().__init__(f"{what} are not stored")
+        self.what, self.keys, self.place = what, frozenset(keys), 0
+
+
 @dataclass(slots=True)
 class Context:
     """The state of one run. Models are made once per configuration and load their weights when first used.
 
-    ``may_ask`` False: language models are not asked, as in a plan. ``spent`` is what steps have asked of
+    ``may_ask`` False: language models are not asked, as in a plan. ``may_compute`` False: what is not stored
+    is not computed either, and NotStoredError says what it is. ``spent`` is what steps have asked of
     them, by prompt and model, ``purposes`` what for; ``within_limits`` is what counts towards one
     ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, no matter
     which run paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their
@@ -47,6 +59,7 @@ class Context:
     counts: dict[str, int] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
+    may_compute: bool = True
     spent: dict[str, Spending] = field(default_factory=dict)
     rewritten: dict[str, Phrasings] = field(default_factory=dict)
     answer_costs: list[float | None] = field(default_factory=list)
@@ -67,6 +80,10 @@ class Context:
         """A fresh context over the cache folder ``cache``."""
         layout = CacheLayout(cache)
         return cls(layout, reporter, may_ask=may_ask, _in_use=layout.use())
+
+    def reading(self) -> Context:
+        """The same, for a search of what is stored alone."""
+        return replace(self, may_compute=False)
 
     def __enter__(self) -> Context:
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +16,10 @@ from harness.steps import (
     EndpointRerankerConfig,
     Passages,
     RetrieverConfig,
-    RewriterConfig,
     ServedScorer,
     route_names,
 )
 from harness.values import Query
-
-_Paid = dict[int, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ def query_costs(
     """The cost of all queries, by setting and stage, up to and including it."""
     found: dict[tuple[str, str], QueryCost] = {}
     for one in searched:
-        rewriting = _rewriting_costs(one, queries, context)
+        rewriting = one.rewriting_costs
         bought = _endpoint_costs(one, queries, context)
         unknown = bool(one.setting.services) or any(
             isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
@@ -60,34 +56,6 @@ def query_costs(
             per_1000 = None if total is None or not queries else 1000 * total / len(queries)
             whole = None if own is None else add(own.index, own.queries)
             found[one.setting.name, stage] = QueryCost(rewritten, per_1000, whole)
-    return found
-
-
-def _rewriting_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, float | None]:
-    """The cost of rewriting all queries, by ``retrieve`` and its routes, no matter which run paid.
-
-    A rewriting that several routes share is paid once. None if a price is unknown; 0 without a model.
-    """
-    found: dict[str, float | None] = {}
-    tools = RunTools(context)
-
-    def through(
-        rewrite: RewriterConfig | None, asked: Sequence[Query], paid: _Paid
-    ) -> tuple[Sequence[Query], _Paid]:
-        if rewrite is None:
-            return asked, paid
-        phrasings = tools.phrasings(rewrite, asked)
-        # the same object for the same rewriting of the same queries
-        return phrasings.queries, paid | {id(phrasings): phrasings.cost}
-
-    def go(retriever: RetrieverConfig, name: str, asked: Sequence[Query], paid: _Paid) -> _Paid:
-        asked, paid = through(retriever.rewrite, asked, paid)
-        for part, route in zip(retriever.parts, route_names(retriever.parts), strict=True):
-            paid = paid | go(part, f"{name}.{route}", asked, paid)
-        found[name] = None if None in paid.values() else math.fsum(cost for cost in paid.values() if cost)
-        return paid
-
-    go(one.setting.retrieve, RETRIEVE, *through(one.setting.rewrite, queries, {}))
     return found
 
 

@@ -53,6 +53,7 @@ def merged(outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]) ->
         exact_share=sum(share * weight for share, weight in known) / total if total else None,
         routes=tuple(merged(routes, rows) for routes in zip(*(one.routes for one in outputs), strict=True)),
         filtered=_by_query([one.filtered for one in outputs], outputs, rows),
+        rewritings=tuple(made for one in outputs for made in one.rewritings),
     )
 
 

@@ -10,7 +10,7 @@ from harness.models import ModelConfig, ServedEncoder, ServedEstimate, estimate_
 from harness.running.compute import digest
 from harness.running.config.models import Setting
 from harness.running.context import Context
-from harness.running.search import Chunked, is_searched
+from harness.running.search import Chunked, not_stored
 from harness.running.served import pending_call, stored_keys
 from harness.running.tools import RunTools
 from harness.steps import (
@@ -114,7 +114,7 @@ def pairs_to_buy(
             for reranker, depth in zip(point.setting.rerank, own, strict=True)
             if isinstance(reranker, EndpointRerankerConfig)
         ]
-        if not served or is_searched(point, queries, context):
+        if not served or not not_stored(point, queries, context):
             continue
         for reranker, depth in served:
             key = ServedScorer(reranker).fingerprint
@@ -155,7 +155,7 @@ def pending_services(
     found: dict[str, PendingService] = {}
     for point in points:
         services = point.setting.services
-        if not services or is_searched(point, queries, context):
+        if not services or not not_stored(point, queries, context):
             continue
         for service in services:
             before = found.get(service.url, PendingService(service.url, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,25 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from harness.models import ModelConfig
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
-from harness.running.compute import digest, is_computed
 from harness.running.config.models import Setting
-from harness.running.context import Context
+from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
-from harness.running.passes import embed_for_all, score_for_all, scores_file
+from harness.running.passes import embed_for_all, score_for_all
 from harness.running.tools import RunTools
 from harness.steps import (
     Effort,
     FilterResult,
     Pair,
     PendingCallsError,
+    Phrasings,
     RetrievalResult,
-    ServiceConfig,
     rerank,
 )
-from harness.values import Query, Ranking, listed
+from harness.values import Query, Ranking, Silent, listed
 
 RETRIEVE = "retrieve"
 RERANK = "rerank"
@@ -42,7 +41,9 @@ class Searched:
     their order. ``asked`` are the queries as a rewriter put them, by step; none if nothing was rewritten.
     ``filtered`` is what filters made of the queries, by step. ``efforts``: what it took up to and with each
     step. ``exact_shares`` is the share of the true nearest chunks among what a retriever or a route has
-    found, by its name; it is left out where that has no meaning, as for words.
+    found, by its name; it is left out where that has no meaning, as for words. ``rewriting_costs`` is what
+    language models were paid to rewrite all queries, by ``retrieve`` and its routes, no matter which run
+    paid; None if a price is unknown.
 
     Where something else is read than the chunks that were searched, ``chunking`` and ``rankings`` hold what
     would be read if the search ended with a step, and ``over_chunks`` is the same search by its chunks.
@@ -57,6 +58,7 @@ class Searched:
     filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     over_chunks: Searched | None = None
     exact_shares: dict[str, float] = field(default_factory=dict)
+    rewriting_costs: dict[str, float | None] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -163,15 +165,14 @@ def _search_chunks(
         missing = tools.run_filters(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise PendingCallsError(*missing.values())
-    efforts = _embed_all(points, asked, tools)
+    known = _stored(points, asked, queries, tools)
+    efforts = [Effort()] * len(points) if len(known) == len(points) else _embed_all(points, asked, tools)
     searched = []
     with context.reporter.task("search", len(points)) as task:
-        for point, own, effort in zip(points, asked, efforts, strict=True):
-            retriever, passages = point.setting.finder, point.chunking.passages
-            output = tools.search(RETRIEVE, retriever, passages, own)
-            output = tools.fused(point.setting.rewrite, output, retriever, passages, queries)
+        for at, (point, own, effort) in enumerate(zip(points, asked, efforts, strict=True)):
+            output = known[at] if at < len(known) else _retrieve(point, own, queries, tools)
             spent = Effort(point.seconds) + effort + output.effort
-            searched.append(_retrieved(point, output, spent, queries))
+            searched.append(_retrieved(point, output, spent, queries, tools))
             if found is not None:
                 found(searched[-1])
             task.advance()
@@ -183,34 +184,71 @@ def _search_chunks(
     return searched
 
 
-def _embed_all(points: Sequence[Chunked], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
-    """The effort of embedding for each point. If all rankings are known, no vector is looked up.
+def _retrieve(
+    point: Chunked, asked: Sequence[Query], queries: Sequence[Query], tools: RunTools
+) -> RetrievalResult:
+    """The rankings of a setting before any reranker, for the queries as its rewriter put them."""
+    retriever, passages = point.setting.finder, point.chunking.passages
+    output = tools.search(RETRIEVE, retriever, passages, asked)
+    return tools.fused(point.setting.rewrite, output, retriever, passages, queries)
 
-    Where one is missing, the texts of all points are named, so that the batches of a model, and with them
-    the last digits of its vectors, are the same whatever else is known.
+
+def _stored(
+    points: Sequence[Chunked], asked: Sequence[Sequence[Query]], queries: Sequence[Query], tools: RunTools
+) -> list[RetrievalResult]:
+    """What the first points retrieve, up to the first of which not all is stored; computes nothing."""
+    reading = replace(tools, context=tools.context.reading())
+    found: list[RetrievalResult] = []
+    try:
+        for point, own in zip(points, asked, strict=True):
+            found.append(_retrieve(point, own, queries, reading))
+    except NotStoredError:
+        if not tools.context.may_compute:
+            raise
+    return found
+
+
+def _embed_all(points: Sequence[Chunked], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
+    """The effort of embedding for each point.
+
+    The texts of all points are named, whatever is stored, so that the batches of a model, and with them the
+    last digits of its vectors, are always the same.
     """
-    both = list(zip(points, asked, strict=True))
-    if all(tools.is_known(point.setting.finder, point.chunking.passages, own) for point, own in both):
-        return [Effort()] * len(points)
     return embed_for_all(
-        [list(tools.to_embed(point.setting.finder, point.chunking.passages, own)) for point, own in both],
+        [
+            list(tools.to_embed(point.setting.finder, point.chunking.passages, own))
+            for point, own in zip(points, asked, strict=True)
+        ],
         tools.context,
     )
 
 
-def _retrieved(point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query]) -> Searched:
+def _retrieved(
+    point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query], tools: RunTools
+) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
-    notes = {"exact_share": output.exact_share}
-    one = Searched(point.setting, point.chunking, rankings, notes)
-    _collect(output, RETRIEVE, one, tuple(queries))
+    one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share})
+    rewrite = point.setting.rewrite
+    before = () if rewrite is None else (tools.phrasings(rewrite, queries),)
+    _collect(output, RETRIEVE, one, tuple(queries), before)
     _note(one, RETRIEVE, effort)
     return one
 
 
-def _collect(output: RetrievalResult, name: str, one: Searched, queries: tuple[Query, ...]) -> None:
-    """Put the routes of a fusion before what was made of them, each under its full name."""
+_Rewritings = tuple[Phrasings, ...]
+
+
+def _collect(
+    output: RetrievalResult, name: str, one: Searched, queries: tuple[Query, ...], before: _Rewritings
+) -> _Rewritings:
+    """Put the routes of a fusion before what was made of them, each under its full name.
+
+    ``before`` are the rewritings of what it is a route of; returns these and all that were made for it.
+    """
+    rewritings = made = (*before, *output.rewritings)
     for route in output.routes:
-        _collect(route, f"{name}.{route.name}", one, queries)
+        rewritings += _collect(route, f"{name}.{route.name}", one, queries, made)
+    one.rewriting_costs[name] = _cost_of(rewritings)
     one.rankings[name] = output.rankings
     if output.exact_share is not None:
         one.exact_shares[name] = output.exact_share
@@ -219,6 +257,13 @@ def _collect(output: RetrievalResult, name: str, one: Searched, queries: tuple[Q
     if output.filtered:
         # a query may be asked in several texts
         one.filtered[name] = tuple({its.query_id: its for its in output.filtered}.values())
+    return rewritings
+
+
+def _cost_of(rewritings: _Rewritings) -> float | None:
+    """The cost of rewritings, each once, as routes share them; None if a price is unknown."""
+    costs = [made.cost for made in {id(made): made for made in rewritings}.values()]
+    return None if None in costs else math.fsum(cost for cost in costs if cost)
 
 
 def _note(one: Searched, step: str, effort: Effort) -> None:
@@ -234,7 +279,11 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
     """Let the reranker at this place work on every setting that has one."""
     reranked_here = [one for one in searched if place < len(one.setting.rerank)]
     requests = [(one.setting.rerank[place], rerank_pairs(one, place, queries)) for one in reranked_here]
-    results = score_for_all(requests, context)
+    try:
+        results = score_for_all(requests, context)
+    except NotStoredError as error:
+        error.place = place
+        raise
     for one, (config, _), result in zip(reranked_here, requests, results, strict=True):
         begun = perf_counter()
         top_n, start = config.top_n, 0
@@ -262,40 +311,12 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
 
 
-def is_searched(point: Chunked, queries: Sequence[Query], context: Context) -> bool:
-    """Whether searching would find everything in the cache and compute nothing."""
-    left = pairs_left(point, queries, context)
-    return left is not None and not any(left)
-
-
-def pairs_left(
-    point: Chunked, queries: Sequence[Query], context: Context
-) -> list[set[tuple[str, bytes]]] | None:
-    """The pairs that each reranker of a setting has yet to score, as (model, digest); computes nothing.
-
-    None if what is retrieved is not in the cache. The list ends with the first reranker that has any
-    left: what the next one reads depends on it.
-    """
-    tools, setting = RunTools(context, {query.query_id: query for query in queries}), point.setting
-    # a plan runs no rewriter that it does not need, such as the user's code
-    if setting.rewrite is not None and not isinstance(setting.rewrite, ModelConfig | ServiceConfig):
-        return None
+def not_stored(point: Chunked, queries: Sequence[Query], context: Context) -> NotStoredError | None:
+    """The first thing that searching a setting would have to compute or to ask for; None if all is stored."""
     try:
-        asked = tools.rewritten(setting.rewrite, queries)
-        if not tools.is_known(setting.finder, point.chunking.passages, asked):
-            return None
+        _search_chunks([point], queries, replace(context.reading(), reporter=Silent()))
+    except NotStoredError as error:
+        return error
     except PendingCallsError:
-        return None
-    retrieving = Chunked(setting.model_copy(update={"rerank": ()}), point.chunking)
-    one = replace(_search_chunks([retrieving], queries, context)[0], setting=setting)
-    left: list[set[tuple[str, bytes]]] = []
-    for place, config in enumerate(setting.rerank):
-        pairs = {digest(*pair) for pair in rerank_pairs(one, place, queries)}
-        scorer = context.reranker(config)
-        new = pairs - is_computed("pairs", pairs, scores_file(scorer, context), context)
-        left.append({(scorer.fingerprint, key) for key in new})
-        if new:
-            break
-        # all its scores are known, and what the next one reads depends on them
-        _rerank_all([one], place, queries, context)
-    return left
+        return NotStoredError("answers")
+    return None

@@ -12,7 +12,7 @@ import numpy as np
 from harness.models import ServedEncoder, ServedEstimate, ServedPairs, Spending, fetch
 from harness.models import ServedRequest as Request
 from harness.running.compute import Computed
-from harness.running.context import Context
+from harness.running.context import Context, NotStoredError
 from harness.steps import PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn
 from harness.values import StoreError
@@ -36,6 +36,8 @@ def compute_served(
     with _opened(name, model, context) as store:
         known = store.get(list(first))
         missing = [key for key in dict.fromkeys(keys) if key not in known]
+        if missing and not context.may_compute:
+            raise NotStoredError(name, missing)
         if missing and not context.may_ask:
             raise PendingCallsError(pending_call([items[first[key]] for key in missing], len(known), model))
         seen = context.looked_up.setdefault(model.fingerprint, set())

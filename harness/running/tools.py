@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from harness.models import EncoderConfig
+from harness.running.context import NotStoredError
 from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
 from harness.steps import (
@@ -60,7 +61,10 @@ class RunTools(Resources):
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
             before = len(self.context.answer_costs)
-            groups = REWRITERS.make(rewrite).phrasings(queries, self)
+            rewriter = REWRITERS.make(rewrite)
+            if rewriter.own_code and not (self.context.may_compute or self.context.may_ask):
+                raise NotStoredError("rewritings")
+            groups = rewriter.phrasings(queries, self)
             costs = self.context.answer_costs[before:]
             known = [cost for cost in costs if cost is not None]
             done[key] = Phrasings(
@@ -135,7 +139,8 @@ class RunTools(Resources):
             found = self._filtered(retriever, retriever.filter, passages, asked)
         computed = self.context.counts.get("vectors_computed", 0) - before
         effort = Effort(perf_counter() - begun, computed, computed)
-        found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort)
+        own = () if retriever.rewrite is None else (self.phrasings(retriever.rewrite, queries),)
+        found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort, rewritings=own)
         return self.fused(retriever.rewrite, found, retriever, passages, queries)
 
     def _filtered(
@@ -184,24 +189,6 @@ class RunTools(Resources):
             outputs.append(replace(found, rankings=cut, asked=found.asked or tuple(own)))
         return merged(outputs, rows)
 
-    def is_known(self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]) -> bool:
-        """Whether the rankings of a retriever, or of all its routes, are cached."""
-        asked = self.rewritten(retriever.rewrite, queries)
-        if retriever.filter is None:
-            if retriever.parts:
-                return all(self.is_known(part, passages, asked) for part in retriever.parts)
-            return self._known(retriever, passages, asked) is not None
-        filtered = self.filtered(retriever.filter, passages.documents, asked)
-        bare, boost = _bare(retriever), retriever.filter.boost
-        if boost is None:
-            return all(
-                self.is_known(bare, only(passages, documents), [asked[i] for i in at])
-                for documents, at in groups_of(filtered).items()
-            )
-        if bare.parts:
-            return self.is_known(bare, passages, asked)
-        return self._known(bare, passages, asked, _boost_facts(boost, filtered)) is not None
-
     def _cached(
         self,
         retriever: RetrieverConfig,
@@ -219,6 +206,8 @@ class RunTools(Resources):
         known = self._known(retriever, passages, asked, more)
         if known is not None:
             return known
+        if not self.context.may_compute:
+            raise NotStoredError("rankings")
         found = find()
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
         stored: dict[str, Any] = {"rankings": rows, "exact_share": found.exact_share}

@@ -29,7 +29,7 @@ from harness.running.pending_calls import (
     texts_to_buy,
 )
 from harness.running.readiness import check_ready
-from harness.running.search import Chunked, cut_for_all, is_searched, pairs_left, search, search_settings
+from harness.running.search import Chunked, cut_for_all, not_stored, search_settings
 from harness.steps import RETRIEVERS, PendingCalls
 from harness.values import Query, Reporter
 
@@ -144,7 +144,7 @@ def _plan_answers(
     queries = corpus.queries.queries
     if not own:
         return AnswerPlan()
-    if not unanswered and all(is_searched(one, queries, context) for one in own):
+    if not unanswered and not any(not_stored(one, queries, context) for one in own):
         return plan_answers(search_settings(own, queries, context), corpus, config, context)
     return plan_answers(placeholder_rankings(own, queries), corpus, config, context, about=True)
 
@@ -165,12 +165,17 @@ def _to_score(
     point: Chunked, queries: Sequence[Query], planned: set[tuple[str, bytes]], context: Context
 ) -> int:
     """How many pairs are to be scored; those that are known are added to ``planned``."""
-    if not point.setting.rerank:
+    lack = not_stored(point, queries, context) if point.setting.rerank else None
+    if lack is None:
         return 0
-    left = pairs_left(point, queries, context) or []
-    new = {pair for pairs in left for pair in pairs} - planned
-    planned |= new
-    return len(new) + len(queries) * sum(_pairs_by_reranker(point)[len(left) :])
+    most, new = _pairs_by_reranker(point), set()
+    if lack.what == "pairs":
+        # those of the first reranker that lacks any are known; what the next ones read depends on them
+        model = context.reranker(point.setting.rerank[lack.place]).fingerprint
+        new = {(model, key) for key in lack.keys} - planned
+        planned |= new
+        most = most[lack.place + 1 :]
+    return len(new) + len(queries) * sum(most)
 
 
 def _pairs_by_reranker(point: Chunked) -> list[int]:
@@ -206,9 +211,8 @@ def _plan_judge(
         for one in points
     )
     pairs = None
-    if not unanswered and all(is_searched(one, queries, context) for one in points):
-        searched = [search(one.setting, one.chunking, queries, context) for one in points]
-        pairs = make_pool(searched, corpus, judge.pool).pairs
+    if not unanswered and not any(not_stored(one, queries, context) for one in points):
+        pairs = make_pool(search_settings(points, queries, context), corpus, judge.pool).pairs
     return JudgePlan(
         judge.title,
         ranked,

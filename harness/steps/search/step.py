@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from pydantic import Field, SerializeAsAny, model_validator
 
 from harness.models import EncoderConfig
-from harness.steps.search.query_steps import FilterConfig, FilterResult, RewriterConfig
+from harness.steps.search.query_steps import FilterConfig, FilterResult, Phrasings, RewriterConfig
 from harness.values import Query, Ranking, Section, StageConfig, Step
 
 if TYPE_CHECKING:
@@ -71,8 +71,9 @@ class RetrievalResult:
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
     ``routes`` are the results that a fusion combined. ``asked`` are the queries that it finally searched for,
-    empty if unchanged, ``filtered`` the results of a filter by query, empty without a filter.
-    ``Tools.search`` adds the ``name`` of a route, ``asked`` and ``effort``.
+    empty if unchanged, ``filtered`` the results of a filter by query, empty without a filter. ``rewritings``
+    are those made for it, not for its routes. ``Tools.search`` adds the ``name`` of a route, ``asked``,
+    ``effort`` and ``rewritings``.
     """
 
     rankings: list[Ranking]
@@ -82,6 +83,7 @@ class RetrievalResult:
     asked: tuple[Query, ...] = ()
     name: str = ""
     effort: Effort = Effort()
+    rewritings: tuple[Phrasings, ...] = ()
 
 
 class RetrieverConfig(StageConfig):
