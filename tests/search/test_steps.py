@@ -53,7 +53,7 @@ def with_toys(monkeypatch):
     """The line that a new kind adds to the table of its step."""
     for stage, kinds in TOYS.items():
         table = TABLES[stage]
-        monkeypatch.setattr(table, "_kinds", {**table._items, **{kind.name: kind for kind in kinds}})
+        monkeypatch.setattr(table, "_items", {**table._items, **{kind.name: kind for kind in kinds}})
 
 
 @pytest.fixture
