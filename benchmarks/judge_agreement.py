@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement
-from harness.running.judging.graded_pairs import read_pairs
+from harness.running.bench.agreement import read_pairs
 
 FILES = {
     "TREC DL 2023 (0-3)": ("llmjudge_dl23.csv", 3),

@@ -143,3 +143,30 @@ def test_a_package_adds_measures_and_formats(project):
     assert "what a package reads" in harness(project, "import", "--help").stdout
     imported = harness(project, *["import", "mine", "queries.csv", "--to", "out"])
     assert "1 document, 2 queries, 3 labels" in imported.stdout, imported.stderr
+
+
+JUDGE = """
+from typing import Literal
+
+from harness.judge import PoolJudgeConfig
+from harness.values import Kind
+
+
+class MineConfig(PoolJudgeConfig):
+    kind: Literal["mine"] = "mine"
+    wise: bool = True
+
+
+KIND = Kind(MineConfig, lambda config, tools: None)
+"""
+
+
+def test_a_package_adds_a_judge(project):
+    install(project, JUDGE, "relevance.judge.mine = shared_words:KIND")
+    judged = (
+        BENCH.replace("shared_words, shortest: [1, 4]", "bm25") + "relevance: {judge: mine, foolish: true}\n"
+    )
+    (project / "bench.yaml").write_text(judged, encoding="utf-8")
+    done = harness(project, "validate", "bench.yaml")
+    assert "relevance.foolish" in done.stderr
+    assert "wise" in done.stderr

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.comparison.comparable import ScoredOn, join, joined_names
+    from harness.comparison.comparable import ScoredOn, join
     from harness.comparison.conclusions import conclude
     from harness.comparison.family import compare_changes, compare_to
+    from harness.comparison.findings.answers import (
+        answer_lines,
+        answers_to_take,
+        brief_verdict,
+        common_answer_measure,
+        on_common_questions,
+        scores_by,
+    )
     from harness.comparison.findings.caveats import (
         filter_notes,
         filter_table,
         left_out_notes,
-        ranked_alike,
         same_ranking_notes,
+        warnings_of,
     )
     from harness.comparison.findings.changes import changed_table, cut_differently, reranked, reranked_table
     from harness.comparison.findings.compared import compared_parts
@@ -39,7 +47,6 @@ if TYPE_CHECKING:
         turning_of,
         verdict_of,
     )
-    from harness.comparison.findings.warned import warnings_of
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
     from harness.comparison.means import mean_of
@@ -71,8 +78,7 @@ if TYPE_CHECKING:
     from harness.comparison.stats.units import units_of
     from harness.comparison.verdict import LABELS, Costs, Holes, Trust, Verdict
     from harness.comparison.verdict_as_json import verdict_json
-    from harness.comparison.warned import warning_lines
     from harness.comparison.waterfalls import Level, Waterfall, waterfall
-    from harness.comparison.words import finding_cell, lines_of, sentences_of
+    from harness.comparison.words import finding_cell, sentences_of, warning_lines
 else:
     __getattr__ = door(__name__, __file__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.comparison.decision_words import amount, at_most, decision, queries, these
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats.units import FEWEST_CLUSTERS
@@ -15,8 +17,7 @@ from harness.comparison.verdict import (
     Verdict,
     ways_with_other_sign,
 )
-from harness.comparison.warned import warning_lines
-from harness.values import FEWEST_FOR_INTERVAL, counted, listed, signed
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, counted, listed, signed
 
 _REAL = {
     "real": "yes",
@@ -301,3 +302,20 @@ def _about(count: int) -> str:
     """A count rounded to two digits, since it is an estimate."""
     digits = max(0, len(str(count)) - 2)
     return f"{round(count, -digits):,}"
+
+
+# Of one kind; the rest is counted. All are in record.json and verdict.json.
+_SHOWN = 3
+
+
+def warning_lines(warnings: Sequence[ResultWarning]) -> list[str]:
+    """One line for each warning, the first few of a kind."""
+    by_kind: dict[str, list[str]] = {}
+    for one in warnings:
+        by_kind.setdefault(one.kind, []).append(one.text if one.text.endswith(".") else f"{one.text}.")
+    lines = []
+    for kind, texts in by_kind.items():
+        lines += texts[:_SHOWN]
+        if more := len(texts) - _SHOWN if len(texts) > _SHOWN else 0:
+            lines.append(f"{more} more on {kind}: the list warnings of record.json has all.")
+    return lines

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from statistics import fmean
 from typing import Any
 
-from harness.report.rows.answers import (
-    ANSWER_PARTS,
-    AnswerLossRow,
-    AnswerPredictionRow,
-    AnswerSummaryRow,
-    ReplyRow,
-)
+from harness.report.losses import answer_loss_table
+from harness.report.rows.answers import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 from harness.report.tables import Table
 from harness.values import counted, interval, number
 
@@ -85,30 +79,6 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
             f"Means of {', '.join(uneven)} are over different questions: answer_comparisons.csv compares the "
             "settings on the questions for which all have a value."
         )
-
-
-def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
-    """The mean loss of each part, best setting first."""
-    losses: dict[str, dict[str, list[float]]] = {}
-    for row in rows:
-        losses.setdefault(row.setting, {}).setdefault(row.part, []).append(row.loss)
-    means = {s: {part: fmean(values) for part, values in own.items()} for s, own in losses.items()}
-    left = {setting: 1 - sum(own.values()) for setting, own in means.items()}
-    parts = [part for part in ANSWER_PARTS if any(part in own for own in means.values())]
-    counts = {len(values) for own in losses.values() for values in own.values()}
-    fewest, most = min(counts), max(counts)
-    questions = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
-    return Table(
-        title=f"Lost on the way to the answer, from 1 down to {rows[0].measure}: means over {questions}",
-        columns=("setting", *parts, "left"),
-        rows=tuple(
-            (setting, *(number(means[setting].get(part)) for part in parts), number(left[setting]))
-            for setting in sorted(means, key=lambda name: -left[name])
-        ),
-        notes=("A loss below 0 means that answers are right without the evidence.",)
-        if any(loss < 0 for own in means.values() for loss in own.values())
-        else (),
-    )
 
 
 def best_predictors(rows: Sequence[AnswerPredictionRow]) -> Iterator[AnswerPredictionRow]:

@@ -1,11 +1,13 @@
-"""The losses of queries and settings, gathered from the rows of waterfall.csv."""
+"""The losses of queries and settings, from the rows of waterfall.csv and answer_losses.csv."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from harness.report.rows.answers import AnswerLossRow
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow
 from harness.report.tables import Table
 from harness.values import counted, listed, number
@@ -49,9 +51,9 @@ def is_route(step: str) -> bool:
     return "." in step
 
 
-def losses_by_query(rows: Iterable[LossRow]) -> Iterator[QueryLosses]:
+def losses_by_query(rows: Iterable[LossRow | AnswerLossRow]) -> Iterator[QueryLosses]:
     """Every query of every setting, and after it each of its routes, in the order of the rows."""
-    by_query: dict[tuple[str, str], list[LossRow]] = {}
+    by_query: dict[tuple[str, str], list[LossRow | AnswerLossRow]] = {}
     for row in rows:
         by_query.setdefault((row.setting, row.query_id), []).append(row)
     for own in by_query.values():
@@ -61,7 +63,9 @@ def losses_by_query(rows: Iterable[LossRow]) -> Iterator[QueryLosses]:
             yield _way([*before, *(row for row in own if row.step == route)], route)
 
 
-def mean_losses(rows: Iterable[LossRow]) -> dict[tuple[str, str], tuple[dict[str, float], float]]:
+def mean_losses(
+    rows: Iterable[LossRow | AnswerLossRow],
+) -> Means:
     """For every setting and route ('': none) the mean loss of each part by its name, and what is left."""
     ways: dict[tuple[str, str], list[QueryLosses]] = {}
     for one in losses_by_query(rows):
@@ -113,18 +117,40 @@ def loss_table(rows: Sequence[LossRow], headline: str = "") -> Table:
     same losses as a setting or an earlier route is left out.
     """
     means = _said_once(mean_losses(rows))
-    left = {setting: final for (setting, route), (_, final) in means.items() if not route}
-    ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
-    names = names_in_order(losses for losses, _ in means.values())
-    gained = any(loss < 0 for losses, _ in means.values() for loss in losses.values())
-    notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if gained else ""]
+    notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if _gained(means) else ""]
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
             "It is unknown how the other pipeline cut the documents: the cost of that is part of candidates."
         )
+    queries = counted(len({row.query_id for row in rows}), "query", "queries")
+    title = f"Lost at each step, from 1 down to {rows[0].measure}: means over {queries}"
+    return _table(title, means, (*notes, gap_note(rows)))
+
+
+def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
+    """The same on the way to the answer."""
+    means = mean_losses(rows)
+    counts = Counter(setting for setting, _ in {(row.setting, row.query_id) for row in rows}).values()
+    fewest, most = min(counts), max(counts)
+    questions = counted(most, "question") if fewest == most else f"{fewest} to {most} questions"
+    title = f"Lost on the way to the answer, from 1 down to {rows[0].measure}: means over {questions}"
+    note = "A loss below 0 means that answers are right without the evidence."
+    return _table(title, means, (note if _gained(means) else "",))
+
+
+Means = Mapping[tuple[str, str], tuple[dict[str, float], float]]
+
+
+def _gained(means: Means) -> bool:
+    return any(loss < 0 for losses, _ in means.values() for loss in losses.values())
+
+
+def _table(title: str, means: Means, notes: Sequence[str]) -> Table:
+    left = {setting: final for (setting, route), (_, final) in means.items() if not route}
+    ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
+    names = names_in_order(losses for losses, _ in means.values())
     return Table(
-        title=f"Lost at each step, from 1 down to {rows[0].measure}: means over "
-        f"{counted(len({row.query_id for row in rows}), 'query', 'queries')}",
+        title=title,
         columns=("setting", *names, "left"),
         rows=tuple(
             (
@@ -134,13 +160,11 @@ def loss_table(rows: Sequence[LossRow], headline: str = "") -> Table:
             )
             for (setting, route), (losses, final) in ordered
         ),
-        notes=tuple(filter(None, [*notes, gap_note(rows)])),
+        notes=tuple(filter(None, notes)),
     )
 
 
-def _said_once(
-    means: Mapping[tuple[str, str], tuple[dict[str, float], float]],
-) -> dict[tuple[str, str], tuple[dict[str, float], float]]:
+def _said_once(means: Means) -> Means:
     shown = [figures for (_, route), figures in means.items() if not route]
     kept = {}
     for way, figures in means.items():
@@ -200,7 +224,7 @@ def worst_table(
     )
 
 
-def _way(rows: Sequence[LossRow], route: str) -> QueryLosses:
+def _way(rows: Sequence[LossRow | AnswerLossRow], route: str) -> QueryLosses:
     first, last = rows[0], rows[-1]
     losses = {name_of(row.step, row.part): row.loss for row in rows}
     return QueryLosses(first.setting, first.query_id, first.split, first.measure, route, losses, last.left)

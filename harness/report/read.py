@@ -10,8 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.report.columns import Declared, R, spec_of
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, Declared, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
 from harness.values import SPLITS, HarnessError, document_of

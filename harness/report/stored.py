@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.cells import original
-from harness.report.columns import Cells, R, TableSpec, spec_of
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
 from harness.values import HarnessError
 
 RECORD = "record.json"

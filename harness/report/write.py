@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.cells import to_csv, write_csv
-from harness.report.columns import R, TableSpec, spec_of
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, R, TableSpec, spec_of
 from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow

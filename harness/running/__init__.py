@@ -6,26 +6,27 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.running.abilities.answered import answer_trials, price, shares_table
-    from harness.running.abilities.from_results import evidence_of
-    from harness.running.abilities.own import LeftOut, own_trials
+    from harness.running.abilities.own import LeftOut, evidence_of, own_trials
     from harness.running.abilities.rgb import RgbOptions, read_rgb, rgb_trials
     from harness.running.abilities.trial import read_trials, write_trials
-    from harness.running.answering.exported import exported_answers
     from harness.running.answering.external import (
         MeasureScores,
+        compare_with_people,
+        exported_answers,
         external_table,
+        people_table,
         price_external,
+        read_values,
         score_external,
     )
-    from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
     from harness.running.answering.scorer_check import check_scorers, check_table, price_check
     from harness.running.bench.agreement import (
         SettingsAgreement,
         grade_agreement,
         label_pairs,
+        read_pairs,
         settings_agreement,
     )
-    from harness.running.bench.answer_verdict import answer_verdict, brief_verdict
     from harness.running.bench.figure import write_figure
     from harness.running.bench.final_output import FinalOutput
     from harness.running.bench.flow import dry_run, search_all
@@ -33,13 +34,6 @@ if TYPE_CHECKING:
     from harness.running.bench.page import write_page
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united
-    from harness.running.bench.stored_answers import (
-        StoredAnswers,
-        answer_headline,
-        answer_measure_to_take,
-        on_common_questions,
-        read_answers_of,
-    )
     from harness.running.checks import warn_of_languages
     from harness.running.config.answer_scoring import load_answer_scoring
     from harness.running.config.load import known_below, load_config
@@ -51,7 +45,6 @@ if TYPE_CHECKING:
     from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
     from harness.running.hits.scoring import HitOptions, hit_setting, score_hits
     from harness.running.judging.answers import AnswerFilter, answers
-    from harness.running.judging.graded_pairs import read_pairs
     from harness.running.judging.judges import llm_configs, make_judge, pool_judge_config
     from harness.running.judging.pool import estimate_pool, grade_all, make_pool
     from harness.running.passes import vectors

@@ -12,13 +12,7 @@ from harness.running.context import Context
 from harness.running.search import RETRIEVE, Searched, rerank_pairs, reranker_names
 from harness.running.served import shares
 from harness.running.tools import RunTools
-from harness.steps import (
-    EndpointRerankerConfig,
-    Passages,
-    RetrieverConfig,
-    ServedScorer,
-    route_names,
-)
+from harness.steps import EndpointRerankerConfig, Passages, RetrieverConfig, ServedScorer, route_names
 from harness.values import Query
 
 

@@ -18,15 +18,7 @@ from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all
 from harness.running.tools import RunTools
-from harness.steps import (
-    Effort,
-    FilterResult,
-    Pair,
-    PendingCallsError,
-    Phrasings,
-    RetrievalResult,
-    rerank,
-)
+from harness.steps import Effort, FilterResult, Pair, PendingCallsError, Phrasings, RetrievalResult, rerank
 from harness.values import Query, Ranking, Silent, listed
 
 RETRIEVE = "retrieve"

@@ -66,10 +66,12 @@ if TYPE_CHECKING:
     from harness.values.text.windows import TokenWindows
     from harness.values.text.wrapping import wrapped
     from harness.values.types import (
+        ANSWER,
         MAX_GRADE,
         NOT_SCORED,
         SPLITS,
         Chunk,
+        Details,
         Document,
         Judgment,
         LlmAnswer,

@@ -69,7 +69,7 @@ class OpenTable(Mapping[str, Item], Generic[Item]):
 
     def _add_plug_ins(self) -> None:
         for entry in _plug_ins():
-            stage, _, name = entry.name.partition(".")
+            stage, _, name = entry.name.rpartition(".")
             if stage == self.stage:
                 self._items.setdefault(name, entry)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -211,15 +211,29 @@ class Ranking:
         return cls(query_id, tuple(chunk_ids[i] for i in order), tuple(float(scores[i]) for i in order))
 
 
+ANSWER = "answer"
+"""The stage of scores of answers; the others are those of rankings."""
+Details = Mapping[str, Any]
+_NO_DETAILS: Details = {}
+
+
 @dataclass(frozen=True, slots=True)
 class QueryScore:
-    """The value of one measure for one query under one setting; None if the measure is undefined."""
+    """The value of one measure for one query under one setting; None if it is undefined or not known.
+
+    For an answer that has none, ``reason`` says why, and ``failed`` that there is one, but it is not known,
+    as a call has failed. ``details`` is JSON-able: the statements with their verdicts, and whatever else led
+    to the value.
+    """
 
     setting: str
     stage: str
     query_id: str
     measure: str
     value: float | None
+    reason: str = ""
+    details: Details = field(default_factory=lambda: _NO_DETAILS)
+    failed: bool = False
 
 
 WarningKind = Literal[

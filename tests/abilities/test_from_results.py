@@ -1,7 +1,7 @@
 """Evidence and near misses of a question, from its labels and rankings."""
 
 from harness.report.rows.ranked import PassageRow
-from harness.running.abilities.from_results import _evidence
+from harness.running.abilities.own import _evidence
 from harness.values.types import Judgment
 
 ROW = {"query_id": "q", "text": "How many?", "answer": "39,717"}

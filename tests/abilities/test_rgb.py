@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.running.abilities.marking import MarkedAnswer, mark
 from harness.running.abilities.rgb import RgbOptions, read_rgb, rgb_trials
-from harness.running.abilities.trial import Trial, read_trials, write_trials
+from harness.running.abilities.trial import MarkedAnswer, Trial, mark, read_trials, write_trials
 from harness.values.errors import CorpusError
 
 PLAIN = {"id": 1, "query": "How long?", "answer": ["35 minutes"], "positive": ["p1", "p2", "p3", "p4", "p5"]}

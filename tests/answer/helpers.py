@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from harness.measures.answer.case import Case
+from harness.measures.answer.measure import Case
 from harness.models.llm.form import Malformed
 from harness.values.types import Chunk, Judgment, LlmAnswer, Query
 

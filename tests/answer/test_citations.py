@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.case import Case
-from harness.measures.answer.measures.answer_similarity import AnswerSimilarity, AnswerSimilarityConfig
-from harness.measures.answer.measures.citation_precision import CitationPrecision, CitationPrecisionConfig
-from harness.measures.answer.measures.citation_recall import CitationRecall, CitationRecallConfig
+from harness.measures.answer.citations import (
+    CitationPrecision,
+    CitationPrecisionConfig,
+    CitationRecall,
+    CitationRecallConfig,
+)
+from harness.measures.answer.likeness import AnswerSimilarity, AnswerSimilarityConfig
+from harness.measures.answer.measure import Case
 from harness.values.types import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case

@@ -2,9 +2,8 @@
 
 import pytest
 
-from harness.measures.answer.form import ObjectForm, joined
 from harness.measures.answer.shapes import VERDICTS
-from harness.measures.answer.steps import STEPS, form_of, prompt_of
+from harness.measures.answer.steps import STEPS, ObjectForm, form_of, joined, prompt_of
 from harness.values.types import LlmCall
 
 

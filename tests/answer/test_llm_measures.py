@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.measures.answer.context import average_precision
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.measures.aspect_critic import AspectCriticConfig
-from harness.measures.answer.measures.context_precision import average_precision
+from harness.measures.answer.responses import AspectCriticConfig
 from harness.values.errors import ConfigError
 
 from .helpers import ToyTools, case

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.measures.answer.measures.refusal import Refusal, RefusalConfig
+from harness.measures.answer.responses import Refusal, RefusalConfig
 from harness.measures.answer.words import refuses
 from harness.values.types import Judgment
 

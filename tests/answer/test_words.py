@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.case import AnswerScore
+from harness.measures.answer.likeness import ExactMatch, ExactMatchConfig, TokenF1, TokenF1Config
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.measures.exact_match import ExactMatch, ExactMatchConfig
-from harness.measures.answer.measures.token_f1 import TokenF1, TokenF1Config
 from harness.measures.answer.words import words_of
+from harness.values.types import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case
 
@@ -62,9 +61,9 @@ def test_f1_is_symmetric_and_bounds_exact_match(one, other):
 def test_a_missing_input_gives_no_value_and_never_zero(kind):
     measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config())
     (unanswered,) = measure.run([case(None, "Paris", reason="timeout")], NO_TOOLS)
-    assert unanswered == AnswerScore("q", kind, None, "not answered: timeout", failed=True)
+    assert unanswered == QueryScore("", ANSWER, "q", kind, None, "not answered: timeout", failed=True)
     (unknown,) = measure.run([case("Paris", None)], NO_TOOLS)
-    assert unknown == AnswerScore("q", kind, None, "no golden answer is known")
+    assert unknown == QueryScore("", ANSWER, "q", kind, None, "no golden answer is known")
 
 
 def test_a_measure_goes_by_its_name():
@@ -73,9 +72,9 @@ def test_a_measure_goes_by_its_name():
 
 def test_impossible_scores_are_refused():
     with pytest.raises(ValueError, match="no reason"):
-        AnswerScore("q", "m", None)
+        ExactMatch(ExactMatchConfig()).unscored(case("a"), "")
     with pytest.raises(ValueError, match="nan"):
-        AnswerScore("q", "m", float("nan"))
+        ExactMatch(ExactMatchConfig()).score(case("a"), float("nan"))
     with pytest.raises(ValueError, match="empty"):
         case(" ")
     with pytest.raises(ValueError, match="were not read"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.case import AnswerScore, Case
+from harness.measures.answer.measure import Case
 from harness.measures.projection import Projection
 from harness.report.rows.answers import (
     ADDS,
@@ -18,7 +18,7 @@ from harness.report.rows.answers import (
     WITHOUT,
 )
 from harness.running.answering.losses import losses_of
-from harness.values.types import Chunk, Judgment, Query
+from harness.values.types import ANSWER, Chunk, Judgment, Query, QueryScore
 
 # Chunks of 100 characters each of one document; the fact at 1000 is in none.
 CHUNKS = [Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in range(0, 500, 100)]
@@ -32,7 +32,7 @@ def losses(labels, read, found, value, details=None, lost=(), answer="x", golden
     passages = tuple(Chunk(f"d:{i}-{i + 100}", "d", i, i + 100, "") for i in read)
     query = Query("q", "What about 2023?", "train")
     case = Case(query, passages, answer, references=(golden,), judgments=tuple(labels))
-    score = AnswerScore("q", "m", value, details=details or {})
+    score = QueryScore("", ANSWER, "q", "m", value, details=details or {})
     ids = {f"d:{i}-{i + 100}" for i in (*read, *found)}
     return losses_of(case, score, ids, lost, {"d": CHUNKS}, Projection())
 

@@ -5,15 +5,16 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.measures.answer.case import AnswerScore
-from harness.running.answering.external import MeasureScores
-from harness.running.answering.human_agreement import compare_with_people, people_table, read_values
+from harness.running.answering.external import MeasureScores, compare_with_people, people_table, read_values
 from harness.values.errors import CorpusError
+from harness.values.types import ANSWER, QueryScore
 
 
 def scores(values):
     rows = tuple(
-        AnswerScore(f"q{n}", "m", value, "" if value is not None else "timeout", failed=value is None)
+        QueryScore(
+            "", ANSWER, f"q{n}", "m", value, "" if value is not None else "timeout", failed=value is None
+        )
         for n, value in enumerate(values)
     )
     return MeasureScores("m", rows, None, False)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.measures.answer.case import AnswerScore, Case
+from harness.measures.answer.measure import Case
 from harness.running.answering.measuring import Measured
 from harness.running.answering.prediction import prediction_rows
 from harness.running.config.models import BenchConfig
 from harness.steps.chunk.page import PageConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.values.types import Query, QueryScore
+from harness.values.types import ANSWER, Query, QueryScore
 
 QUERIES = [Query(f"q{i}", "?", "train") for i in range(12)]
 
@@ -48,8 +48,7 @@ def rows(ranking, answers, measures=("ndcg_exp@10", "rr")):
             tuple(Case(query, (), "so") for query in QUERIES),
             {
                 "token_f1": tuple(
-                    AnswerScore(q.query_id, "token_f1", own(i), "" if own(i) is not None else "failed")
-                    for i, q in enumerate(QUERIES)
+                    QueryScore(setting, ANSWER, q.query_id, "token_f1", own(i)) for i, q in enumerate(QUERIES)
                 )
             },
         )

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.measures.answer.known_answers import ATTACKS, TOPICS, VARIANTS, known_answers
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.running.answering.scorer_check import check_measure
+from harness.running.answering.scorer_check import ATTACKS, TOPICS, VARIANTS, check_measure, known_answers
 from tests.answer.helpers import ToyTools
 from tests.judge.fake_server import FakeServer, says
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from harness.data.corpus.hits import read_hits
-from harness.running.judging.graded_pairs import read_pairs
+from harness.running.bench.agreement import read_pairs
 from tests.bad_files.benchmark import PASSAGE, SMALL
 from tests.bad_files.kind import Kind, lines, with_line
 

@@ -13,7 +13,7 @@ from harness.report import AnswerabilityRow, read_summary
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
-from harness.running.evaluate.answerability import answerability
+from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError, ModelError
 from harness.values.progress import Silent
 from harness.values.types import Ranking

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 import harness
-from harness.comparison.warned import warning_lines
+from harness.comparison.words import warning_lines
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
 from harness.values.progress import Silent

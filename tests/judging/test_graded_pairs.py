@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement
-from harness.running.judging.graded_pairs import read_pairs
+from harness.running.bench.agreement import read_pairs
 from harness.values.errors import LabelError
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", Path(__file__).parents[2] / ".." / "shared"))

@@ -1,11 +1,11 @@
 """The tables about answers that a run prints."""
 
 from harness.report.answer_tables import (
-    answer_loss_table,
     answer_tables,
     best_predictors,
     prediction_table,
 )
+from harness.report.losses import answer_loss_table
 from harness.report.rows.answers import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
 
 
@@ -54,14 +54,14 @@ def test_means_over_different_questions_are_marked_as_not_comparable():
 
 def test_losses_are_means_and_the_best_setting_is_first():
     rows = [
-        AnswerLossRow(setting, q, "train", "token_f1", part, loss, 0)
-        for setting, q, part, loss in (
-            ("a", "q1", "not found", 0.6),
-            ("a", "q2", "not found", 0.2),
-            ("a", "q1", "without evidence", 0.0),
-            ("a", "q2", "without evidence", -0.1),
-            ("b", "q1", "not found", 0.1),
-            ("b", "q1", "without evidence", 0.0),
+        AnswerLossRow(setting, q, "train", "token_f1", part, loss, left)
+        for setting, q, part, loss, left in (
+            ("a", "q1", "not found", 0.6, 0.4),
+            ("a", "q2", "not found", 0.2, 0.8),
+            ("a", "q1", "without evidence", 0.0, 0.4),
+            ("a", "q2", "without evidence", -0.1, 0.9),
+            ("b", "q1", "not found", 0.1, 0.9),
+            ("b", "q1", "without evidence", 0.0, 0.9),
         )
     ]
     table = answer_loss_table(rows)

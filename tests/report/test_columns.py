@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.report import read_table
-from harness.report.columns import table
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, table
 from harness.report.stored import read_as
 from harness.report.write import write_table
 from harness.values.errors import HarnessError

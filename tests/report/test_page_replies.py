@@ -5,9 +5,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from harness.comparison.findings.answers import answer_lines
 from harness.report.page.replies import answers_payload, replies_detail
 from harness.report.page.tables import Axes, read_tables
-from harness.running.bench.answer_verdict import answer_lines
 from harness.running.bench.page import write_page
 from tests.report.page_answers import LOSSES
 from tests.report.page_browser import MARKS, check

@@ -24,8 +24,7 @@ from harness.report import (
     write_results,
 )
 from harness.report.cells import to_csv
-from harness.report.columns import Column, table
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, Column, table
 from harness.report.trec import strictly_falling, trec_run
 from harness.values.errors import HarnessError
 from harness.values.text.characters import snippet

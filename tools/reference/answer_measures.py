@@ -6,17 +6,16 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from harness.measures.answer.form import LISTS
 from harness.measures.answer.llm_measure import LlmMeasureConfig
 from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.steps import STEPS, Language, prompt_of
+from harness.measures.answer.steps import LISTS, STEPS, Language, prompt_of
 from harness.values.kinds import Kind
 
 _INTRO = """\
 # Measures of answers
 
-Written by `make docs` from the table in harness/measures/answer/measures/. Each scores one answered
+Written by `make docs` from the table in harness/measures/answer/measures.py. Each scores one answered
 question: the question, the passages that were read, the answer, and if known the golden answer and the
 labelled evidence. Means are over the questions that have a value.
 

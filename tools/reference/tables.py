@@ -7,8 +7,7 @@ import textwrap
 from typing import Any
 
 import harness.report.rows  # noqa: F401 - declares the tables
-from harness.report.columns import Declared, TableSpec
-from harness.report.rows import TABLES
+from harness.report.columns import TABLES, Declared, TableSpec
 
 _WIDTH = 118
 

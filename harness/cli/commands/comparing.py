@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from harness.cli.commands.comparing_answers import (
-    Compared,
-    Gated,
-    answers_hint,
-    answers_to_compare,
-    changed,
-    compared_answers,
-    gated_answers,
-    stated,
-)
 from harness.cli.commands.declaring import command, flag, formats, number, option, path
 
 if TYPE_CHECKING:
+    from harness.comparison import Scores, Stored, Verdict
     from harness.report import Part
 
 _COMPARE = """\
@@ -99,19 +91,22 @@ _SHARED = (
 def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
     import json
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from harness.cli.terminal import print_line, write_lines, write_parts
-    from harness.comparison import compared_parts, read_stored, verdict_json
+    from harness.comparison import compared_parts, names_of, read_stored, scores_by, verdict_json, verdict_of
     from harness.report import to_csv
 
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
         read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
-    answers = answers_to_compare(args.results, args)
-    compared = _compared_rankings(args) if answers is None else compared_answers(*answers, args)
-    verdict = compared.verdict
+    stored, measure, done = _read(args.results, args)
+    named = zip(names_of(args.results), args.results, strict=True)
+    own = {name: (folder, stored[folder]) for name, folder in named}
+    scores = scores_by(own, measure)
+    scores = replace(scores, options=replace(scores.options, **_stated(args)))
+    verdict = verdict_of(scores, baseline=args.baseline)
     comparisons = [asdict(one) for one in verdict.comparisons]
     if args.csv and comparisons:
         write_lines(to_csv(tuple(comparisons[0]), comparisons), args.csv)
@@ -119,50 +114,74 @@ def compare(args: argparse.Namespace) -> int:
         found = {**verdict_json(verdict), "comparisons": comparisons}
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
-    only_real = args.format != "text"
     parts = compared_parts(
-        compared.scores, verdict, select_by=args.select, folds=args.folds, only_real=only_real
+        scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
-    write_parts((*compared.before, *parts, *compared.after), args.format, args.output)
+    before = _before({name: one for name, (_, one) in own.items()}, measure, done)
+    write_parts((*before, *parts, *_after(args, stored, scores, verdict)), args.format, args.output)
     return 0
 
 
-def _compared_rankings(args: argparse.Namespace) -> Compared:
-    from dataclasses import replace
+def _read(
+    folders: Sequence[Path], args: argparse.Namespace
+) -> tuple[Mapping[Path, Stored], str, tuple[str, ...]]:
+    """The scores of results, of their rankings or answers; the measure to take, and what was done to them.
 
+    Raises ConfigError for options about rankings where answers are meant.
+    """
     from harness.cli.terminal import TerminalReporter
-    from harness.comparison import (
-        cut_differently,
-        label_parts,
-        measure_to_take,
-        names_of,
-        scores_of,
-        verdict_of,
-    )
+    from harness.comparison import answers_to_take, measure_to_take
     from harness.running import read_united
+    from harness.values import ConfigError
 
-    stored, done = read_united(args.results, args.stage, args.measure, args.judge, TerminalReporter())
-    names = names_of(args.results)
-    measure = measure_to_take(stored, args.measure)
-    own = [stored[folder] for folder in args.results]
-    scores = scores_of(dict(zip(names, zip(args.results, own, strict=True), strict=True)))
-    scores = replace(scores, options=replace(scores.options, **stated(args)))
-    verdict = verdict_of(scores, measure, args.baseline)
+    answers = answers_to_take(folders, args.measure)
+    if answers is None:
+        stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
+        return stored, measure_to_take(stored, args.measure), done
+    if args.stage != "final" or args.judge is not None:
+        raise ConfigError(f"{answers[1]} is a measure of answers: --stage and --judge do not apply to it.")
+    return (*answers, ())
 
-    def before() -> Iterator[Part]:
-        if done:
-            yield done
-        if len(own) == 2:
-            old, new = (one.matrix(measure) for one in own)
-            apart = cut_differently(measure, own[0].chunkings, own[1].chunkings)
-            yield from changed(old, new, names, own[-1].result.record, apart)
 
-    def after() -> Iterator[Part]:
-        yield from label_parts(scores.sensitivity.get(measure), verdict.comparisons)
-        yield from _reranked(args, measure)
-        yield from answers_hint(args.results)
+def _stated(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of the tolerance and the price limit, where they do."""
+    from harness.values import ConfigError
 
-    return Compared(scores, verdict, before(), after())
+    found = {name: getattr(args, name, None) for name in ("tolerance", "price_limit")}
+    for name, value in found.items():
+        if value is not None and not 0 < value < float("inf"):
+            raise ConfigError(f"--{name.replace('_', '-')} must be a number above 0, not {value:g}.")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _before(own: Mapping[str, Stored], measure: str, done: tuple[str, ...]) -> Iterator[Part]:
+    """What was done to the results and, of two of them, the changes of the settings in both."""
+    from harness.comparison import changed_table, cut_differently, options_of
+
+    if done:
+        yield done
+    if len(own) == 2:
+        (first, old), (second, new) = own.items()
+        matrices, _ = old.beside([new], measure)
+        apart = cut_differently(measure, old.chunkings, new.chunkings)
+        options = options_of(new.result.record)
+        if table := changed_table(matrices[0], matrices[1], (first, second), options, apart):
+            yield table
+
+
+def _after(
+    args: argparse.Namespace, stored: Mapping[Path, Stored], scores: Scores, verdict: Verdict
+) -> Iterator[Part]:
+    """The effects of labels and rerankers, and that answers can be compared too; nothing after answers."""
+    from harness.comparison import common_answer_measure, label_parts
+    from harness.values import ANSWER
+
+    if any(one.stage == ANSWER for one in stored.values()):
+        return
+    yield from label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
+    yield from _reranked(args, verdict.measure)
+    if measure := common_answer_measure(args.results):
+        yield (f"Answers were measured too: --measure {measure} compares them.",)
 
 
 def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
@@ -201,20 +220,39 @@ def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
 def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 if a drop is real."""
     from harness.cli.terminal import print_line, write_lines, write_out
+    from harness.comparison import (
+        cut_differently,
+        github_annotations,
+        junit,
+        options_of,
+        warning_lines,
+        warnings_of,
+    )
     from harness.comparison import gate as check_drops
-    from harness.comparison import github_annotations, junit, options_of
+    from harness.values import listed
 
-    answers = answers_to_compare((args.baseline, args.results), args)
-    gated = _gated_rankings(args) if answers is None else gated_answers(*answers, args)
+    # if a span has two grades, that of the baseline counts
+    stored, measure, done = _read((args.baseline, args.results), args)
+    now, before = stored[args.results], stored[args.baseline]
+    if apart := cut_differently(measure, before.chunkings, now.chunkings):
+        done = (
+            *done,
+            f"{measure} compares settings only over the same chunks, and documents are cut differently than "
+            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
+        )
+    (new, old), left_out = now.beside([before], measure)
+    own = {("", name): name for name in new.settings}
+    warned = filter(now.concerned, warnings_of({"": now.result.record}, own))
+    lines = warning_lines([one for one in warned if one.bears_on(measure)])
     result = check_drops(
-        gated.now,
-        gated.before,
+        new,
+        old,
         max_drop=args.max_drop,
         confidence=args.confidence,
-        tolerance=stated(args).get("tolerance", options_of(gated.record).tolerance),
-        scored_on=gated.scored_on,
+        tolerance=_stated(args).get("tolerance", options_of(now.result.record).tolerance),
+        scored_on=(now.scored_on(measure), before.scored_on(measure)),
     )
-    for line in gated.notes:
+    for line in (*done, *left_out, *(f"warning: {text}" for text in lines)):
         print_line(line)
     for check in result.checks:
         print_line(
@@ -226,27 +264,3 @@ def gate(args: argparse.Namespace) -> int:
     if args.github:
         write_out(github_annotations(result))
     return 1 if result.failed else 0
-
-
-def _gated_rankings(args: argparse.Namespace) -> Gated:
-    from harness.cli.terminal import TerminalReporter
-    from harness.comparison import cut_differently, measure_to_take, warning_lines, warnings_of
-    from harness.running import read_united
-    from harness.values import listed
-
-    # if a span has two grades, that of the baseline counts
-    folders = (args.baseline, args.results)
-    stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
-    measure = measure_to_take(stored, args.measure)
-    now, before = stored[args.results], stored[args.baseline]
-    if apart := cut_differently(measure, before.chunkings, now.chunkings):
-        done = (
-            *done,
-            f"{measure} compares settings only over the same chunks, and documents are cut differently than "
-            f"in the baseline ({listed(apart)}). Use a measure such as ndcg_evidence@5000.",
-        )
-    matrix, scored_on = now.matrix(measure), (now.scored_on, before.scored_on)
-    own = {("", name): name for name in matrix.settings}
-    warned = [one for one in warnings_of({"": now.result.record}, own) if one.bears_on(measure)]
-    done = (*done, *(f"warning: {text}" for text in warning_lines(warned)))
-    return Gated(matrix, before.matrix(measure), scored_on, now.result.record, done)

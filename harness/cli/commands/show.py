@@ -91,6 +91,7 @@ def verdict_on(folder: Path) -> Verdict:
 
 def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, Any]) -> list[Part]:
     from harness.cli.terminal import fitting_summary, width
+    from harness.comparison import brief_verdict
     from harness.report import (
         LossRow,
         answer_parts,
@@ -103,7 +104,6 @@ def _parts(args: argparse.Namespace, rows: list[SummaryRow], record: dict[str, A
         read_by_labels,
         summary_table,
     )
-    from harness.running import brief_verdict
 
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     sentences, measure = _verdict_or_why(args.results, rows, record)

@@ -1,4 +1,4 @@
-"""Caveats of a verdict: filters that leave labelled text out, and settings with the same rankings."""
+"""Caveats of a verdict: filters that leave labelled text out, equal rankings, stored warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.report import FilterCounts, FilterRow, Table, count_filters, is_route, left_out_words
-from harness.values import counted, listed
+from harness.values import ResultWarning, counted, listed
 
 _NAMED = 3
 
@@ -94,3 +94,28 @@ def ranked_alike(settings: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         own = {key: value for key, value in setting.items() if key not in ("name", "answer")}
         groups.setdefault(json.dumps(own, sort_keys=True, default=str), []).append(called)
     return list(groups.values())
+
+
+def warnings_of(
+    records: Mapping[str, Mapping[str, Any]], names: Mapping[tuple[str, str], str]
+) -> tuple[ResultWarning, ...]:
+    """The warnings of run records by result, each once; ``names`` as for ``tokens_of``.
+
+    Those that not all results share name theirs. Results of older versions have none.
+    """
+    own = {result: record.get("warnings", []) for result, record in records.items()}
+    found: dict[ResultWarning, None] = {}
+    for result, rows in own.items():
+        for row in rows:
+            settings = tuple(names[result, one] for one in row["settings"] if (result, one) in names)
+            if row["settings"] and not settings:
+                continue
+            shared = all(row in others for others in own.values())
+            text = row["text"] if shared else f"{result}: {row['text']}"
+            # a warning of several results is of the settings of all
+            found[
+                ResultWarning(
+                    row["kind"], text, tuple(row["measures"]), () if shared and len(own) > 1 else settings
+                )
+            ] = None
+    return tuple(found)

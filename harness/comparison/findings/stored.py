@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.comparison.comparable import ScoredOn, join, joined_names
-from harness.comparison.findings.caveats import filter_notes, left_out_notes, same_ranking_notes
+from harness.comparison.findings.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
 from harness.comparison.findings.label_sensitivity import sensitivity_of
 from harness.comparison.findings.verdicts import Scores, chunkings_of, options_of, tokens_of
-from harness.comparison.findings.warned import warnings_of
 from harness.comparison.matrix import ScoreMatrix, from_table
 from harness.measures import headline, is_quality, less_is_better
 from harness.report import (
@@ -23,7 +22,7 @@ from harness.report import (
     read_by_labels,
     read_result,
 )
-from harness.values import ConfigError, HarnessError
+from harness.values import ConfigError, HarnessError, ResultWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,8 @@ class Stored:
         names = dict.fromkeys(result.per_query["measure"])
         return cls(result, stage, tuple(name for name in names if not less_is_better(name)))
 
-    @property
-    def scored_on(self) -> ScoredOn:
-        """The data and rules that the result was scored with."""
+    def scored_on(self, measure: str) -> ScoredOn:
+        """The data and rules that the result was scored with by a measure."""
         return ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
 
     @property
@@ -53,6 +51,14 @@ class Stored:
     def matrix(self, measure: str) -> ScoreMatrix:
         """The scores of one measure."""
         return from_table(self.result.per_query, measure, self.stage)
+
+    def beside(self, others: Sequence[Stored], measure: str) -> tuple[list[ScoreMatrix], tuple[str, ...]]:
+        """Its scores and those of ``others`` to compare it with, and what was left out for that."""
+        return [one.matrix(measure) for one in (self, *others)], ()
+
+    def concerned(self, warning: ResultWarning) -> bool:
+        """Whether a warning of the run says something about these scores, by some measure."""
+        return True
 
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:
@@ -118,7 +124,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     """
     stored = {name: one for name, (_, one) in results.items()}
     # a single result needs no check of its record
-    scored_on = {name: one.scored_on for name, one in stored.items()} if len(stored) > 1 else None
+    scored_on = {name: one.scored_on("") for name, one in stored.items()} if len(stored) > 1 else None
     matrices: dict[str, ScoreMatrix] = {}
     names: dict[tuple[str, str], str] = {}
     for measure in common_measures(list(stored.values())):

@@ -36,7 +36,9 @@ class Scores:
     the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
     depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
     computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
-    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run.
+    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run. ``trust``
+    is what measures are for that the table of measures does not know, ``chosen`` the measure to compare by
+    in place of the headline.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -49,11 +51,13 @@ class Scores:
     by_labels: tuple[str, ...] = ()
     corrected: str = ""
     warnings: tuple[ResultWarning, ...] = ()
+    trust: Mapping[str, Trust] = field(default_factory=dict)
+    chosen: str = ""
 
     @property
     def headline(self) -> str:
         """The measure that these settings are compared by."""
-        return headline(tuple(self.matrices), differ(self.chunkings.values()))
+        return self.chosen or headline(tuple(self.matrices), differ(self.chunkings.values()))
 
 
 def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None = None) -> Verdict:
@@ -85,7 +89,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
 def trust_of(scores: Scores) -> dict[str, Trust]:
     """What each measure is for, and whether it compares all these settings."""
     different, fits = _comparing(scores)
-    return {name: _trust(name, fits(name) or not different) for name in scores.matrices}
+    return {name: _trust(name, fits(name) or not different) for name in scores.matrices} | dict(scores.trust)
 
 
 def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:

@@ -9,12 +9,16 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field, field_validator
 
-from harness.measures.answer.case import AnswerScore, Case
-from harness.measures.answer.cosine import cosines
-from harness.measures.answer.form import joined
-from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig, AnswerTools
-from harness.measures.answer.steps import STATEMENTS, Language, Step, form_of, prompt_of
+from harness.measures.answer.measure import (
+    AnswerMeasure,
+    AnswerMeasureConfig,
+    AnswerTools,
+    Case,
+    cosines,
+)
+from harness.measures.answer.steps import STATEMENTS, Language, Step, form_of, joined, prompt_of
 from harness.models import Malformed, Prompt
+from harness.values import QueryScore
 
 T = TypeVar("T")
 Item = tuple[str, tuple[str, ...]]
@@ -41,7 +45,7 @@ class Pairs:
     texts: tuple[tuple[str, str], ...]
 
 
-Scoring = Generator[Calls[Any] | Pairs, Any, AnswerScore]
+Scoring = Generator[Calls[Any] | Pairs, Any, QueryScore]
 """How a measure scores one case: it yields what it wants, is sent that, and returns the score.
 
 All cases want the same steps in the same order, some of them for no items, so that each step is one batch.
@@ -124,7 +128,7 @@ class LlmMeasure(AnswerMeasure[LlmConfig]):
     def one(self, case: Case) -> Scoring:
         """Score a case that lacks nothing."""
 
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """Score all cases side by side: their calls are made in one batch per step."""
         found = {at: lack for at, case in enumerate(cases) if (lack := self.lacking(case))}
         scorings = {at: self.one(case) for at, case in enumerate(cases) if at not in found}

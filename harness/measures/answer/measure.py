@@ -1,7 +1,8 @@
-"""The base of measures of answers: reference, configuration, and scoring of cases."""
+"""The base of measures of answers: an answered question, its score, reference, configuration."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +13,55 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.measures.answer.case import AnswerScore, Case, Details
 from harness.models import Form
-from harness.values import LlmAnswer, StageConfig
+from harness.values import ANSWER, Chunk, Details, Judgment, LlmAnswer, Query, QueryScore, StageConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query under one setting: everything that a measure of answers may use.
+
+    ``passages`` are in the order in which they were read. ``answer`` None: there is none, and ``reason``
+    says why. ``references`` are the golden answers, each as right as the first; none if none is known.
+    ``cited`` are 0-based indexes into ``passages``. ``judgments`` are the graded spans of the query in the
+    texts of this corpus.
+    """
+
+    query: Query
+    passages: tuple[Chunk, ...]
+    answer: str | None
+    reason: str = ""
+    references: tuple[str, ...] = ()
+    cited: tuple[int, ...] = ()
+    judgments: tuple[Judgment, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a case that cannot be scored: an empty answer, a citation of no passage."""
+        name = self.query.query_id
+        if self.answer is not None and not self.answer.strip():
+            raise ValueError(f"{name}: the answer is empty; None and a reason say that there is none")
+        if self.answer is None and not self.reason:
+            raise ValueError(f"{name}: there is no answer and no reason why")
+        if any(not 0 <= place < len(self.passages) for place in self.cited):
+            raise ValueError(f"{name}: cites passages that were not read: {self.cited}")
+
+    @property
+    def reference(self) -> str:
+        """The first golden answer; '' where none is known."""
+        return next(iter(self.references), "")
+
+    @property
+    def by_reference(self) -> list[Case]:
+        """The same case with each of its golden answers; itself where there are not several."""
+        if len(self.references) < 2:
+            return [self]
+        return [replace(self, references=(one,)) for one in self.references]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the passages, in the order read."""
+        return tuple(passage.text for passage in self.passages)
+
 
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 """The input of a measure: parts of a case, or a tool."""
@@ -86,7 +133,7 @@ class AnswerMeasure(ABC, Generic[Config]):
         """The parts of a case that it uses under its configuration."""
         return self.facts.needs
 
-    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+    def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """The scores of the cases, one for each. Raises LlmError if a model cannot be asked at all.
 
         With ``best_reference``, a case is scored with each of its golden answers (SQuAD, evaluate-v2.0.py).
@@ -101,7 +148,7 @@ class AnswerMeasure(ABC, Generic[Config]):
         return [_best(own, list(islice(scores, len(own)))) for own in parts]
 
     @abstractmethod
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """The scores of the cases, one for each; of several golden answers the first counts."""
 
     def missing(self, case: Case) -> str:
@@ -115,17 +162,21 @@ class AnswerMeasure(ABC, Generic[Config]):
             return "nothing was read"
         return ""
 
-    def score(self, case: Case, value: float, details: Details | None = None) -> AnswerScore:
-        """A case with its value."""
-        return AnswerScore(case.query.query_id, self.name, value, details=details or {})
+    def score(self, case: Case, value: float, details: Details | None = None) -> QueryScore:
+        """A case with its value, a finite number."""
+        if not math.isfinite(value):
+            raise ValueError(f"{case.query.query_id}: {self.name} is {value}")
+        return QueryScore("", ANSWER, case.query.query_id, self.name, value, details=details or {})
 
     def unscored(
         self, case: Case, reason: str, details: Details | None = None, *, failed: bool = False
-    ) -> AnswerScore:
-        """A case without a value."""
-        return AnswerScore(case.query.query_id, self.name, None, reason, details or {}, failed)
+    ) -> QueryScore:
+        """A case without a value, and the reason why."""
+        if not reason:
+            raise ValueError(f"{case.query.query_id}: {self.name} has no value and no reason why")
+        return QueryScore("", ANSWER, case.query.query_id, self.name, None, reason, details or {}, failed)
 
-    def lacking(self, case: Case) -> AnswerScore | None:
+    def lacking(self, case: Case) -> QueryScore | None:
         """The score of a case that lacks an input of the measure; None if it lacks none.
 
         A question that was not answered has an unknown value; one without a golden answer has none.
@@ -138,16 +189,16 @@ class AnswerMeasure(ABC, Generic[Config]):
 class PlainMeasure(AnswerMeasure[Config]):
     """A measure of each case by itself that needs no model."""
 
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[AnswerScore]:
+    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """Score every case that has all inputs."""
         return [self.lacking(case) or self.one(case) for case in cases]
 
     @abstractmethod
-    def one(self, case: Case) -> AnswerScore:
+    def one(self, case: Case) -> QueryScore:
         """The score of a case that lacks nothing."""
 
 
-def _best(cases: Sequence[Case], scores: Sequence[AnswerScore]) -> AnswerScore:
+def _best(cases: Sequence[Case], scores: Sequence[QueryScore]) -> QueryScore:
     """The best score of a case with each of its golden answers; the first of equals."""
     if len(scores) == 1:
         return scores[0]
@@ -158,3 +209,23 @@ def _best(cases: Sequence[Case], scores: Sequence[AnswerScore]) -> AnswerScore:
         return scores[0]
     score, case = max(known, key=lambda pair: pair[0].value or 0.0)
     return replace(score, details={**score.details, "golden": case.reference})
+
+
+def cosines(pairs: Sequence[tuple[str, str]], tools: AnswerTools) -> list[float | None]:
+    """The cosine of each pair of texts, in double precision; None if a vector is zero.
+
+    Each text is embedded once.
+    """
+    row = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
+    if not row:
+        return []
+    vectors = np.asarray(tools.vectors(list(row)), dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1)
+    found: list[float | None] = []
+    for one, other in pairs:
+        left, right = row[one], row[other]
+        scale = lengths[left] * lengths[right]
+        # rounding may lead past 1
+        value = float(np.clip(vectors[left] @ vectors[right] / scale, -1, 1)) if scale > 0 else None
+        found.append(value)
+    return found

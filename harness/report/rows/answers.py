@@ -187,6 +187,11 @@ class AnswerLossRow:
         float, Column("the best value still possible after it; at the end, the value of the measure")
     ]
 
+    @property
+    def step(self) -> str:
+        """'': the parts of the way to an answer are those of no single step."""
+        return ""
+
 
 OVER = ("settings", "queries", "within queries")
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from harness.comparison import Interval, wilson_interval
 from harness.report import Table
-from harness.running.abilities.marking import MarkedAnswer, mark
-from harness.running.abilities.trial import ABILITIES, Ability, Trial
-from harness.running.answering.failure_limits import refuse_unanswered
+from harness.running.abilities.trial import ABILITIES, Ability, MarkedAnswer, Trial, mark
+from harness.running.answering.replies import refuse_unanswered
 from harness.running.answering.tools import pending_calls
 from harness.running.context import Context
 from harness.running.tools import RunTools
@@ -28,19 +27,13 @@ class TrialResult:
     marked: MarkedAnswer | None
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How often trials of one ability and share of noise show something; None without an answered trial.
-
-    ``what``: `right` (the whole golden answer), `rejects`, `detects` (names the passages as false), or
-    `corrects` (right among those that detect). Intervals are Wilson's.
-    """
-
-    ability: Ability
-    rate: float
-    what: str
-    share: Interval
-    failed: int
+_SHOWN: dict[Ability, tuple[str, ...]] = {
+    "noise": ("right",),
+    "rejection": ("rejects",),
+    "integration": ("right",),
+    "counterfactual": ("right", "detects", "corrects"),
+}
+"""What is shown of the answers to trials of an ability: marks, or ``corrects``."""
 
 
 def answer_trials(
@@ -72,52 +65,12 @@ def _asked(trials: Sequence[Trial]) -> list[AnswerInput]:
     return [AnswerInput(one.trial_id, one.question, one.passages) for one in trials]
 
 
-def shares(tried: Sequence[TrialResult]) -> list[Share]:
-    """Every share, by ability and share of noise; trials without an answer are counted and left out."""
-    found: list[Share] = []
-    for ability in ABILITIES:
-        for rate in sorted({one.trial.rate for one in tried if one.trial.ability == ability}):
-            own = [one for one in tried if one.trial.ability == ability and one.trial.rate == rate]
-            found += _shares(ability, rate, own)
-    return found
-
-
-def _shares(ability: Ability, rate: float, tried: Sequence[TrialResult]) -> list[Share]:
-    marks = [one.marked for one in tried if one.marked is not None]
-    failed = len(tried) - len(marks)
-    shown: dict[str, list[bool]] = {}
-    if ability == "rejection":
-        shown["rejects"] = [one.rejects for one in marks]
-    else:
-        shown["right"] = [one.right for one in marks]
-    if ability == "counterfactual":
-        shown["detects"] = [one.detects for one in marks]
-        shown["corrects"] = [one.right for one in marks if one.detects]
-    return [Share(ability, rate, what, _estimate(values), failed) for what, values in shown.items()]
-
-
-def _estimate(values: Sequence[bool]) -> Interval:
-    """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
-    if not values:
-        return Interval()
-    low, high = wilson_interval(sum(values), len(values))
-    return Interval(sum(values) / len(values), low, high, len(values))
-
-
 def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:
-    """One row per share, with its interval and the trials it is based on."""
-    rows = tuple(
-        (
-            one.ability,
-            f"{one.rate:g}",
-            one.what,
-            number(one.share.value),
-            interval(one.share.low, one.share.high, one.share.n),
-            str(one.share.n),
-            str(one.failed),
-        )
-        for one in shares(tried)
-    )
+    """How often the trials of an ability and share of noise show something, with its interval and count.
+
+    Trials without an answer are counted and left out.
+    """
+    rows = tuple(row for ability in ABILITIES for row in _rows(ability, tried))
     reasons = Counter(one.reply.reason for one in tried if one.marked is None)
     notes = [
         "right: holds every part of the golden answer. rejects: says that the information is insufficient. "
@@ -128,3 +81,24 @@ def shares_table(title: str, tried: Sequence[TrialResult]) -> Table:
         notes.append(f"Trials without an answer are left out: {counts}.")
     columns = ("ability", "noise", "what", "share", "95% interval", "n", "failed")
     return Table(title, columns, rows, names=3, left=frozenset({0, 2}), notes=tuple(notes))
+
+
+def _rows(ability: Ability, tried: Sequence[TrialResult]) -> Iterator[tuple[str, ...]]:
+    for rate in sorted({one.trial.rate for one in tried if one.trial.ability == ability}):
+        own = [one.marked for one in tried if one.trial.ability == ability and one.trial.rate == rate]
+        marks = [marked for marked in own if marked is not None]
+        for what in _SHOWN[ability]:
+            # right, of those that detect
+            of = [one for one in marks if one.detects] if what == "corrects" else marks
+            share = _share([getattr(one, "right" if what == "corrects" else what) for one in of])
+            bounds = interval(share.low, share.high, share.n)
+            failed = str(len(own) - len(marks))
+            yield ability, f"{rate:g}", what, number(share.value), bounds, str(share.n), failed
+
+
+def _share(values: Sequence[bool]) -> Interval:
+    """The share with Wilson's interval, which does not shrink to nothing if all trials come out alike."""
+    if not values:
+        return Interval()
+    low, high = wilson_interval(sum(values), len(values))
+    return Interval(sum(values) / len(values), low, high, len(values))

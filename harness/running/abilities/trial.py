@@ -1,4 +1,4 @@
-"""Trials of abilities: a question, the passages shown, and what a right answer holds; their files."""
+"""Trials of abilities: what is asked and shown, their files, and how their answers are marked."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from harness.data import read_utf8
+from harness.measures import refuses
 from harness.values import CorpusError, encodable, problem_in
 
 Ability = Literal["noise", "rejection", "integration", "counterfactual"]
@@ -82,3 +83,39 @@ def read_trials(path: Path) -> list[Trial]:
     if not found:
         raise CorpusError(f"{path}: has no trials. Make some with `harness abilities`.")
     return list(found.values())
+
+
+REJECTS = ("信息不足", "insufficient information")
+DETECTS = ("事实性错误", "factual errors")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedAnswer:
+    """How an answer is marked. ``parts``: which parts of the golden answer it has; none if it refuses."""
+
+    rejects: bool
+    detects: bool
+    parts: tuple[bool, ...]
+
+    @property
+    def right(self) -> bool:
+        """Whether it holds every part of the golden answer."""
+        return bool(self.parts) and all(self.parts)
+
+
+def mark(trial: Trial, answer: str, *, any_refusal: bool = False) -> MarkedAnswer:
+    """Mark the answer of a trial as RGB publishes it: by lower-cased substrings and by phrases.
+
+    Source: Chen et al., AAAI 2024, and the script evalue.py of its repository. A refused question is marked
+    as refused whatever else the answer says; detection is only marked for counterfactual trials.
+    ``any_refusal`` also counts refusals in other words than RGB's.
+    """
+    rejects = any(phrase in answer for phrase in REJECTS) or (any_refusal and refuses(answer))
+    detects = any(phrase in answer for phrase in DETECTS)
+    return MarkedAnswer(rejects, detects, () if rejects else parts_in(trial.golden, answer))
+
+
+def parts_in(golden: Golden, answer: str) -> tuple[bool, ...]:
+    """Which parts are in the answer, in lower case, by one of their alternatives."""
+    lowered = answer.lower()
+    return tuple(any(one.lower() in lowered for one in part) for part in golden)

@@ -1,4 +1,4 @@
-"""Answers of other pipelines → the values of measures, without running a pipeline."""
+"""Answers of runs and of other pipelines → the values of measures, beside those that people gave."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.comparison import Interval, mean_of
-from harness.data import Exchange
-from harness.measures import AnswerMeasure, AnswerScore, Case
-from harness.report import Table
-from harness.running.answering.failure_limits import refuse_failures
+from harness.comparison import Interval, kendall_tau, mean_of
+from harness.data import Exchange, FaultsOfRows, Passage, finite_number, read_table, suggestion
+from harness.judge import Corrected, corrected_mean
+from harness.measures import AnswerMeasure, Case
+from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
+from harness.running.answering.measuring import refuse_failures
 from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
 from harness.running.config.answer_scoring import AnswerScoringConfig
 from harness.running.context import Context
 from harness.steps import PendingCalls
-from harness.values import CorpusError, counted, interval, number
+from harness.values import CorpusError, HarnessError, QueryScore, counted, golden_answers, interval, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class MeasureScores:
     """The scores of all questions by one measure, in their order, and their mean."""
 
     measure: str
-    scores: tuple[AnswerScore, ...]
+    scores: tuple[QueryScore, ...]
     mean: Interval
     less_is_better: bool
 
@@ -121,3 +123,137 @@ def _refuse_unknown_texts(exchanges: Sequence[Exchange], measures: Sequence[Answ
             f"{', '.join(labelled)} needs labelled evidence, which a file of answers cannot hold. Leave it "
             "out here, or measure it in a benchmark with an `answer` section."
         )
+
+
+def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:
+    """The answers of one setting; the only one where ``setting`` is None. Raises HarnessError."""
+    replies = read_any(folder, ReplyRow)
+    if not replies:
+        raise HarnessError(
+            f"{folder} holds no answers (replies.csv is missing or empty). Name the results of a benchmark "
+            "with an `answer` section."
+        )
+    settings = list(dict.fromkeys(row.setting for row in replies))
+    if setting is None and len(settings) > 1:
+        raise HarnessError(f"{folder} has {len(settings)} settings; name one: {'; '.join(settings)}.")
+    chosen = setting or settings[0]
+    if chosen not in settings:
+        raise HarnessError(f"{folder} has no setting {chosen!r} with answers. It has: {'; '.join(settings)}.")
+    questions = {row.query_id: row for row in read_any(folder, QueryRow)}
+    texts = {row.chunk_id: row.text for row in read_any(folder, PassageRow)}
+    read: dict[str, list[ReplyPassageRow]] = {}
+    for row in read_any(folder, ReplyPassageRow):
+        if row.setting == chosen:
+            read.setdefault(row.query_id, []).append(row)
+    return [
+        _exchange(row, questions[row.query_id], read.get(row.query_id, []), texts, folder)
+        for row in replies
+        if row.setting == chosen
+    ]
+
+
+def _exchange(
+    row: ReplyRow, query: QueryRow, read: list[ReplyPassageRow], texts: dict[str, str], folder: Path
+) -> Exchange:
+    places = sorted(read, key=lambda one: one.place)
+    return Exchange(
+        row.query_id,
+        query.text,
+        tuple(
+            Passage(texts.get(one.chunk_id, ""), one.chunk_id.rpartition(":")[0], one.chunk_id)
+            for one in places
+        ),
+        row.answer or None,
+        row.reason,
+        golden_answers(row.golden),
+        query.answerable,
+        tuple(number for number, one in enumerate(places) if one.cited),
+        f"{folder}, query {row.query_id}",
+    )
+
+
+FEWEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAgreement:
+    """A measure compared with people on the same answers.
+
+    ``difference`` is the mean of measure minus people, ``tau`` Kendall's tau-b between them (NaN if one is
+    constant). ``corrected`` is the mean over all questions that people would give, by prediction-powered
+    inference; None with fewer than ten questions.
+    """
+
+    measure: str
+    n: int
+    difference: float
+    tau: float
+    corrected: Corrected | None
+
+
+def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> dict[str, dict[str, float]]:
+    """People's values by measure and query: a table with query_id, measure and value.
+
+    The questions must be drawn at random, or the corrected mean is invalid. Raises CorpusError that names the
+    lines at fault.
+    """
+    found: dict[str, dict[str, float]] = {}
+    known = set(queries)
+    faults = FaultsOfRows(CorpusError)
+    for row in read_table(path, ("query_id", "measure", "value"), CorpusError).rows:
+        with faults.of_a_row():
+            where = f"{path}, line {row.line}"
+            query, measure = row.get("query_id"), row.get("measure")
+            if query not in known:
+                raise CorpusError(
+                    f"{where}: there is no question {query!r}{suggestion(query, known)}. Correct the id."
+                )
+            if measure not in measures:
+                raise CorpusError(
+                    f"{where}: {measure!r} is not among the measures{suggestion(measure, measures)}. "
+                    "Correct the name, or measure it too."
+                )
+            if query in found.get(measure, {}):
+                raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")
+            remedy = "Write a number on the scale of the measure."
+            value = finite_number(where, "value", row.get("value"), remedy)
+            found.setdefault(measure, {})[query] = value
+    faults.end()
+    return found
+
+
+def compare_with_people(scores: MeasureScores, human: dict[str, float]) -> HumanAgreement | None:
+    """A measure compared with people's values; None if they share no question with a value."""
+    judged = {one.query_id: one.value for one in scores.scores if one.value is not None}
+    both = sorted(human.keys() & judged.keys())
+    if not both:
+        return None
+    people = np.array([human[query] for query in both], dtype=np.float64)
+    measured = np.array([judged[query] for query in both], dtype=np.float64)
+    corrected = None
+    if len(both) >= FEWEST:
+        everyone: dict[str, float | None] = dict(judged)
+        corrected = corrected_mean({query: human[query] for query in both}, everyone)
+    difference = float((measured - people).mean())
+    return HumanAgreement(scores.measure, len(both), difference, kendall_tau(people, measured), corrected)
+
+
+def people_table(found: Sequence[HumanAgreement]) -> Table:
+    """One row per measure."""
+    rows = tuple(
+        (
+            one.measure,
+            str(one.n),
+            f"{one.difference:+.3f}",
+            number(one.tau),
+            number(one.corrected.value if one.corrected else None),
+            interval(one.corrected.low, one.corrected.high, one.n) if one.corrected else "–",
+        )
+        for one in found
+    )
+    columns = ("measure", "n by people", "measure − people", "tau", "corrected mean", "95% interval")
+    note = (
+        "corrected mean: what people would give over all questions, from their values on a random sample and "
+        f"the measure's on all (docs/judge.md); from {FEWEST} questions on."
+    )
+    return Table("Agreement with people", columns, rows, notes=(note,))

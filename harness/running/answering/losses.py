@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.measures import AnswerScore, Case, Fact, Projection, fact_of, holds, refuses, words_of
+from harness.measures import Case, Fact, Projection, fact_of, holds, refuses, words_of
 from harness.report import (
     ADDS,
     ANSWER_PARTS,
@@ -24,11 +24,9 @@ from harness.report import (
 )
 from harness.running.answering.measuring import Measured
 from harness.running.search import Searched
-from harness.values import Chunk, Judgment
+from harness.values import Chunk, Judgment, QueryScore
 
 _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
-UNITS = ("answer_correctness", "token_f1", "exact_match")
-"""Measures that can be taken apart, by kind; the first that is measured is."""
 
 
 def answer_loss_rows(
@@ -61,7 +59,7 @@ def answer_loss_rows(
 
 def losses_of(
     case: Case,
-    score: AnswerScore,
+    score: QueryScore,
     found: set[str],
     lost: Sequence[Judgment],
     chunks: Mapping[str, Sequence[Chunk]],
@@ -111,7 +109,7 @@ def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
     return found
 
 
-def _lacks(case: Case, score: AnswerScore) -> tuple[float, float]:
+def _lacks(case: Case, score: QueryScore) -> tuple[float, float]:
     """The missing recall and precision of an answer, by the details of its measure, else by its words."""
     details = score.details
     if "statements" not in details and refuses(case.answer or ""):
@@ -144,7 +142,7 @@ class ExtraClaims:
 NOTHING_KNOWN = ExtraClaims(0.0, 0.0, 1.0)
 
 
-def beyond(case: Case, score: AnswerScore) -> ExtraClaims:
+def beyond(case: Case, score: QueryScore) -> ExtraClaims:
     """How the claims of an answer beyond the golden one divide into contradictions and additions.
 
     Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
@@ -163,7 +161,7 @@ def beyond(case: Case, score: AnswerScore) -> ExtraClaims:
     return ExtraClaims(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
 
 
-def compared_with(case: Case, score: AnswerScore) -> str:
+def compared_with(case: Case, score: QueryScore) -> str:
     """The golden answer that a score is based on: of several, the one named in its details."""
     return str(score.details.get("golden", case.reference or ""))
 

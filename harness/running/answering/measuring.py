@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from harness.measures import AnswerScore, Case
-from harness.running.answering.failure_limits import refuse_failures
-from harness.running.answering.replies import Replies, golden_of
+from harness.measures import AnswerMeasure, Case
+from harness.running.answering.replies import Replies, counted_reasons, golden_of
 from harness.running.answering.tools import MeasuringTools, measures_of
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.steps import without_citations
-from harness.values import Judgment, Query
+from harness.values import Judgment, LlmError, Query, QueryScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Measured:
 
     setting: str
     cases: tuple[Case, ...]
-    scores: Mapping[str, tuple[AnswerScore, ...]]
+    scores: Mapping[str, tuple[QueryScore, ...]]
 
     @property
     def queries(self) -> list[Query]:
@@ -72,15 +72,33 @@ def measure_all(
     cases = [cases_of(one, corpus, own) for one in replied]
     every = [case for some in cases for case in some]
     tools = MeasuringTools(config, context)
-    scores: list[dict[str, tuple[AnswerScore, ...]]] = [{} for _ in replied]
+    scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]
     for measure in measures_of(config):
         with context.timed("measure answers"):
             found = measure.run(every, tools)
         if [one.query_id for one in found] != [case.query.query_id for case in every]:
             raise ValueError(f"{measure.name} did not give one score for each case, in their order")
         refuse_failures(measure, every, found, config.answer_max_unscored)
-        at = 0
-        for its, some in zip(scores, cases, strict=True):
-            its[measure.name] = tuple(found[at : at + len(some)])
-            at += len(some)
+        scored = iter(found)
+        for one, its, some in zip(replied, scores, cases, strict=True):
+            its[measure.name] = tuple(replace(next(scored), setting=one.setting) for _ in some)
     return [Measured(one.setting, some, its) for one, some, its in zip(replied, cases, scores, strict=True)]
+
+
+def refuse_failures(
+    measure: AnswerMeasure[Any], cases: Sequence[Case], scores: Sequence[QueryScore], most: float
+) -> None:
+    """Raise LlmError if more than the share ``most`` of the cases that could be scored have failed.
+
+    A case that lacks what the measure looks at, such as an answer, could not be scored. A measure that is
+    undefined for a case has not failed.
+    """
+    could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
+    failed = [score.reason for score in could if score.failed]
+    if len(failed) > most * len(could):
+        raise LlmError(
+            f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored "
+            f"({counted_reasons(failed, ', ')}); answer_max_unscored allows {most:.0%}. What was answered is "
+            "in the ledger. Set `answer_judge.ask_again: true` to ask the failed calls again, name another "
+            "model, or raise the limit."
+        )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.report import ReplyPassageRow, ReplyRow
-from harness.running.answering.failure_limits import NO_PASSAGES, refuse_unanswered
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
 from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
-from harness.values import Chunk, Query, golden_of_query
+from harness.values import Chunk, LlmError, Query, golden_of_query
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
+NO_PASSAGES = "no_passages"
+"""Why a question is not asked: nothing was found, or nothing found fits ``max_tokens``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,3 +142,23 @@ def refuse_bad_golden(corpus: Corpus) -> None:
     """Raise CorpusError where golden answers cannot be read, before anything is paid for."""
     for query in corpus.queries.queries:
         golden_of(corpus, query.query_id)
+
+
+def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], most: float) -> None:
+    """Raise LlmError if more than the share ``most`` of the questions failed: the rest says little.
+
+    A question that was not asked because nothing was read has not failed.
+    """
+    failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
+    if len(failed) > most * len(replies):
+        raise LlmError(
+            f"{whose}: {len(failed)} of {len(replies)} questions have no answer by {answered_by} "
+            f"({counted_reasons(failed, ', ')}); answer.max_failed allows {most:.0%}. Every other answer is "
+            "in the ledger. Set `answer.ask_again: true` to ask the failed ones again, name another model, "
+            "or raise the limit."
+        )
+
+
+def counted_reasons(reasons: Iterable[str], between: str) -> str:
+    """Each reason with its count, the most frequent first."""
+    return between.join(f"{reason} x{count}" for reason, count in Counter(reasons).most_common())

@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison import Bools, Options, ScoreMatrix, compare_to, from_scores, mean_of, number
+from harness.comparison import (
+    Options,
+    ScoreMatrix,
+    compare_to,
+    from_scores,
+    mean_of,
+    number,
+    on_common_questions,
+)
 from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
-from harness.running.answering.failure_limits import counted_reasons
 from harness.running.answering.measuring import Measured
+from harness.running.answering.replies import counted_reasons
 from harness.running.answering.tools import measures_of
 from harness.running.config.models import BenchConfig
-from harness.values import SPLITS, QueryScore
+from harness.values import SPLITS, HarnessError
 
 ALL = "all"
 
@@ -72,11 +80,7 @@ def _means(
 
 def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
     """The values of one measure, settings × queries; NaN if there is none."""
-    rows = [
-        QueryScore(one.setting, "answer", query.query_id, measure, score.value)
-        for one in measured
-        for query, score in zip(one.queries, one.scores[measure], strict=True)
-    ]
+    rows = [score for one in measured for score in one.scores[measure]]
     splits = {query.query_id: query.split for query in measured[0].queries}
     return from_scores(rows, measure, splits, clusters=clusters)
 
@@ -86,16 +90,17 @@ def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerCompari
 
     The means that choose the best are those of the same questions.
     """
-    known = ~np.isnan(matrix.values)
-    everywhere: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
-    both = matrix.only(everywhere)
-    if len(both.settings) < 2 or not both.query_ids:
+    try:
+        (both,), left_out = on_common_questions([matrix])
+    except HarnessError:
+        # no question has a value for all
+        return
+    if len(both.settings) < 2:
         return
     sign = -1 if matrix.measure in lower_is_better(config) else 1
     best = both.settings[int(np.argmax(sign * both.means))]
     stated = config.bootstrap
     options = Options(stated.level, stated.resamples, stated.seed, tolerance=config.tolerance)
-    left_out = int(np.sum(known.any(axis=0) & ~everywhere))
     for one in compare_to(both, best, options):
         yield AnswerComparisonRow(
             measure=matrix.measure,

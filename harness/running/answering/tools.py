@@ -4,33 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.measures import ANSWER_MEASURES, AnswerMeasure, AnswerMeasureConfig
-from harness.models import EncoderConfig, Form, ModelConfig, Request
+from harness.measures import ANSWER_MEASURES, AnswerMeasure
+from harness.models import Form, Request
+from harness.running.config.answer_scoring import AnswerScoringConfig
+from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps import PendingCalls, PendingCallsError
 from harness.values import ConfigError, LlmAnswer
 
-
-class Measuring(Protocol):
-    """The measures and the model they may ask: a benchmark's configuration, or one that only scores."""
-
-    @property
-    def answer_measures(self) -> tuple[AnswerMeasureConfig, ...]:
-        """The measures."""
-
-    @property
-    def answer_judge(self) -> ModelConfig | None:
-        """The language model."""
-
-    @property
-    def answer_embedding(self) -> EncoderConfig:
-        """The encoder."""
+Measuring = BenchConfig | AnswerScoringConfig
+"""What names the measures, the model they may ask, and the encoder."""
 
 
 @dataclass(frozen=True, slots=True)

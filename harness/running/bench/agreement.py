@@ -1,17 +1,21 @@
-"""How far a judge agrees with human labels of the same corpus: on grades, and on settings."""
+"""How far a judge agrees with people: on the labels of a corpus or a file of pairs, and on settings."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from harness.comparison import OrderAgreement, order_agreement
+from harness.data import FaultsOfRows, Row, read_table, without_zeros
 from harness.judge import (
     FEWEST,
     Agreement,
     Corrected,
+    GradedPair,
     Pair,
     PoolJudgeConfig,
     corrected_difference,
@@ -77,28 +81,33 @@ def settings_agreement(
     searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context
 ) -> SettingsAgreement:
     """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
-    judge = _values(searched, judge_pool(searched, corpus, config, context), corpus, config, context)
-    people = _values(searched, judged_by_people(corpus, config), corpus, config, context)
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
-    judge, people = _of_queries(judge, possible), _of_queries(people, possible)
     # Someone who has looked and found nothing gives grades of 0.
-    human = _of_queries(people, {label.query_id for label in corpus.labels if label.grade is not None})
-    shared = [
-        query
-        for query in sorted(next(iter(human.values()), {}))
-        if all(values[query] is not None for both in (human, judge) for values in both.values())
-    ]
+    looked = possible & {label.query_id for label in corpus.labels if label.grade is not None}
+    pools = judge_pool(searched, corpus, config, context), judged_by_people(corpus, config)
+    every, people = (_values(searched, pool, corpus, config, context) for pool in pools)
+    judge, human = _of_queries(every, possible), _of_queries(people, looked)
+    rows = [*human.values(), *judge.values()]
+    shared = [query for query in sorted(next(iter(human.values()), {})) if _known(query, rows)]
     enough = len(shared) > 0 and len(human) > 1
     corrected = {}
-    if _with_value(human) >= FEWEST:
+    if sum(_known(query, human.values()) for query in looked) >= FEWEST:
         corrected = {name: corrected_mean(human[name], judge[name]) for name in human}
+    orders = (
+        np.array([[own[q] for q in shared] for own in of.values()], dtype=float) for of in (human, judge)
+    )
     return SettingsAgreement(
         config.measures[0],
         len(shared),
-        order_agreement(_matrix(human, shared), _matrix(judge, shared)) if enough else None,
+        order_agreement(*orders) if enough else None,
         corrected,
         _from_the_best(corrected, human, judge),
     )
+
+
+def _known(query: str, rows: Iterable[Mapping[str, float | None]]) -> bool:
+    """Whether a query has a value under every setting."""
+    return all(own[query] is not None for own in rows)
 
 
 def _from_the_best(
@@ -137,13 +146,40 @@ def _of_queries(values: Values, queries: Collection[str]) -> Values:
     }
 
 
-def _with_value(values: Values) -> int:
-    """The queries that have a value under every setting."""
-    columns = list(values.values())
-    return sum(all(its[query] is not None for its in columns) for query in columns[0]) if columns else 0
+_COLUMNS = ("query_id", "human_grade", "llm_grade", "model")
 
 
-def _matrix(
-    values: Mapping[tuple[str, str], Mapping[str, float | None]], queries: Sequence[str]
-) -> np.ndarray:
-    return np.array([[its[query] for query in queries] for its in values.values()], dtype=float)
+def read_pairs(
+    path: Path, max_grade: int, out_of_scale: Literal["reject", "clamp"] = "reject"
+) -> tuple[dict[str, list[GradedPair]], dict[str, int]]:
+    """Pairs by judge from a table with query_id, human_grade, llm_grade, model; its out-of-scale grades.
+
+    A judge's grade outside 0..``max_grade`` is rejected (the pair counts as unscored) or clamped; it is
+    counted either way. An empty llm_grade is unscored. Raises LabelError that names all lines at fault.
+    """
+    pairs: dict[str, list[GradedPair]] = {}
+    odd: dict[str, int] = {}
+    faults = FaultsOfRows(LabelError)
+    for row in read_table(path, _COLUMNS, LabelError).rows:
+        with faults.of_a_row():
+            where = f"{path}, line {row.line}"
+            human = _grade("human_grade", row, where)
+            if human is None or not 0 <= human <= max_grade:
+                shown = row.get("human_grade")
+                raise LabelError(f"{where}: human_grade is {shown!r}. Write one of 0 to {max_grade}.")
+            judge, model = _grade("llm_grade", row, where), row.get("model")
+            odd.setdefault(model, 0)
+            if judge is not None and not 0 <= judge <= max_grade:
+                odd[model] += 1
+                judge = None if out_of_scale == "reject" else min(max(judge, 0), max_grade)
+            pairs.setdefault(model, []).append(GradedPair(row.get("query_id"), human, judge))
+    faults.end()
+    return pairs, odd
+
+
+def _grade(column: str, row: Row, where: str) -> int | None:
+    text = without_zeros(row.get(column))
+    try:
+        return int(text) if text else None
+    except ValueError as error:
+        raise LabelError(f"{where}: {column} is {text!r}, not a whole number. Correct it.") from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.measures import AGAINST_GOLDEN
 from harness.report import AnswerLossRow
-from harness.running.answering.losses import UNITS, answer_loss_rows
+from harness.running.answering.losses import answer_loss_rows
 from harness.running.answering.measuring import Measured, by_query, measure_all
 from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
@@ -45,7 +46,7 @@ def _losses(
 ) -> Iterator[AnswerLossRow]:
     """Where answers are lost, by the first measure that can be taken apart; none without such a measure."""
     by_kind = {one.kind: one.label for one in reversed(config.answer_measures)}
-    measure = next((by_kind[kind] for kind in UNITS if kind in by_kind), None)
+    measure = next((by_kind[kind] for kind in AGAINST_GOLDEN if kind in by_kind), None)
     if measure is None:
         return
     by_people = pool_judge_config(config) is None

@@ -38,7 +38,7 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
             reporter.warn(warning)
         return BenchOutcome(standing.folder, standing.date, standing.ending, None)
     # only a run needs what these bring with them
-    from harness.running.bench.answer_verdict import brief_verdict
+    from harness.comparison import brief_verdict
     from harness.running.bench.flow import run_bench
     from harness.running.bench.page import write_page
 

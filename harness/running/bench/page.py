@@ -15,6 +15,7 @@ from harness.comparison import (
     Scores,
     Stored,
     Verdict,
+    answer_lines,
     from_table,
     headline_of,
     refuse_no_quality,
@@ -39,7 +40,6 @@ from harness.report import (
     frame_of,
     read_tables,
 )
-from harness.running.bench.answer_verdict import answer_lines
 from harness.store import write_text
 from harness.values import CorpusError, HarnessError, Reporter, Silent
 

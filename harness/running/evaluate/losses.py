@@ -8,7 +8,7 @@ costs, evidence cut apart or padded with other text.
 The best order of chunks under overlaps, copies and a budget is a hard problem. Greed comes near, and the
 level is the best order *known*: greed's own, or any that was achieved or is the best of fewer chunks. So no
 level is below a later one, and what the chunking costs may be overstated: by no more than the level is below
-its ``bound``, which no order can exceed (``oracle_bound``).
+its ``bound``, which no order can exceed (``oracle.most_earned``).
 """
 
 from __future__ import annotations

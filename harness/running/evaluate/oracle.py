@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.measures import Floats, Ints, Measure, Scorer, overlapping
-from harness.running.evaluate.oracle_bound import most_earned
+from harness.measures import Bools, Floats, Ints, Measure, Scorer, discount, overlapping
 from harness.running.evaluate.segments import Evidence, Paying
 from harness.values import Ranking
 
@@ -108,3 +107,175 @@ def greedy_order(evidence: Evidence, allowed: Sequence[int], paying: Paying, *, 
         order.append(left.pop(best))
         read += float(evidence.size[order[-1]])
     return order
+
+
+# Cells that the budget is cut into: more make the bound tighter and slower.
+_CELLS = 100
+# More chunks than this are not told apart by which one is being read.
+_MOST_APART = 30
+_ROUNDING = 1e-6
+
+
+def most_earned(evidence: Evidence, allowed: Sequence[int], paying: Paying) -> float:
+    """A bound of the discounted gain, not normalised, of all orders of the ``allowed`` chunks.
+
+    Items are what is paid for: evidence that is found, or segments of text that are read. Let A(p) be the
+    gain of the items earned by place p of any order. It is at most
+
+    - the sum of the items that could be earned by p if only they mattered (``_soonest``);
+    - what one chunk shows up to a place x within it, the one being read, and what other chunks, read whole
+      before it, hold, of at most p - x in length. The latter is a knapsack of chunks. What several of them
+      show would count more than once, so it is also bounded as a knapsack of items: one in a chunk read whole
+      costs at least its gain over the best rate, gain per length of a chunk, of the chunks that show it, and
+      for a length the items with the best rates give most, the last one in part (Dantzig 1957);
+    - what the ideal earns by p: one evidence a stretch, or the densest text.
+
+    The discount d falls, so the discounted gain, the integral of d over A, is at most the sum over cells of
+    the least bound of A at the cell's end times how much d falls after the cell, d taken at its beginning.
+    """
+    if not len(allowed):
+        return 0.0
+    one = _of(evidence, np.array(allowed, dtype=np.int64))
+    cells = _Cells(paying)
+    if paying.found:
+        gain, earliest, shown = _facts(one)
+        soonest = _steps(earliest, gain, cells.ends)
+        ideal = np.cumsum(np.sort(gain)[::-1])
+        best = ideal[np.minimum(np.arange(1, paying.stretches + 1), len(gain)) - 1]
+        by_chunk = [_steps(row, gain, cells.ends) for row in shown]
+        shows = np.isfinite(shown)
+    else:
+        gain = one.length * (one.holds.T @ (one.gain / one.span_length))
+        begin = one.at.min(axis=0)
+        read = np.clip((cells.ends[:, None] - begin) / one.length, 0.0, 1.0)
+        soonest = read @ np.where(np.isfinite(begin), gain, 0.0)
+        gain = np.where(np.isfinite(begin), gain, 0.0)
+        best = _densest(gain, one.length, cells.ends)
+        by_chunk = [_ramps(row, gain, one.length, cells.ends) for row in one.at]
+        shows = np.isfinite(one.at)
+    most = np.minimum(soonest, _read_whole_and_current(by_chunk, gain, shows, one.size, cells.ends))
+    at_stretch_ends = np.minimum(most[cells.of_stretch], best) if paying.found else np.minimum(most, best)
+    paid = cells.discounts
+    falls = paid - np.append(paid[1:], 0.0)
+    return float(falls @ at_stretch_ends)
+
+
+class _Cells:
+    """The budget in cells: their ``ends``, and the discount of what is paid there."""
+
+    def __init__(self, paying: Paying) -> None:
+        size = max(1, -(-paying.budget // _CELLS))
+        inner = np.arange(size, paying.budget, size)
+        if paying.found:
+            stretch_ends = np.minimum(np.arange(1, paying.stretches + 1) * paying.enough, paying.budget)
+            self.ends: Floats = np.union1d(inner, stretch_ends).astype(np.float64)
+            self.of_stretch = np.searchsorted(self.ends, stretch_ends)
+            self.discounts = discount(np.arange(paying.stretches), paying.enough, paying.L)
+        else:
+            self.ends = np.append(inner, paying.budget).astype(np.float64)
+            begin = np.concatenate([[0.0], self.ends[:-1]])
+            self.discounts = 1.0 / np.log2(2.0 + begin / paying.L)
+
+
+def _of(evidence: Evidence, rows: Ints) -> Evidence:
+    return Evidence(
+        evidence.length,
+        evidence.at[rows],
+        evidence.holds,
+        evidence.gain,
+        evidence.span_length,
+        evidence.needed,
+        evidence.fact,
+        evidence.size[rows],
+    )
+
+
+def _facts(one: Evidence) -> tuple[Floats, Floats, Floats]:
+    """Gain [F], the first place it can be found at [F], and where in each chunk it can be [C, F].
+
+    Other chunks may have shown a part of a span before; then at least one of them was read whole.
+    """
+    shows = np.isfinite(one.at)
+    others = (shows.sum(axis=0) - shows) > 0
+    elsewhere = (others * one.length) @ one.holds.T
+    alone = one.found_at(one.at, one.needed)
+    helped = one.found_at(one.at, np.maximum(one.needed - elsewhere, _ROUNDING))
+    touches = (shows[:, None, :] & one.holds).any(axis=2)
+    size = np.where(touches, one.size[:, None], np.inf)
+    smallest = np.sort(np.vstack([size, np.full((1, size.shape[1]), np.inf)]), axis=0)
+    other = np.where(size == smallest[0], smallest[1], smallest[0])
+    first = np.minimum(alone, helped + other).min(axis=0)
+    n_facts = int(one.fact.max(initial=-1)) + 1
+    gain, earliest = np.zeros(n_facts), np.full(n_facts, np.inf)
+    within = np.full((len(one.at), n_facts), np.inf)
+    # a copy that cannot be found adds nothing
+    np.maximum.at(gain, one.fact, np.where(np.isfinite(first), one.gain, 0.0))
+    np.minimum.at(earliest, one.fact, first)
+    for span, fact in enumerate(one.fact.tolist()):
+        within[:, fact] = np.minimum(within[:, fact], helped[:, span])
+    return gain, earliest, within
+
+
+def _steps(places: Floats, gain: Floats, ends: Floats) -> Floats:
+    """What one chunk may have earned by each place in it: evidence is earned at once."""
+    order = np.argsort(places)
+    total = np.concatenate([[0.0], np.cumsum(gain[order])])
+    return np.asarray(total[np.searchsorted(places[order], ends + _ROUNDING, side="right")])
+
+
+def _ramps(places: Floats, gain: Floats, length: Floats, ends: Floats) -> Floats:
+    """What one chunk has shown by each place in it: text is earned as it is read."""
+    shown = np.flatnonzero(np.isfinite(places))
+    shown = shown[np.argsort(places[shown])]
+    at = np.stack([places[shown], places[shown] + length[shown]], axis=1).ravel()
+    total = np.cumsum(np.stack([np.zeros(len(shown)), gain[shown]], axis=1).ravel())
+    return np.interp(ends, at, total) if len(shown) else np.zeros(len(ends))
+
+
+def _densest(gain: Floats, length: Floats, ends: Floats) -> Floats:
+    """The gain of the densest text of each length."""
+    order = np.argsort(-gain / length)
+    at, total = np.cumsum(length[order]), np.cumsum(gain[order])
+    by_end: Floats = np.interp(ends, np.concatenate([[0.0], at]), np.concatenate([[0.0], total]))
+    return by_end
+
+
+def _read_whole_and_current(
+    by_chunk: Sequence[Floats], gain: Floats, shows: Bools, size: Floats, ends: Floats
+) -> Floats:
+    """The bound of A at each cell's end by the chunk being read and those read whole before it."""
+    began = np.concatenate([[0.0], ends[:-1]])
+    # the current chunk is read up to somewhere in cell j, so at least to where that begins
+    room = ends[:, None] - began[None, :]
+    possible, unit = room >= 0, max(float(ends[-1]) / len(ends), 1.0)
+    capacity = np.where(possible, np.floor(room / unit + _ROUNDING), 0).astype(np.int64)
+    of_items = np.interp(np.maximum(room, 0.0), *_items_for(gain, shows, size))
+    held = shows @ gain
+    weight = np.floor(size / unit + _ROUNDING).astype(np.int64)
+    most, rows = np.zeros(len(ends)), np.arange(len(size))
+    apart = len(rows) <= _MOST_APART
+    for current in rows.tolist() if apart else [None]:
+        of_chunks = _chunks_for(held[rows != current], weight[rows != current], int(capacity.max()))
+        shown = by_chunk[current] if current is not None else np.max(by_chunk, axis=0)
+        divided = np.minimum(of_items, of_chunks[capacity]) + shown[None, :]
+        most = np.maximum(most, np.where(possible, divided, 0.0).max(axis=1))
+    return most
+
+
+def _chunks_for(held: Floats, weight: Ints, capacity: int) -> Floats:
+    """The most that whole chunks hold, by their total weight up to ``capacity``: a 0/1 knapsack."""
+    best = np.zeros(capacity + 1)
+    for gain, own in zip(held.tolist(), weight.tolist(), strict=True):
+        if own <= capacity:
+            best[own:] = np.maximum(best[own:], best[: capacity + 1 - own] + gain)
+    return best
+
+
+def _items_for(gain: Floats, shows: Bools, size: Floats) -> tuple[Floats, Floats]:
+    """The most that items give for a length of chunks read whole: (lengths, gains), concave between."""
+    rate = (shows @ gain) / size
+    best = np.where(shows, rate[:, None], 0.0).max(axis=0)
+    some = (best > 0) & (gain > 0)
+    order = np.flatnonzero(some)[np.argsort(-best[some], kind="stable")]
+    cost = np.cumsum(gain[order] / best[order])
+    return np.concatenate([[0.0], cost]), np.concatenate([[0.0], np.cumsum(gain[order])])

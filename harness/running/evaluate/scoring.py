@@ -1,22 +1,39 @@
-"""A searched setting and its scorer → rows: values per query, means with intervals, ranked chunks."""
+"""A searched setting and its scorer → rows: values by query, means, ranked chunks, answerability."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from harness.comparison import mean_of, number
-from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable
-from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
-from harness.running.config.models import BenchConfig
+from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
+from harness.report import (
+    WHY,
+    AnswerabilityRow,
+    ChunkQrels,
+    RankedRow,
+    SeedRatioRow,
+    SummaryRow,
+    ThresholdRow,
+)
+from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
-from harness.running.evaluate.answerability import answerability
-from harness.running.evaluate.seed_ratios import seed_ratios
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched
-from harness.values import NOT_SCORED, SPLITS, Document, QueryScore
+from harness.values import (
+    FEWEST_FOR_INTERVAL,
+    NOT_SCORED,
+    SPLITS,
+    Document,
+    Judgment,
+    Query,
+    QueryScore,
+    Ranking,
+    counted,
+)
 
 ALL = "all"
 
@@ -174,3 +191,112 @@ def _qrels(scorer: Scorer, counted: Collection[str]) -> ChunkQrels:
         queries=len(np.unique(graded.query[relevant])),
         repeating=len(np.unique(pairs[times > 1, 0])),
     )
+
+
+def seed_ratios(
+    setting: str, stage: str, ranked: Sequence[RankedRow], queries: Sequence[Query], depth: int
+) -> list[SeedRatioRow]:
+    """One row per query: the seeds n - 1, …, 0 of its first n chunks (at most ``depth``) over their grades.
+
+    Undefined, with the reason, where nothing is ranked, a chunk is unjudged or the judge found nothing.
+    """
+    grades: dict[str, list[int | None]] = {query.query_id: [] for query in queries}
+    for row in ranked:
+        if row.rank <= depth:
+            grades[row.query_id].append(row.grade)
+    rows = []
+    for query in queries:
+        value, reason = _ratio(grades[query.query_id])
+        rows.append(SeedRatioRow(setting, stage, query.query_id, query.split, depth, value, reason))
+    return rows
+
+
+def _ratio(grades: Sequence[int | None]) -> tuple[float | None, str]:
+    judged = [grade for grade in grades if grade is not None]
+    if not grades:
+        return None, "no ranking"
+    if len(judged) < len(grades):
+        return None, f"{len(grades) - len(judged)} of {len(grades)} chunks are not judged"
+    if not any(judged):
+        return None, "nothing relevant"
+    return seed_ratio(np.arange(len(judged))[::-1], np.array(judged)), ""
+
+
+def answerability(
+    setting: str,
+    stage: str,
+    rankings: Sequence[Ranking],
+    answerable: Mapping[str, bool],
+    config: BenchConfig,
+) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
+    """The AUROC of the top scores of one stage, and the effect of every threshold on them.
+
+    Both are empty if all queries are answerable or none is. A query without a ranking has no top score
+    and takes no part, nor has one whose ranks came without scores.
+    """
+    tops = [
+        (ranking.scores[0], answerable[ranking.query_id])
+        for ranking in rankings
+        if ranking.scores and ranking.scores[0] != NOT_SCORED
+    ]
+    yes = np.array([score for score, has_answer in tops if has_answer])
+    no = np.array([score for score, has_answer in tops if not has_answer])
+    bootstrap = config.bootstrap
+    found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
+    if found is None:
+        return [], []
+    head = AnswerabilityRow(
+        setting,
+        stage,
+        found.auroc,
+        found.low,
+        found.high,
+        found.n_answerable,
+        found.n_unanswerable,
+        _remark(found.n_answerable, found.n_unanswerable),
+    )
+    table = thresholds(yes, no)
+    rows = [
+        ThresholdRow(setting, stage, float(threshold), float(kept), float(refused))
+        for threshold, kept, refused in zip(
+            table.threshold, table.answerable_kept, table.unanswerable_refused, strict=True
+        )
+    ]
+    return [head], rows
+
+
+def _remark(answerable: int, unanswerable: int) -> str:
+    """A remark on a figure from too few queries for an interval."""
+    sides = {"answerable query": answerable, "unanswerable query": unanswerable}
+    few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
+    return f"from only {' and '.join(few)}" if few else ""
+
+
+def reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
+    """The reason for every query, should it have no relevant text; ``queries`` as their file has them."""
+    graded = {judgment.query_id for judgment in judgments if judgment.grade is not None}
+    return {
+        query.query_id: "unanswerable"
+        if not query.answerable
+        else "irrelevant"
+        if query.query_id in graded
+        else "ungraded"
+        for query in queries
+    }
+
+
+def left_out(
+    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
+) -> Mapping[str, int]:
+    """How many queries are left out of means for each reason, none where they count as zero."""
+    best: Counter[str] = Counter()
+    for judgment in judgments:
+        best[judgment.query_id] = max(best[judgment.query_id], judgment.grade or 0)
+    why = reasons(queries, judgments)
+    without = [
+        why[query.query_id]
+        for query in queries
+        if not query.answerable or best[query.query_id] < relevance.answerable_from
+    ]
+    counts = Counter(without if relevance.unanswerable == "exclude" else ())
+    return {name: counts[name] for name in WHY}

@@ -1,23 +1,54 @@
-"""Answer correctness: how far an answer states what the golden answer states."""
+"""The statements of an answer, each checked against what was read or the golden answer."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
-from harness.measures.answer.case import Case
 from harness.measures.answer.llm_measure import (
     LlmMeasure,
     LlmMeasureConfig,
     Scoring,
     judged,
+    share_of,
     similarities,
     statements_in,
     verdicts,
 )
-from harness.measures.answer.measure import MeasureFacts, Need
+from harness.measures.answer.measure import Case, MeasureFacts, Need
 from harness.measures.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
+from harness.measures.ragged import Bools
+
+
+class FaithfulnessConfig(LlmMeasureConfig):
+    """How much of what an answer claims follows from the passages that were read."""
+
+    kind: Literal["faithfulness"] = "faithfulness"
+    steps: ClassVar = (STATEMENTS, SUPPORTED)
+
+
+class Faithfulness(LlmMeasure[FaithfulnessConfig]):
+    """Supported statements over statements. It does not ask whether they are true."""
+
+    facts = MeasureFacts(
+        about="the share of the answer's statements that follow from the passages read",
+        formula="|statements supported by the passages| / |statements of the answer|",
+        undefined="without an answer, if nothing was read, or if the answer states nothing",
+        source="Es et al., RAGAS, EACL 2024 (demonstrations); ragas `faithfulness`",
+        needs=frozenset({"answer", "passages", "llm"}),
+        compare="ragas divides by the verdicts that came back, however many; here every statement has one or "
+        "the case is not scored.",
+    )
+
+    def one(self, case: Case) -> Scoring:
+        """Two calls: the statements of the answer, and their verdicts."""
+        statements = yield from statements_in(case.query.text, case.answer or "")
+        if not statements:
+            return self.unscored(case, "the answer states nothing")
+        (found,) = yield from verdicts(SUPPORTED, [case.texts], statements)
+        return self.score(case, share_of(found), {"statements": judged(statements, found)})
 
 
 class AnswerCorrectnessConfig(LlmMeasureConfig):
@@ -103,3 +134,56 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
 def f1_of(true: int, wrong: int, missed: int) -> float:
     """F1 of counts; 0 if nothing is true."""
     return true / (true + (wrong + missed) / 2) if true else 0.0
+
+
+class NoiseSensitivityConfig(LlmMeasureConfig):
+    """How many statements of an answer are wrong and follow from a passage; less is better."""
+
+    kind: Literal["noise_sensitivity"] = "noise_sensitivity"
+    steps: ClassVar = (STATEMENTS, SUPPORTED)
+    passages: Literal["relevant", "irrelevant"] = Field(
+        "relevant",
+        description="Wrong by a passage that supports some statement of the golden answer, or by others "
+        "alone (`irrelevant`).",
+    )
+
+
+class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
+    """Wrong statements that passages of one sort support, over all statements of the answer."""
+
+    facts = MeasureFacts(
+        about="the share of the answer's statements that are wrong and follow from a relevant passage (or, "
+        "with `passages: irrelevant`, from irrelevant ones alone)",
+        formula="|{s: not supported by the reference, supported by a relevant passage}| / |statements of the "
+        "answer|; a passage is relevant if it supports a statement of the reference",
+        undefined="without an answer or a golden answer, where nothing was read, or where either answer "
+        "states nothing",
+        source="Ru et al., RAGChecker, NeurIPS 2024 (datasets and benchmarks); ragas `noise_sensitivity`",
+        needs=frozenset({"answer", "reference", "passages", "llm"}),
+        less_is_better=True,
+        compare="ragas takes whatever number of verdicts comes back; here every statement has one.",
+    )
+
+    def one(self, case: Case) -> Scoring:
+        """2n + 3 calls with n passages."""
+        statements = yield from statements_in(case.query.text, case.answer or "")
+        golden = yield from statements_in(case.query.text, case.reference)
+        if not statements or not golden:
+            return self.unscored(case, f"the {'golden answer' if statements else 'answer'} states nothing")
+        (true,) = yield from verdicts(SUPPORTED, [[case.reference]], statements)
+        passages = [[text] for text in case.texts]
+        right = yield from verdicts(SUPPORTED, passages, golden)
+        claimed = yield from verdicts(SUPPORTED, passages, statements)
+        relevant: Bools = np.array(right, dtype=np.bool_).max(axis=1)
+        supported: Bools = np.array(claimed, dtype=np.bool_)
+        by_relevant: Bools = supported[relevant].max(axis=0, initial=False)
+        by_others: Bools = supported[~relevant].max(axis=0, initial=False) & ~by_relevant
+        chosen = by_relevant if self.config.passages == "relevant" else by_others
+        details = {
+            "statements": [
+                {"statement": text, "true": int(good), "by_relevant": int(one), "by_irrelevant": int(other)}
+                for text, good, one, other in zip(statements, true, by_relevant, by_others, strict=True)
+            ],
+            "relevant_passages": [int(one) for one in relevant],
+        }
+        return self.score(case, float((chosen & ~np.array(true)).mean()), details)

@@ -1,0 +1,171 @@
+"""Citations: the passages that an answer cites, against the labelled evidence in what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from harness.measures.answer.measure import AnswerMeasureConfig, Case, MeasureFacts, PlainMeasure
+from harness.measures.projection import Projection, Rule
+from harness.values import Chunk, Judgment, QueryScore
+
+Fact = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageEvidence:
+    """The evidence in one passage: the names of relevant facts, and whether anything about it is judged."""
+
+    facts: frozenset[Fact]
+    judged: bool
+
+
+def fact_of(judgment: Judgment) -> Fact:
+    """The fact of a span: copies that share an evidence name state one fact, others one each."""
+    if judgment.evidence:
+        return (judgment.evidence, "", 0, 0)
+    return ("", judgment.doc_id, judgment.start, judgment.end)
+
+
+def facts_of(case: Case, rel: int) -> frozenset[Fact]:
+    """All facts of grade ``rel`` or higher that are labelled for the query."""
+    return frozenset(map(fact_of, _relevant(case.judgments, rel)))
+
+
+def holdings(case: Case, rel: int, projection: Projection) -> list[PassageEvidence]:
+    """The evidence in each passage, in the order read.
+
+    A passage holds a span as a chunk covers it in NDCG (``projection``). Where the label names the words that
+    answer, it must hold all of those instead, as in ``ndcg_evidence``. A span whose judgment failed says
+    nothing about a passage.
+    """
+    found = []
+    for passage in case.passages:
+        covered = [one for one in case.judgments if one.grade is not None and holds(passage, one, projection)]
+        found.append(PassageEvidence(frozenset(map(fact_of, _relevant(covered, rel))), bool(covered)))
+    return found
+
+
+def holds(passage: Chunk, judgment: Judgment, projection: Projection) -> bool:
+    """Whether a passage shows a span."""
+    if passage.doc_id != judgment.doc_id:
+        return False
+    if judgment.answer is not None:
+        start, end = judgment.answer
+        return _shared(passage, start, end) == end - start
+    shared = _shared(passage, judgment.start, judgment.end)
+    if not shared:
+        return False
+    span, own = judgment.end - judgment.start, sum(end - start for start, end in passage.spans)
+    covered = projection.covers(*(np.array([length]) for length in (shared, span, own)))
+    return bool(covered[0])
+
+
+def _relevant(judgments: Iterable[Judgment], rel: int) -> Iterable[Judgment]:
+    return (one for one in judgments if one.grade is not None and one.grade >= rel)
+
+
+def _shared(passage: Chunk, start: int, end: int) -> int:
+    """The characters of a range that a passage shows; its spans lie apart from each other."""
+    return sum(max(0, min(end, last) - max(start, first)) for first, last in passage.spans)
+
+
+class CitationConfig(AnswerMeasureConfig):
+    """Base of the configurations of measures of citations."""
+
+    rel: int = Field(1, ge=1, le=4, description="The lowest grade of a span that counts as evidence.")
+    rule: Rule = Field(
+        "half_of_span_or_chunk",
+        description="When a passage holds a labelled span: that of `measures.projection`; where the label "
+        "names the words that answer, the passage must hold all of them.",
+    )
+
+    @property
+    def projection(self) -> Projection:
+        """When a passage holds a span."""
+        return Projection(self.rule)
+
+
+class CitationPrecisionConfig(CitationConfig):
+    """How many of the passages that an answer cites hold labelled evidence; no language model is asked."""
+
+    kind: Literal["citation_precision"] = "citation_precision"
+    unjudged: Literal["earns_nothing", "left_out"] = Field(
+        "earns_nothing",
+        description="An unjudged cited passage earns nothing, as in NDCG, or is left out. Either way the "
+        "details have the share that is judged.",
+    )
+
+
+class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
+    """Cited passages with evidence over cited passages; a passage cited twice counts once."""
+
+    facts = MeasureFacts(
+        about="the share of cited passages that contain labelled evidence",
+        formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
+        undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "
+        "left_out` also where no cited passage is judged",
+        source="the definition of Gao et al., Enabling large language models to generate text with "
+        "citations, EMNLP 2023, with labelled spans in place of a model of entailment",
+        needs=frozenset({"answer", "passages", "labels"}),
+    )
+
+    def one(self, case: Case) -> QueryScore:
+        """The share, and how many of the cited passages are judged."""
+        c = self.config
+        if not facts_of(case, c.rel):
+            return self.unscored(case, "no evidence is labelled")
+        cited = sorted(set(case.cited))
+        if not cited:
+            return self.unscored(case, "nothing is cited")
+        held = holdings(case, c.rel, c.projection)
+        judged = [place for place in cited if held[place].judged]
+        good = [place for place in cited if held[place].facts]
+        counted = cited if c.unjudged == "earns_nothing" else judged
+        details = {"cited": cited, "with_evidence": good, "judged": len(judged) / len(cited)}
+        if not counted:
+            return self.unscored(case, "no cited passage is judged", details)
+        return self.score(case, len(good) / len(counted), details)
+
+
+class CitationRecallConfig(CitationConfig):
+    """How much of the labelled evidence an answer cites; no language model is asked."""
+
+    kind: Literal["citation_recall"] = "citation_recall"
+    of: Literal["read", "all"] = Field(
+        "read",
+        description="Of the evidence in the passages that were read, which is what an answer can cite; or "
+        "of `all` evidence of the query, which also counts what retrieval has missed.",
+    )
+
+
+class CitationRecall(PlainMeasure[CitationRecallConfig]):
+    """Facts cited over facts read; spans with one evidence name are one fact."""
+
+    facts = MeasureFacts(
+        about="the share of the labelled facts in the passages read that the answer cites",
+        formula="|facts held by cited passages| / |facts held by the passages read|; with `of: all` / |facts "
+        "labelled for the query|. Spans with one evidence name are one fact",
+        undefined="where no evidence is labelled for the query, or none of it was read (with `of: read`)",
+        source="as `citation_precision`; facts as in `recall`",
+        needs=frozenset({"answer", "passages", "labels"}),
+    )
+
+    def one(self, case: Case) -> QueryScore:
+        """The share, with the numbers behind it."""
+        c = self.config
+        labelled = facts_of(case, c.rel)
+        if not labelled:
+            return self.unscored(case, "no evidence is labelled")
+        held = holdings(case, c.rel, c.projection)
+        read = frozenset().union(*(one.facts for one in held))
+        cited = frozenset().union(*(held[place].facts for place in set(case.cited)))
+        details = {"facts_cited": len(cited), "facts_read": len(read), "facts_labelled": len(labelled)}
+        most = read if c.of == "read" else labelled
+        if not most:
+            return self.unscored(case, "no labelled evidence was read", details)
+        return self.score(case, len(cited) / len(most), details)
