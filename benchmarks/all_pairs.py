@@ -1,8 +1,7 @@
 """Every pair of settings compared, without the choice and the words that ``harness compare`` adds."""
 
 from harness.comparison import Comparison, Options, ScoreMatrix
-from harness.comparison.family import all_pairs, usable
-from harness.comparison.paired import compare_rows
+from harness.comparison.paired import all_pairs, compare_rows, usable
 from harness.comparison.stats.units import units_of
 
 

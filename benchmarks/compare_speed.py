@@ -23,7 +23,7 @@ from harness.comparison import (
     conclude,
     select,
 )
-from harness.comparison.family import compare_to
+from harness.comparison.paired import compare_to
 
 
 def matrices(settings: int, queries: int, measures: int) -> list[ScoreMatrix]:

@@ -129,6 +129,19 @@ def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
     assert (code, "1 question left out" in out) == (0, True)
 
 
+def test_the_gate_repeats_the_warnings_that_bear_on_answers(tmp_path, capsys):
+    base, now = (write_answers(tmp_path / name, {"a": 0.6}) for name in ("b", "n"))
+    record = json.loads((now / "record.json").read_text())
+    kinds = {"language": "Half of the questions are in Chinese.", "depth": "Rankings end at rank 3."}
+    record["warnings"] = [
+        {"kind": kind, "text": text, "measures": [], "settings": []} for kind, text in kinds.items()
+    ]
+    (now / "record.json").write_text(json.dumps(record))
+    _, out, _ = run(capsys, "gate", now, "--baseline", base, "--measure", "token_f1")
+    assert "warning: Half of the questions are in Chinese." in one_line(out)
+    assert "Rankings end" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -11,7 +11,6 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.comparison.comparable import ScoredOn, join
     from harness.comparison.conclusions import conclude
-    from harness.comparison.family import compare_changes, compare_to
     from harness.comparison.findings.answers import (
         answer_lines,
         answers_to_take,
@@ -27,8 +26,13 @@ if TYPE_CHECKING:
         same_ranking_notes,
         warnings_of,
     )
-    from harness.comparison.findings.changes import changed_table, cut_differently, reranked, reranked_table
-    from harness.comparison.findings.compared import compared_parts
+    from harness.comparison.findings.compared import (
+        changed_table,
+        compared_parts,
+        cut_differently,
+        reranked,
+        reranked_table,
+    )
     from harness.comparison.findings.label_sensitivity import label_parts, sensitivity_of
     from harness.comparison.findings.stored import (
         Stored,
@@ -49,8 +53,7 @@ if TYPE_CHECKING:
     )
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
-    from harness.comparison.means import mean_of
-    from harness.comparison.paired import Comparison, Options, number
+    from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
     from harness.comparison.pareto import front
     from harness.comparison.selection import cross_validate, select
     from harness.comparison.stats.agreement import (

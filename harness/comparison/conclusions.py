@@ -10,10 +10,19 @@ from statistics import NormalDist
 import numpy as np
 
 from harness.comparison.decide import Decided
-from harness.comparison.family import all_pairs, compare_to, pairs_to, usable
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.means import bounds_of_means
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, number
+from harness.comparison.paired import (
+    FEWEST_TO_CHOOSE,
+    Comparison,
+    Options,
+    all_pairs,
+    bounds_of_means,
+    compare_rows,
+    compare_to,
+    number,
+    pairs_to,
+    usable,
+)
 from harness.comparison.pareto import refuse_missing
 from harness.comparison.regret import advise, regrets
 from harness.comparison.stats.units import Units, icc, units_of, whole_clusters

@@ -1,17 +1,21 @@
-"""Two settings, paired by query."""
+"""Settings, paired by query: two of them, all pairs, all against a baseline, or before and after."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
-from harness.comparison.decide import Decided, decide
-from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.comparison.stats.bounds import within
-from harness.comparison.stats.units import Units
+from harness.comparison.decide import Decided, bounds_at, decide
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Bools, Floats, Ints
+from harness.comparison.stats.bounds import student_quantile, within
+from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.units import Units, units_of
+from harness.values import HarnessError
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
 # more than the 5 % that a test may be wrong in (docs/statistics.md): nothing is chosen by fewer.
@@ -177,3 +181,81 @@ def dominance(rows: Floats, tolerance: float = ROUNDING) -> Floats:
     wins, _, losses = win_tie_loss(rows, tolerance)
     share: Floats = (wins - losses) / rows.shape[1]
     return share
+
+
+def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:
+    """Every other setting against ``baseline``; raises HarnessError for an unknown one."""
+    defined = usable(matrix)
+    units = units_of(defined.clusters, len(defined.query_ids))
+    pairs = pairs_to(defined, baseline)
+    found, _ = compare_rows(defined.settings, defined.values, pairs, units, options or Options())
+    return found
+
+
+def compare_changes(
+    before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None
+) -> list[Comparison]:
+    """Every setting of ``after`` that ``before`` has too, against itself there; both of the same queries.
+
+    A setting without a query that both score is left out. Raises ValueError if queries differ.
+    """
+    if before.query_ids != after.query_ids:
+        raise ValueError("both must be scored on the same queries, in the same order")
+    names = [name for name in after.settings if name in before.settings]
+    if not names:
+        return []
+    stacked = np.vstack([np.stack([m.row(name) for name in names]) for m in (after, before)])
+    known: Bools = np.logical_not(np.isnan(stacked).any(axis=0))
+    if not known.any():
+        return []
+    kept = after.only(known)
+    units = units_of(kept.clusters, len(kept.query_ids))
+    pairs = [(i, len(names) + i) for i in range(len(names))]
+    found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options or Options())
+    return found
+
+
+def usable(matrix: ScoreMatrix) -> ScoreMatrix:
+    """The queries for which the measure is defined; raises HarnessError if there is none."""
+    defined = matrix.defined()
+    if not defined.query_ids:
+        raise HarnessError(f"No query has a value of {matrix.measure}, so there is nothing to compare.")
+    return defined
+
+
+def all_pairs(matrix: ScoreMatrix) -> list[tuple[int, int]]:
+    """Every pair of rows, the higher mean first."""
+    order = np.argsort(-matrix.means, kind="stable").tolist()
+    return [*combinations(order, 2)]
+
+
+def pairs_to(matrix: ScoreMatrix, baseline: str) -> list[tuple[int, int]]:
+    """Every row against that of ``baseline``; raises HarnessError for an unknown one."""
+    matrix.row(baseline)
+    base = matrix.settings.index(baseline)
+    return [(i, base) for i in range(len(matrix.settings)) if i != base]
+
+
+def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval:
+    """The mean of the values [Q] that are defined, with its interval.
+
+    By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
+    """
+    known = ~np.isnan(values)
+    kept = values[known]
+    if not len(kept):
+        return Interval()
+    units = units_of([clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept))
+    low, high = bounds_of_means(kept[None, :], units, level)
+    return Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
+
+
+def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats, Floats]:
+    """Bounds of the mean of every row [S, Q]: the wider of Student's and Hall's t, between units.
+
+    NaN for a single query. Bounds outside 0 to 1 are cut where all values lie inside.
+    """
+    if values.shape[1] < 2:
+        return np.full(len(values), np.nan), np.full(len(values), np.nan)
+    critical = student_quantile((1 + level) / 2, units.effective - 1)
+    return within(*bounds_at(units.shares(values), units, critical), values, 0.0)

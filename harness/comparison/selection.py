@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.means import mean_of
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, mean_of
 from harness.comparison.stats.arrays import Floats, Ints
 from harness.comparison.stats.bounds import student_quantile
 from harness.comparison.stats.interval import Interval

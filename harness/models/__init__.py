@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.models.llm.batches.overview import BatchStatus, batch_statuses
     from harness.models.llm.client import Client
     from harness.models.llm.config import ModelConfig
-    from harness.models.llm.faults import one_line, read_body
+    from harness.models.llm.faults import CallError, one_line, read_body
     from harness.models.llm.fences import mark_of, render
     from harness.models.llm.form import (
         Form,
@@ -30,15 +30,16 @@ if TYPE_CHECKING:
     )
     from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
     from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint, as_json, plain_url
-    from harness.models.llm.interrupt import canceller
+    from harness.models.llm.interrupt import Workers
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, jobs_of
     from harness.models.llm.money import Estimate
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.records import Spending, add
-    from harness.models.llm.retry import Backoff, retry_after
+    from harness.models.llm.retry import retry_after
     from harness.models.llm.run import answers, ask, run_to_end, send_batches
     from harness.models.llm.secret import Secret
+    from harness.models.llm.sender import Exchange, Sender, transmit
     from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request
     from harness.models.llm.tokens import estimate_tokens
     from harness.models.llm.untrusted import (

@@ -27,11 +27,9 @@ if TYPE_CHECKING:
         read_pairs,
         settings_agreement,
     )
-    from harness.running.bench.figure import write_figure
-    from harness.running.bench.final_output import FinalOutput
     from harness.running.bench.flow import dry_run, search_all
-    from harness.running.bench.job import run_or_reuse
-    from harness.running.bench.page import write_page
+    from harness.running.bench.job import FinalOutput, run_or_reuse
+    from harness.running.bench.page import write_figure, write_page
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united
     from harness.running.checks import warn_of_languages
@@ -44,8 +42,13 @@ if TYPE_CHECKING:
     from harness.running.contract.steps import OwnStep, own_steps, step_of_call
     from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
     from harness.running.hits.scoring import HitOptions, hit_setting, score_hits
-    from harness.running.judging.answers import AnswerFilter, answers
-    from harness.running.judging.judges import llm_configs, make_judge, pool_judge_config
+    from harness.running.judging.judges import (
+        AnswerFilter,
+        answers,
+        llm_configs,
+        make_judge,
+        pool_judge_config,
+    )
     from harness.running.judging.pool import estimate_pool, grade_all, make_pool
     from harness.running.passes import vectors
     from harness.running.search import Searched, cut_for_all, search_settings

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.measures.answer.shapes import VERDICTS
-from harness.measures.answer.steps import STEPS, ObjectForm, form_of, joined, prompt_of
+from harness.measures.answer.steps import STEPS, VERDICTS, ObjectForm, form_of, joined, prompt_of
 from harness.values.types import LlmCall
 
 

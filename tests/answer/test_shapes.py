@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.measures.answer.shapes import read_object
+from harness.measures.answer.steps import read_object
 from harness.models.llm.form import Malformed
 
 

@@ -17,7 +17,7 @@ from harness.report.rows.answers import (
     TOO_LOW,
     WITHOUT,
 )
-from harness.running.answering.losses import losses_of
+from harness.running.bench.answers import losses_of
 from harness.values.types import ANSWER, Chunk, Judgment, Query, QueryScore
 
 # Chunks of 100 characters each of one document; the fact at 1000 is in none.

@@ -9,8 +9,8 @@ import pytest
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table, worst_table
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
-from harness.running.bench.final_output import FinalOutput
 from harness.running.bench.flow import run_bench
+from harness.running.bench.job import FinalOutput
 from harness.running.config.load import load_config
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent

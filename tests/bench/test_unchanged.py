@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import harness.running.bench.flow
-import harness.running.bench.unchanged as unchanged
+import harness.running.bench.job as unchanged
 from harness.cli import main
 from harness.report import SummaryRow, Table
-from harness.running.bench.final_output import STORED, FinalOutput
 from harness.running.bench.inputs import input_hashes
+from harness.running.bench.job import STORED, FinalOutput
 from harness.running.config.load import load_config
 from harness.store import CacheLayout
 from harness.values.errors import StoreError

@@ -3,7 +3,7 @@
 import numpy as np
 
 from harness.comparison import ScoreMatrix
-from harness.comparison.family import compare_to
+from harness.comparison.paired import compare_to
 
 
 def matrix(rows, measure="ndcg_exp@10", splits=None, ids=None):

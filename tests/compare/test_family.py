@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Options, compare_changes
-from harness.comparison.family import compare_to
+from harness.comparison.paired import compare_to
 from harness.values.errors import HarnessError
 from tests.compare.build import compare_pair
 

@@ -28,11 +28,10 @@ class Impatient(Backoff):
 
 @pytest.fixture
 def three_tries(monkeypatch, quick_backoff):
-    monkeypatch.setattr("harness.models.llm.calls.Backoff", lambda: Impatient(first=0.02, longest=0.05))
+    monkeypatch.setattr("harness.models.llm.sender.Backoff", lambda: Impatient(first=0.02, longest=0.05))
 
 
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """Real pauses would only make the tests slow; test_limits has the numbers."""
-    for room in ("calls", "batches.manager"):
-        monkeypatch.setattr(f"harness.models.llm.{room}.Backoff", lambda: Backoff(first=0.02, longest=0.05))
+    monkeypatch.setattr("harness.models.llm.sender.Backoff", lambda: Backoff(first=0.02, longest=0.05))

@@ -20,7 +20,7 @@ PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 @pytest.fixture(autouse=True)
 def quick_backoff(monkeypatch):
     """The pauses of a real run, in place of those of the other tests of this room."""
-    monkeypatch.setattr("harness.models.llm.calls.Backoff", Backoff)
+    monkeypatch.setattr("harness.models.llm.sender.Backoff", Backoff)
 
 
 @pytest.fixture

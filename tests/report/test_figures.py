@@ -14,7 +14,7 @@ from harness.cli.commands import plot
 from harness.report.figures import KINDS
 from harness.report.figures.cost import front
 from harness.report.figures.style import FORMATS
-from harness.running.bench.figure import write_figure
+from harness.running.bench.page import write_figure
 from harness.values.errors import ConfigError, HarnessError
 from tests.report.page_results import fuse, rewrite, write_folder
 
@@ -48,7 +48,7 @@ def test_another_process_and_another_style_give_the_same_bytes(folder, tmp_path)
     here = write_figure(folder, "board", "svg", tmp_path / "a.svg").read_bytes()
     (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.facecolor: red\n")
     script = (
-        "from pathlib import Path; from harness.running.bench.figure import write_figure;"
+        "from pathlib import Path; from harness.running.bench.page import write_figure;"
         f"write_figure(Path({str(folder)!r}), 'board', 'svg', Path({str(tmp_path / 'b.svg')!r}))"
     )
     environment = {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "PATH": ""}

@@ -41,7 +41,7 @@ def quick(monkeypatch):
         def pause(self, tries, asked, left, rng):
             return super().pause(tries, asked, left, rng) if tries < 3 else None
 
-    monkeypatch.setattr("harness.models.served.fetching.Backoff", lambda: Impatient(first=0.01, longest=0.02))
+    monkeypatch.setattr("harness.models.llm.sender.Backoff", lambda: Impatient(first=0.01, longest=0.02))
 
 
 def vector(text):

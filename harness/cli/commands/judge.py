@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from harness.cli.commands import agreement, answers, batches, check_answers
+from harness.cli.commands import agreement, answers, batches, score_answers
 from harness.cli.commands.declaring import CACHE, Command, command, config_file, number, path
 from harness.values import counted
 
@@ -139,7 +139,7 @@ judge = Command(
         export,
         import_,
         check,
-        check_answers.check_answers,
+        score_answers.check_answers,
         agreement.agreement,
         answers.show_answers,
         batches.show_batches,

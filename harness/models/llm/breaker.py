@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from harness.models.llm.faults import UNUSABLE, CallError
 from harness.values import LlmError
 
 # An endpoint that has never answered and refuses this many calls will refuse all of them.
@@ -40,6 +41,16 @@ class Breaker:
         """Note a call that brought a usable answer."""
         self._failures = self._garbled = 0
         self._answered = self._useful = True
+
+    def note(self, fault: CallError, *, last: bool) -> None:
+        """Note a fault; ``last``: its call is not tried again."""
+        if fault.refused:
+            self.refused(str(fault))
+        elif fault.reason in UNUSABLE:
+            self.garbled(str(fault))
+        # A busy endpoint is not down as long as calls eventually get through.
+        elif not fault.settled and (fault.reason != "rate_limited" or last):
+            self.failed(str(fault))
 
     def useless(self, reason: str) -> None:
         """Note an answer in words that nobody can use, which was paid for."""

@@ -6,15 +6,14 @@ All clocks are the event loop's.
 from __future__ import annotations
 
 import asyncio
-import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from typing import TypeVar
 
 from harness.models.llm.base_run import BaseRun, RunInputs
 from harness.models.llm.breaker import Breaker
-from harness.models.llm.client import ChatClient, Client, Message, Reply
+from harness.models.llm.client import ChatClient, Client, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.interrupt import StoppedError, Workers
@@ -22,7 +21,7 @@ from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model
 from harness.models.llm.money import Price
 from harness.models.llm.records import Spending, add
-from harness.models.llm.retry import Backoff
+from harness.models.llm.sender import Exchange, Sender
 from harness.models.llm.tokens import estimate_tokens
 from harness.values import Describable, LlmAnswer, LlmCall, LlmError
 
@@ -86,6 +85,57 @@ class Recorder:
         return price.of(reply.prompt_tokens, reply.completion_tokens)
 
 
+class _Prompt(Exchange[Reply, LlmAnswer]):
+    """One prompt, every reply to which is recorded."""
+
+    def __init__(
+        self, call: LlmCall, model: Model, client: Client, recorder: Recorder, breaker: Breaker
+    ) -> None:
+        endpoint, price = model.config.endpoint, model.config.price
+        self._call = call
+        self._form = model.form
+        self._client = client
+        self._recorder = recorder
+        self._breaker = breaker
+        self._messages = model.form.messages(call)
+        self._read: Read = None
+        sent = sum(estimate_tokens(message["content"]) for message in self._messages)
+        self.tokens = sent + endpoint.max_tokens
+        self.most = price.of(sent, endpoint.max_tokens) if price else None
+
+    async def post(self, timeout: float) -> Reply:
+        """The reply to it."""
+        return await self._client.ask(self._messages, self._form.response_format, self._call.sample, timeout)
+
+    def used(self, reply: Reply) -> tuple[int | None, float | None]:
+        """By what the endpoint says."""
+        known = reply.prompt_tokens is not None and reply.completion_tokens is not None
+        used = (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
+        return used if known else None, self._recorder.price_of(reply)
+
+    def repeats(self, reply: Reply) -> bool:
+        """Whether it holds no grades or text, though it should."""
+        self._read = self._recorder.read(self._call, reply)
+        return isinstance(self._read, Malformed) and self._read.reason not in FINAL_REASONS
+
+    def keep(self, reply: Reply, last: bool) -> LlmAnswer:
+        """Record it, which settles the call if it is the last one."""
+        answer = self._recorder.record(self._call, self._read, reply, settled=last)
+        if not answer.reason:
+            self._breaker.succeeded()
+        elif answer.reason not in FINAL_REASONS:
+            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
+        return answer
+
+    def lose(self, fault: CallError, tries: int, last: bool) -> LlmAnswer | None:
+        """Record the reason of a call that is given up."""
+        if fault.fatal:
+            raise LlmError(f"The endpoint refuses to work: {fault}")
+        # A temporary fault that cost nothing is not settled: the next run asks again.
+        record = self._recorder.record
+        return record(self._call, Malformed(fault.reason), fault, settled=fault.settled) if last else None
+
+
 class CallRun(BaseRun[T]):
     """Asks within the limits of the model, and records every answer before anything uses it.
 
@@ -99,10 +149,6 @@ class CallRun(BaseRun[T]):
         self._config, self._endpoint = config, config.endpoint
         self._client = self._model.client
         self._recorder = Recorder(self._model, self._spending, config.price)
-        self._budget = self._model.budget()
-        self._backoff = Backoff()
-        # Jitter alone; nothing that is measured depends on it.
-        self._rng = random.Random()
         self._take_in = take_in
         self._in_batches: asyncio.Task[frozenset[str]] | None = None
         self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
@@ -113,14 +159,23 @@ class CallRun(BaseRun[T]):
 
     async def run(self) -> None:
         """Work until there is no job left; in any case, wait for the calls in progress."""
-        self._clock = asyncio.get_running_loop().time
         endpoint = self._endpoint
         self._limiter = RateLimiter(
-            endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=self._clock
+            endpoint.requests_per_minute, endpoint.tokens_per_minute, clock=asyncio.get_running_loop().time
         )
         # A pause that the endpoint asks for is not an outage.
         self._breaker = Breaker(
             self._config.breaker, self._config.longest_outage, clock=self._limiter.unpaused_time
+        )
+        self._sender = Sender(
+            endpoint,
+            self._limiter,
+            self._wait,
+            lambda words: LlmError(f"The endpoint {words} Every answer is in the ledger."),
+            self._spending,
+            self._model.budget(),
+            self._breaker,
+            most_unusable=self._config.answers_per_call,
         )
         showing = asyncio.create_task(self._keep_showing())
         try:
@@ -199,119 +254,9 @@ class CallRun(BaseRun[T]):
         """
         # Not before a call is to be made: with every answer in the ledger no key is needed.
         self._client = self._client or ChatClient(self._endpoint)
-        messages = self._model.form.messages(call)
-        tokens = sum(estimate_tokens(message["content"]) for message in messages)
-        left = self._endpoint.deadline
-        tries = unusable = 0
-        while True:
-            tries += 1
-            asked_for = 0.0
-            try:
-                reply = await self._send(self._client, call, messages, tokens, left)
-            except CallError as fault:
-                left -= fault.seconds
-                # paid for like an answer that cannot be used, and asked again as often
-                unusable += fault.reason == "broken_reply"
-                fault.again &= unusable < self._config.answers_per_call or fault.reason != "broken_reply"
-                after = self._after_fault(call, fault, tries, left)
-                if isinstance(after, LlmAnswer):
-                    return after
-                pause = after
-                asked_for = self._limiter.remaining_pause() if fault.retry_after else 0.0
-            else:
-                left -= reply.seconds
-                read = self._recorder.read(call, reply)
-                unusable += isinstance(read, Malformed)
-                again = self._pause_after(read, tries, unusable, left)
-                answer = self._keep(call, reply, read, last=again is None)
-                if again is None:
-                    return answer
-                pause = again
-            await self._wait(asked_for + pause)
-            left -= pause
-
-    async def _send(
-        self, client: Client, call: LlmCall, messages: Sequence[Message], tokens: int, left: float
-    ) -> Reply:
-        endpoint, price = self._endpoint, self._config.price
-        most = price.of(tokens, endpoint.max_tokens) if price else 0.0
-        await self._budget.reserve(most)
-        spent = 0.0
-        try:
-            await self._limiter.acquire(tokens + endpoint.max_tokens, self._wait)
-            self._spending.calls += 1
-            started = self._clock()
-            try:
-                reply = await client.ask(
-                    messages,
-                    self._model.form.response_format,
-                    call.sample,
-                    max(0.05, min(endpoint.timeout, left)),
-                )
-            except CallError as fault:
-                fault.seconds = self._clock() - started
-                self._spending.note_fault(fault.reason, fault.billed, most if price else None)
-                spent = most if fault.billed else 0.0
-                raise
-            # An endpoint that does not say what it used is taken to have used the most.
-            known = self._recorder.price_of(reply)
-            spent = most if known is None else known
-        finally:
-            self._budget.settle(most, spent)
-        if reply.prompt_tokens is not None and reply.completion_tokens is not None:
-            used = reply.prompt_tokens + reply.completion_tokens
-            self._limiter.correct(tokens + endpoint.max_tokens, used)
-        return reply
-
-    def _after_fault(self, call: LlmCall, fault: CallError, tries: int, left: float) -> float | LlmAnswer:
-        """The pause before another try, or, where the call is given up, what is then on record."""
-        if fault.fatal:
-            raise LlmError(f"The endpoint refuses to work: {fault}")
-        if fault.again and fault.retry_after:
-            self._hold(fault, fault.retry_after)
-        pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if fault.again else None
-        after: float | LlmAnswer | None = pause
-        if after is None:
-            # A temporary fault that cost nothing is not settled: the next run asks again.
-            after = self._recorder.record(call, Malformed(fault.reason), fault, settled=fault.settled)
-        if fault.refused:
-            self._breaker.refused(str(fault))
-        elif fault.reason == "broken_reply":
-            self._breaker.garbled(str(fault))
-        # A busy endpoint is not down as long as calls eventually get through.
-        elif not fault.settled and (fault.reason != "rate_limited" or pause is None):
-            self._breaker.failed(str(fault))
-        return after
-
-    def _hold(self, fault: CallError, seconds: float) -> None:
-        """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
-        waited, longest = self._limiter.hold(seconds), self._endpoint.longest_pause
-        if waited <= longest:
-            return
-        in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""
-        raise LlmError(
-            f"The endpoint asks to wait {seconds:g} s (Retry-After){in_all}, but "
-            f"endpoint.longest_pause allows {longest:g} s. It says: {fault}. Every answer is in the "
-            "ledger: run again when the pause is over, or raise the limit."
+        return await self._sender.send(
+            _Prompt(call, self._model, self._client, self._recorder, self._breaker)
         )
-
-    def _pause_after(self, read: Read, tries: int, unusable: int, left: float) -> float | None:
-        """The pause before the call is asked again; None when its answer is final."""
-        if not isinstance(read, Malformed) or read.reason in FINAL_REASONS:
-            return None
-        if unusable >= self._config.answers_per_call:
-            return None
-        return self._backoff.pause(tries, None, left, self._rng)
-
-    def _keep(self, call: LlmCall, reply: Reply, read: Read, *, last: bool) -> LlmAnswer:
-        """Record an answer that has come in, which settles the call if it is the last one."""
-        self._limiter.answered()
-        answer = self._recorder.record(call, read, reply, settled=last)
-        if not answer.reason:
-            self._breaker.succeeded()
-        elif answer.reason not in FINAL_REASONS:
-            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
-        return answer
 
     def _show(self) -> None:
         if isinstance(self._task, Describable):

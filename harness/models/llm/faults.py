@@ -15,6 +15,8 @@ from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
 LONGEST = 400
+# Replies that were paid for like any other, and that nobody can read.
+UNUSABLE = {"broken_reply", "unusable_answer"}
 # A longer body is a page, whose first words are enough.
 _MOST_BYTES_OF_ERROR = 1_000_000
 LONGEST_NAME = 200

@@ -40,22 +40,25 @@ async def sleep_unless(stopping: asyncio.Event, seconds: float) -> None:
 class Workers:
     """Workers that do the jobs of one stream in parallel; ``stopping`` is set when they must end.
 
-    The first failure ends all. When interrupted, they finish their current job, since it has been paid for.
+    The first failure ends all. They finish their current job first, since it has been paid for, unless they
+    ``give_up`` what costs nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, give_up: bool = False) -> None:
         self.stopping = asyncio.Event()
+        self._give_up = give_up
+        self._all: list[asyncio.Task[None]] = []
         self._failure: BaseException | None = None
 
     async def run(self, count: int, jobs: Iterator[J], do: Callable[[J], Awaitable[None]]) -> None:
         """Work until there is no job left; raises the first failure."""
-        workers = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
+        self._all = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
         try:
             with on_stop(canceller()):
-                await asyncio.wait(workers)
+                await asyncio.wait(self._all)
         except (asyncio.CancelledError, Stopped):
-            self.stopping.set()
-            await asyncio.wait(workers)
+            self._stop()
+            await asyncio.wait(self._all)
             raise
         if self._failure is not None:
             raise self._failure
@@ -73,4 +76,10 @@ class Workers:
         except BaseException as error:
             # the others follow from it
             self._failure = self._failure or error
-            self.stopping.set()
+            self._stop()
+
+    def _stop(self) -> None:
+        self.stopping.set()
+        for worker in self._all if self._give_up else ():
+            if worker is not asyncio.current_task():
+                worker.cancel()

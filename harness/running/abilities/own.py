@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.measures import Case, Fact, Projection, fact_of, holdings
-from harness.report import JudgmentRow, PassageRow, RankedRow, cells_of, read_any, spans_of_chunk
+from harness.report import PassageRow, RankedRow, cells_of, read_any, read_graded_spans, spans_of_chunk
 from harness.running.abilities.rgb import RgbOptions
 from harness.running.abilities.trial import ABILITIES, Ability, Golden, Trial, parts_in
+from harness.running.answering.measuring import by_query
 from harness.values import Chunk, HarnessError, Judgment, Query, golden_of_query
 
 _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -181,16 +182,11 @@ def evidence_of(folder: Path) -> list[Evidence]:
             "and run harness bench again."
         )
     ranked = _ranked(folder, texts)
-    judged: dict[str, list[Judgment]] = {}
-    for row in read_any(folder, JudgmentRow):
-        if row.scored_on:
-            judged.setdefault(row.query_id, []).append(_judgment(row))
+    judged = by_query(read_graded_spans(folder))
     return [
-        _evidence(
-            row, [texts[one] for one in ranked.get(row["query_id"], ())], judged.get(row["query_id"], [])
-        )
+        _evidence(row, [texts[one] for one in ranked.get(query_id, ())], judged.get(query_id, ()))
         for row in queries
-        if row["answerable"] == "yes"
+        if row["answerable"] == "yes" and (query_id := row["query_id"])
     ]
 
 
@@ -207,12 +203,6 @@ def _ranked(folder: Path, texts: Mapping[str, PassageRow]) -> dict[str, list[str
             own = best.setdefault(row.query_id, {})
             own[row.chunk_id] = min(row.rank, own.get(row.chunk_id, row.rank))
     return {query: sorted(own, key=lambda one: (own[one], one)) for query, own in best.items()}
-
-
-def _judgment(row: JudgmentRow) -> Judgment:
-    start, _, end = row.answer.partition("-")
-    answer = (int(start), int(end)) if end else None
-    return Judgment(row.query_id, row.document, row.start, row.end, row.grade, row.evidence, answer=answer)
 
 
 def _chunk(row: PassageRow) -> Chunk:

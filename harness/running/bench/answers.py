@@ -1,13 +1,27 @@
-"""The part of a benchmark that follows the rankings: measured answers, as rows of result tables."""
+"""Measured answers → rows of result tables: scores, predictions, and where answers are lost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from harness.measures import AGAINST_GOLDEN
-from harness.report import AnswerLossRow
-from harness.running.answering.losses import answer_loss_rows
+from harness.measures import AGAINST_GOLDEN, Case, Fact, Projection, fact_of, holds, refuses, words_of
+from harness.report import (
+    ADDS,
+    ANSWER_PARTS,
+    CONTRADICTS,
+    CUT,
+    LEFT_OUT,
+    NOT_EXTRACTED,
+    NOT_FOUND,
+    SOMETHING_ELSE,
+    TOO_LOW,
+    WITHOUT,
+    AnswerLossRow,
+)
 from harness.running.answering.measuring import Measured, by_query, measure_all
 from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
@@ -18,6 +32,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence, projection_of
 from harness.running.judging.judges import pool_judge_config
 from harness.running.search import Searched
+from harness.values import Chunk, Judgment, QueryScore
 
 
 def rows_of_answers(
@@ -55,3 +70,162 @@ def _losses(
     settings = {one.setting.name: one for one in searched}
     for one in measured:
         yield from answer_loss_rows(one, measure, settings[one.setting], lost, projection)
+
+
+_FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def answer_loss_rows(
+    measured: Measured,
+    measure: str,
+    searched: Searched,
+    lost: Mapping[str, Sequence[Judgment]],
+    projection: Projection,
+) -> Iterator[AnswerLossRow]:
+    """The losses of one setting, question by question.
+
+    ``measure`` is the name of the measure to take apart, ``lost`` are labels that are in no extracted text.
+    """
+    chunks: dict[str, list[Chunk]] = {}
+    for chunk in searched.chunking.chunks:
+        chunks.setdefault(chunk.doc_id, []).append(chunk)
+    ranked = {one.query_id: set(one.chunk_ids) for one in searched.rankings[searched.steps[-1]]}
+    for case, score in zip(measured.cases, measured.scores[measure], strict=True):
+        query = case.query
+        if score.value is None:
+            continue
+        found = ranked.get(query.query_id, set())
+        losses = losses_of(case, score, found, lost.get(query.query_id, ()), chunks, projection)
+        left = 1.0
+        for part, loss in losses.items():
+            # the last part leaves the value itself, without rounding
+            left = score.value if part == WITHOUT else left - loss
+            yield AnswerLossRow(measured.setting, query.query_id, query.split, measure, part, loss, left)
+
+
+def losses_of(
+    case: Case,
+    score: QueryScore,
+    found: set[str],
+    lost: Sequence[Judgment],
+    chunks: Mapping[str, Sequence[Chunk]],
+    projection: Projection,
+) -> dict[str, float]:
+    """The loss of every part; none for a question without labelled evidence. ``chunks`` are by document."""
+    facts = _facts(case.judgments)
+    gone = _facts(lost).keys() - facts.keys()
+    total = len(facts) + len(gone)
+    if not total or score.value is None:
+        return {}
+    losses = dict.fromkeys(ANSWER_PARTS, 0.0)
+    losses[NOT_EXTRACTED] = len(gone) / total
+    read = {passage.chunk_id for passage in case.passages}
+    count = dict.fromkeys((CUT, NOT_FOUND, TOO_LOW), 0)
+    for judgments in facts.values():
+        holding = {
+            chunk.chunk_id
+            for one in judgments
+            for chunk in chunks.get(one.doc_id, ())
+            if holds(chunk, one, projection)
+        }
+        if not holding & read:
+            count[TOO_LOW if holding & found else NOT_FOUND if holding else CUT] += 1
+    losses |= {part: number / total for part, number in count.items()}
+    share = (total - len(gone) - sum(count.values())) / total
+    rest = share - score.value
+    if rest < 0:
+        return losses | {WITHOUT: rest}
+    missed, beyond_it = _lacks(case, score)
+    both = missed + beyond_it
+    # if neither is known to lack anything, the fault is unknown
+    more = rest * beyond_it / both if both else rest
+    said_more = beyond(case, score) if both else NOTHING_KNOWN
+    losses |= {CONTRADICTS: more * said_more.contradicts, ADDS: more * said_more.adds}
+    # each takes the rest, so that the sum is exact
+    losses[SOMETHING_ELSE] = more * said_more.unknown
+    return losses | {LEFT_OUT: rest - more}
+
+
+def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
+    """The spans that state each relevant fact: copies of one evidence are one fact."""
+    found: dict[Fact, list[Judgment]] = {}
+    for one in judgments:
+        if one.grade is not None and one.grade > 0:
+            found.setdefault(fact_of(one), []).append(one)
+    return found
+
+
+def _lacks(case: Case, score: QueryScore) -> tuple[float, float]:
+    """The missing recall and precision of an answer, by the details of its measure, else by its words."""
+    details = score.details
+    if "statements" not in details and refuses(case.answer or ""):
+        # a refusal claims nothing, so it adds nothing
+        return 1.0, 0.0
+    if "recall" in details and "precision" in details:
+        return 1 - float(details["recall"]), 1 - float(details["precision"])
+    if "statements" in details and "reference" in details:
+        return _unsupported(details["reference"]), _unsupported(details["statements"])
+    words, golden = (Counter(words_of(text)) for text in (case.answer or "", compared_with(case, score)))
+    common = (words & golden).total()
+    return 1 - common / golden.total() if golden else 0.0, 1 - common / words.total() if words else 0.0
+
+
+def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
+    if not statements:
+        return 0.0
+    return sum(1 - int(one["verdict"]) for one in statements) / len(statements)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraClaims:
+    """Shares of the claims beyond the golden answer; they sum to 1."""
+
+    contradicts: float
+    adds: float
+    unknown: float
+
+
+NOTHING_KNOWN = ExtraClaims(0.0, 0.0, 1.0)
+
+
+def beyond(case: Case, score: QueryScore) -> ExtraClaims:
+    """How the claims of an answer beyond the golden one divide into contradictions and additions.
+
+    Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
+    support. Without them only two things are known: an answer that holds all words of the golden answer adds
+    to it; and where the golden answer has one figure, one that gives one other figure contradicts it. Figures
+    of the question do not count. The rest is unknown.
+    """
+    if "statements" in score.details:
+        return _by_verdicts(score.details["statements"])
+    golden = compared_with(case, score)
+    words, wanted = words_of(case.answer or ""), words_of(golden)
+    if not set(wanted) - set(words):
+        return ExtraClaims(0.0, 1.0, 0.0)
+    asked = figures(case.query.text)
+    given, right = figures(case.answer or "") - asked, figures(golden) - asked
+    return ExtraClaims(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
+
+
+def compared_with(case: Case, score: QueryScore) -> str:
+    """The golden answer that a score is based on: of several, the one named in its details."""
+    return str(score.details.get("golden", case.reference or ""))
+
+
+def _by_verdicts(statements: Sequence[Mapping[str, Any]]) -> ExtraClaims:
+    own = [one for one in statements if not int(one["verdict"])]
+    if not own or any("contradicts" not in one for one in own):
+        return NOTHING_KNOWN
+    share = sum(int(one["contradicts"]) for one in own) / len(own)
+    return ExtraClaims(share, 1 - share, 0.0)
+
+
+def figures(text: str) -> frozenset[str]:
+    """The figures in a text, without commas between digits and zeros at the end of a fraction."""
+    return frozenset(_plain(found) for found in _FIGURE.findall(text))
+
+
+def _plain(figure: str) -> str:
+    whole, point, fraction = figure.replace(",", "").partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{whole}.{fraction}" if point and fraction else whole

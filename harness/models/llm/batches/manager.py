@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,13 +16,13 @@ from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.endpoint import Endpoint
 from harness.models.llm.faults import CallError
 from harness.models.llm.http_client import unblocked
+from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Model
 from harness.models.llm.records import Spending
-from harness.models.llm.retry import Backoff
+from harness.models.llm.sender import Exchange, Sender, Wait
 from harness.values import LlmAnswer, LlmError, Reporter, SentBatch, SentCall, counted
 
 T = TypeVar("T")
-Wait = Callable[[float], Awaitable[None]]
 # How often a file is fetched whose lines are not whole.
 _READS = 3
 # About how long a line of an answer is, in bytes, for the time that a file may take.
@@ -76,6 +75,33 @@ def address_of(endpoint: Endpoint) -> str:
     return endpoint.azure.endpoint if endpoint.azure else endpoint.base_url
 
 
+class _BatchRequest(Exchange[T, T]):
+    """A request about batches, which costs nothing."""
+
+    calls = 0
+
+    def __init__(self, request: Callable[[], Awaitable[T]]) -> None:
+        self._request = request
+
+    async def post(self, timeout: float) -> T:
+        """Its answer; the time that it may take depends on the size of the file."""
+        return await self._request()
+
+    def keep(self, reply: T, last: bool) -> T:
+        """The answer as it is."""
+        return reply
+
+    def lose(self, fault: CallError, tries: int, last: bool) -> None:
+        """End the run where the endpoint refuses, or is not reached as long as the configuration allows."""
+        if not fault.again:
+            raise RefusedError(f"The endpoint refuses to work: {fault}") from None
+        if last:
+            raise EndpointDownError(
+                f"The endpoint could not be reached about batches {tries} times in a row; the last "
+                f"reason: {fault}. {_LATER}"
+            ) from None
+
+
 class BatchManager:
     """The batches of one model at one endpoint. Its user holds the model's turn at the ledger."""
 
@@ -88,11 +114,17 @@ class BatchManager:
         self._books = model.ledger.batches
         self._spending = spending
         self._reporter = reporter
-        self._wait = wait
         self._keeper = BatchRecorder(model, spending)
-        self._backoff = Backoff()
-        self._rng = random.Random()
-        self._clock = asyncio.get_running_loop().time
+        # Rate limits are for calls, and so is the count of them.
+        clock = asyncio.get_running_loop().time
+        self._sender = Sender(
+            config.endpoint,
+            RateLimiter(None, None, clock=clock),
+            wait,
+            lambda words: LlmError(f"The endpoint {words} {_LATER}"),
+            spending,
+            deadline=config.longest_outage,
+        )
 
     async def close(self) -> None:
         """Close the connections; batches go on."""
@@ -148,31 +180,7 @@ class BatchManager:
 
     async def patiently(self, request: Callable[[], Awaitable[T]]) -> T:
         """Make a request until it succeeds, through outages as long as the configuration allows."""
-        config = self._model.config
-        begun, tries, paused = self._clock(), 0, 0.0
-        while True:
-            try:
-                return await request()
-            except CallError as fault:
-                self._spending.faults[fault.reason] = self._spending.faults.get(fault.reason, 0) + 1
-                if not fault.again:
-                    raise RefusedError(f"The endpoint refuses to work: {fault}") from None
-                tries += 1
-                asked = fault.retry_after or 0.0
-                if asked > config.endpoint.longest_pause:
-                    raise LlmError(
-                        f"The endpoint asks to wait {asked:g} s (Retry-After), but endpoint.longest_pause "
-                        f"allows {config.endpoint.longest_pause:g} s. {_LATER}"
-                    ) from None
-                left = config.longest_outage - (self._clock() - begun - paused)
-                pause = self._backoff.pause(tries, asked or None, left, self._rng)
-                if pause is None:
-                    raise EndpointDownError(
-                        f"The endpoint could not be reached about batches {tries} times in a row; the last "
-                        f"reason: {fault}. {_LATER}"
-                    ) from None
-                paused += asked
-                await self._wait(asked + pause)
+        return await self._sender.send(_BatchRequest(request))
 
     async def _adopt(self, batch: SentBatch, calls: list[SentCall]) -> None:
         batch_id = batch.batch_id

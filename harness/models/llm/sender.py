@@ -1,0 +1,163 @@
+"""The one way to send: within the limits of an endpoint, again while that may help, every try counted."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from harness.models.llm.breaker import Breaker
+from harness.models.llm.faults import UNUSABLE, CallError
+from harness.models.llm.http_endpoint import HttpConfig
+from harness.models.llm.limiter import RateLimiter
+from harness.models.llm.money import Budget
+from harness.models.llm.records import Spending
+from harness.models.llm.retry import Backoff
+
+R = TypeVar("R")
+T = TypeVar("T")
+Wait = Callable[[float], Awaitable[None]]
+
+
+class Exchange(ABC, Generic[R, T]):
+    """A request, and what becomes of its replies ``R``: in the end a ``T``.
+
+    ``tokens`` is what the rate limit sets aside for a try, ``most`` the highest price of one (None: no price
+    is known); ``calls`` as how many calls one counts. What counts as none is on no bill.
+    """
+
+    calls: int = 1
+    tokens: int = 0
+    most: float | None = 0.0
+
+    @abstractmethod
+    async def post(self, timeout: float) -> R:
+        """Send it once, within so many seconds; raises CallError."""
+
+    def used(self, reply: R) -> tuple[int | None, float | None]:
+        """The tokens and the cost of a reply; None where they are unknown."""
+        return None, 0.0
+
+    def repeats(self, reply: R) -> bool:
+        """Whether a reply cannot be used and another one might."""
+        return False
+
+    @abstractmethod
+    def keep(self, reply: R, last: bool) -> T:
+        """Take a reply; ``last``: it is final."""
+
+    @abstractmethod
+    def lose(self, fault: CallError, tries: int, last: bool) -> T | None:
+        """Take a fault; where no further try follows, give what stands for the reply, or raise."""
+
+
+@dataclass
+class Sender:
+    """Sends requests to one endpoint; ``error`` makes the error of a pause that is too long from its words.
+
+    ``deadline``: seconds for all tries of a request, besides the pauses that the endpoint asks for.
+    ``most_unusable``: replies to one request that cannot be used until it is given up, where each is
+    paid for.
+    """
+
+    limits: HttpConfig
+    limiter: RateLimiter
+    wait: Wait
+    error: Callable[[str], Exception]
+    spending: Spending = field(default_factory=Spending)
+    budget: Budget = field(default_factory=lambda: Budget(None, None))
+    breaker: Breaker | None = None
+    deadline: float | None = None
+    most_unusable: int | None = None
+
+    def __post_init__(self) -> None:
+        self._backoff = Backoff()
+        # Jitter alone; nothing that is measured depends on it.
+        self._rng = random.Random()
+
+    async def send(self, exchange: Exchange[R, T]) -> T:
+        """Try until there is a usable reply, a final fault, or no time left; raises what ``lose`` raises."""
+        left = self.limits.deadline if self.deadline is None else self.deadline
+        tries, unusable, most = 0, 0, self.most_unusable or float("inf")
+        while True:
+            tries += 1
+            held = 0.0
+            result: T | None
+            try:
+                reply, seconds = await self._try(exchange, left)
+            except CallError as fault:
+                left -= fault.seconds
+                unusable += fault.reason in UNUSABLE
+                again = fault.again and (fault.reason not in UNUSABLE or unusable < most)
+                if again and fault.retry_after:
+                    held = self._hold(fault, fault.retry_after)
+                pause = self._backoff.pause(tries, fault.retry_after, left, self._rng) if again else None
+                result = exchange.lose(fault, tries, pause is None)
+                if self.breaker is not None:
+                    self.breaker.note(fault, last=pause is None)
+            else:
+                left -= seconds
+                self.limiter.answered()
+                unusable += (repeats := exchange.repeats(reply))
+                again = repeats and unusable < most
+                pause = self._backoff.pause(tries, None, left, self._rng) if again else None
+                result = exchange.keep(reply, pause is None)
+            if pause is None:
+                # ``lose`` has raised where nothing stands for the reply
+                return cast(T, result)
+            await self.wait(held + pause)
+            left -= pause
+
+    async def _try(self, exchange: Exchange[R, T], left: float) -> tuple[R, float]:
+        """One try within the limits, and the seconds that it took."""
+        most, clock = exchange.most or 0.0, asyncio.get_running_loop().time
+        await self.budget.reserve(most)
+        spent = 0.0
+        try:
+            await self.limiter.acquire(exchange.tokens, self.wait)
+            self.spending.calls += exchange.calls
+            started = clock()
+            try:
+                reply = await exchange.post(max(0.05, min(self.limits.timeout, left)))
+            except CallError as fault:
+                fault.seconds = clock() - started
+                billed = fault.billed and exchange.calls > 0
+                self.spending.note_fault(fault.reason, billed, exchange.most)
+                spent = most if billed else 0.0
+                raise
+            used, cost = exchange.used(reply)
+            # One that does not say what it used is taken to have used the most.
+            spent = most if cost is None else cost
+        finally:
+            self.budget.settle(most, spent)
+        if used is not None:
+            self.limiter.correct(exchange.tokens, used)
+        return reply, clock() - started
+
+    def _hold(self, fault: CallError, seconds: float) -> float:
+        """Let everybody wait as long as the endpoint asks, or end the run where that is too long."""
+        waited, longest = self.limiter.hold(seconds), self.limits.longest_pause
+        if waited > longest:
+            in_all = f", {waited:.0f} s in total without an answer in between" if waited > seconds + 1 else ""
+            raise self.error(
+                f"asks to wait {seconds:g} s (Retry-After){in_all}, but {self.limits.section}longest_pause "
+                f"allows {longest:g} s. It says: {fault}. Run again when the pause is over, or raise the "
+                "limit."
+            ) from None
+        return self.limiter.remaining_pause()
+
+
+async def transmit(
+    client: Any, method: str, url: str, timeout: float, **sent: Any
+) -> tuple[int, bytes, Mapping[str, str]]:
+    """Status, content and headers of a reply; raises CallError after ``timeout``, and errors of httpx."""
+    try:
+        async with asyncio.timeout(timeout), client.stream(method, url, **sent) as reply:
+            content = await reply.aread()
+    except TimeoutError:
+        words = f"no complete answer within {timeout:g} s"
+        raise CallError("timeout", words, again=True, billed=True) from None
+    return reply.status_code, bytes(content), dict(reply.headers)
