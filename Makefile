@@ -39,7 +39,7 @@ show: $(VENV)/.runtime ## print the summary of finished results: make show RESUL
 	@$(BIN)/harness show $(or $(RESULTS),results/quickstart)
 
 test: $(VENV)/.dev ## run the fast tests
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(VENV)/.dev ## run the tests that take minutes
 	@$(BIN)/python -m pytest -m slow -n auto --dist loadfile

@@ -8,10 +8,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.once import encoded_once, models_once
+from tests.shipped_models import real_models, shipped_models
 from tests.skips import pytest_configure
 
-__all__ = ["encoded_once", "models_once", "pytest_configure"]
+__all__ = ["pytest_configure", "real_models", "shipped_models"]
 
 # Workers share the cores. If each computes with all of them, they spend most of their time on one another.
 if "PYTEST_XDIST_WORKER" in os.environ:

@@ -32,7 +32,7 @@ def right(request, number=0):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch, encoded_once):
+def place(tmp_path, monkeypatch):
     """A folder with a corpus of three facts, and a function that writes c.yaml for a judge at an address."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAKE_KEY", KEY)

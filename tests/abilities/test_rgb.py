@@ -154,44 +154,6 @@ def test_trials_are_read_as_they_were_written(tmp_path_factory, passages, golden
         write_trials([one], path)
 
 
-TRIAL = '{"trial_id": "t", "ability": "noise", "rate": 0, "question": "q", "passages": %s, "golden": %s}'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "line 1: is not a trial"),
-        ((TRIAL % ('["a"]', '[["b"]]')).replace("noise", "x"), "ability: Input should be 'noise'"),
-        ((TRIAL % ('["a"]', '[["b"]]')).replace("0", "2"), "from 0 to 1"),
-        ("", "has no trials"),
-        ("[1]", "should be an object"),
-        # letter by letter, 3 and 5 would each be a right answer
-        (TRIAL % ('["35 minutes."]', '["35"]'), r"golden.0: .*should be a valid"),
-        (TRIAL % ('"35minutes."', '[["35"]]'), r"passages: .*should be a valid"),
-        (TRIAL % ('["35 minutes."]', "[[35]]"), r"golden.0.0: .*valid string"),
-    ],
-)
-def test_faults_of_trials_are_named(tmp_path, text, message):
-    path = tmp_path / "t.jsonl"
-    path.write_text(text)
-    with pytest.raises(CorpusError, match=message):
-        read_trials(path)
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"id": 1}, "no 'positive'"),
-        ({**PLAIN, "answer": []}, "answer is empty"),
-        ({**PLAIN, "positive": []}, "positive is empty"),
-        ({**PLAIN, "negative": [3]}, "3 is not text"),
-    ],
-)
-def test_faults_of_rgb_are_named(tmp_path, record, message):
-    with pytest.raises(CorpusError, match=f"line 1: not an RGB instance.*{message}"):
-        rgb(tmp_path / "t.jsonl", record)
-
-
 @pytest.mark.parametrize("name", ["en_fact", "zh_fact", "zh_int", "zh_refine"])
 def test_the_public_files(name, shared_corpora):
     path = shared_corpora / "rgb" / f"{name}.jsonl"

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.running.answering.external import MeasureScores, compare_with_people, people_table, read_values
-from harness.values.errors import CorpusError
+from harness.running.answering.external import MeasureScores, compare_with_people, people_table
 from harness.values.types import ANSWER, QueryScore
 
 
@@ -38,23 +37,6 @@ def test_few_values_give_no_corrected_mean_and_failures_do_not_count():
     found = compare_with_people(scores([0.5, None, 1.0]), {"q0": 0.5, "q1": 0.0, "q2": 0.5})
     assert (found.n, found.difference, found.corrected) == (2, 0.25, None)
     assert compare_with_people(scores([None]), {"q0": 1.0}) is None
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("q9,m,1", "no question 'q9'"),
-        ("q1,x,1", "'x' is not among the measures"),
-        ("q1,m,good", "Write a number"),
-        ("q1,m,nan", "Write a number"),
-        ("q1,m,1\nq1,m,0", "line 3: q1 has a value of m already"),
-    ],
-)
-def test_faults_are_named(tmp_path, line, message):
-    path = tmp_path / "h.csv"
-    path.write_text(f"query_id,measure,value\n{line}\n")
-    with pytest.raises(CorpusError, match=message):
-        read_values(path, ["m"], ["q0", "q1"])
 
 
 def test_on_the_command_line(tmp_path, capsys, monkeypatch):

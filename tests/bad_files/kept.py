@@ -29,62 +29,28 @@ ANSWER = CALL | {
     "answered_at": "2026-01-01T00:00:00+00:00",
 }
 LEDGER = lines(ANSWER)
-FOREIGN = "{file}, line {last}: not a judgment of this ledger ("
 STEP = {"step": "propose", "when": "2026-01-01", "how": "by hand", "files": ["proposed.csv"], "facts": {}}
-UNREADABLE = "{file} cannot be read (… Remove the folder; the tables are untouched."
 
 KINDS = {
-    "export of the ledger": Kind(
-        "j.jsonl",
-        "judge import j.jsonl",
-        {"j.jsonl": LEDGER},
-        {
-            "missing": "{file} cannot be read: No such file or directory. Export it again.",
-            "a folder": "{file}: is a folder, not a file. Write",
-            "empty": "",
-            "not UTF-8": "{file} cannot be read: 'utf-8' codec can't decode … Export it again.",
-            "NUL bytes": "{file}, line 1: not a judgment of this ledger (… Nothing was imported.",
-            "damaged JSON": FOREIGN + "Expecting … Nothing was imported.",
-            "wrong type in a row": FOREIGN + "it is not an object). Nothing was imported.",
-        },
-    ),
+    "export of the ledger": Kind("j.jsonl", "judge import j.jsonl", {"j.jsonl": LEDGER}, fine=("empty",)),
     "step of a test set": Kind(
         "set/history/0001-propose/step.json",
         "testset set undo",
         SET | {"set/history/0001-propose/step.json": json.dumps(STEP, indent=1) + "\n"},
-        dict.fromkeys(
-            ("missing", "a folder", "empty", "only a header", "not UTF-8", "NUL bytes"), UNREADABLE
-        ),
     ),
 }
 
 ROWS = {
     "export of the ledger": [
-        (
-            "a line that was edited",
-            ("What feeds", "Who feeds"),
-            "{file}, line 1: the key does not belong to this",
-        ),
-        (
-            "grade above the scale",
-            ("[4]", "[9]"),
-            "{file}, line 1: not a judgment of this ledger (grades [9]",
-        ),
-        ("missing key", ('"model": "m", ', ""), "{file}, line 1: not a judgment of this ledger ('model')"),
-        (
-            "tokens in words",
-            ('"prompt_tokens": 9', '"prompt_tokens": "many"'),
-            "{file}, line 1: not a judgment of this ledger (prompt_tokens: Input should be a valid integer",
-        ),
-        (
-            "nested without end",
-            LEDGER + "[" * 100_000 + "\n",
-            "{file}, line 2: not a judgment of this ledger (… Nothing was imported.",
-        ),
+        ("a line that was edited", ("What feeds", "Who feeds"), 1),
+        ("grade above the scale", ("[4]", "[9]"), 1),
+        ("missing key", ('"model": "m", ', ""), 1),
+        ("tokens in words", ('"prompt_tokens": 9', '"prompt_tokens": "many"'), 1),
+        ("nested without end", LEDGER + "[" * 100_000 + "\n", 2),
     ],
     "step of a test set": [
-        ("a list in place of an object", "[1]\n", UNREADABLE),
-        ("missing key", ('"how": "by hand"', '"hwo": "by hand"'), UNREADABLE),
-        ("files that are no list", ('[\n  "proposed.csv"\n ]', "5"), UNREADABLE),
+        ("a list in place of an object", "[1]\n", "cannot be read"),
+        ("missing key", ('"how": "by hand"', '"hwo": "by hand"'), "cannot be read"),
+        ("files that are no list", ('[\n  "proposed.csv"\n ]', "5"), "cannot be read"),
     ],
 }

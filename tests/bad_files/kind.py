@@ -2,7 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+# the faults that are none where a table may be empty, and where it is made by the command
+BARE = ("empty", "only a header")
+NEW = ("missing", "only a header")
 
 
 @dataclass(frozen=True)
@@ -10,14 +14,13 @@ class Kind:
     """``file`` is read by ``command`` in a folder that holds ``files``; as they are, the command succeeds.
 
     ``command`` is the words of a command, or a function where the command does much more than reading.
-    ``says`` has the messages of faults that any file may have, where they are not the usual ones; ''
-    where the command succeeds all the same.
+    ``fine`` names the faults that any file may have with which the command succeeds all the same.
     """
 
     file: str
     command: str | Callable[[], object]
     files: dict[str, str | bytes]
-    says: dict[str, str] = field(default_factory=dict)
+    fine: tuple[str, ...] = ()
 
 
 def lines(*records):

@@ -5,7 +5,7 @@ from pathlib import Path
 from harness.labels.label_page.opening import Source, open_service
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
-from tests.bad_files.kind import Kind, lines, with_line
+from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
 
 DOCS = {"docs/engines.txt": ENGINES}
 ROW = f'q1,What feeds water?,engines,30,79,"{PASSAGE}"'
@@ -31,13 +31,6 @@ SET = {
     "set/answers.csv": "query_id,question,answer,by\nq1,What feeds water?,A pump,Ann\n",
     "set/disagreements.csv": DIFFER,
 }
-NO_ROWS = dict.fromkeys(("missing", "only a header"), "")
-MISSING_OR_BARE = {"missing": "", "only a header": "", "a folder": "{file}: is a folder, not a file. Write"}
-NO_GRADES = dict.fromkeys(
-    ("missing", "only a header"), "{file} holds no grade of a kept question. Grade first:"
-)
-NO_SET = "{file} is not there. Make it from a folder of documents: harness init"
-YAML = {"missing": NO_SET, "a folder": NO_SET, "only a header": ""}
 
 
 def label_page():
@@ -46,9 +39,9 @@ def label_page():
         pass
 
 
-def export(file, says=()):
+def export(file, fine=()):
     """A table of a test set."""
-    return Kind(f"set/{file}", "testset set export", SET, dict(says))
+    return Kind(f"set/{file}", "testset set export", SET, fine)
 
 
 PAGE = DOCS | {"pool.csv": POOL, "guide.md": "# How to grade\n"}
@@ -59,30 +52,22 @@ KINDS = {
         "labels.skipped.csv",
         ADD,
         SMALL | {"sheet.csv": SHEET.replace(",4\n", ",skip\n"), "labels.skipped.csv": SKIPS},
-        NO_ROWS | {"empty": ""},
+        fine=(*NEW, "empty"),
     ),
-    "labels that are added to": Kind(
-        "labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, NO_ROWS | {"empty": ""}
-    ),
-    "pool of the page": Kind(
-        "pool.csv",
-        label_page,
-        PAGE,
-        {"missing column": "{file}: there is no column 'query_id'. … Add or rename one."},
-    ),
-    "guidelines of the page": Kind("guide.md", label_page, PAGE, {"empty": "", "only a header": ""}),
-    "testset.yaml": Kind("set/testset.yaml", "testset set status", SET, YAML),
+    "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
+    "pool of the page": Kind("pool.csv", label_page, PAGE),
+    "guidelines of the page": Kind("guide.md", label_page, PAGE, fine=BARE),
+    "testset.yaml": Kind("set/testset.yaml", "testset set status", SET, fine=("only a header",)),
     "list of questions": Kind(
         "mine.csv",
         "testset set propose --from mine.csv --again",
         SET | {"mine.csv": "text,answerable\nWhat feeds water?,yes\n"},
-        {"missing column": "{file}: there is no field that is known to hold … Name the field"},
     ),
     "log of questions": Kind(
         "log.jsonl",
         "testset set propose --from log.jsonl --again",
         SET | {"log.jsonl": lines({"question": "What feeds water?"})},
-        {"empty": "{file}: there is no field that is known to hold questions", "wrong type in a row": ""},
+        fine=("wrong type in a row",),
     ),
     "sheet of a test set": Kind("s.csv", "testset set grade --from s.csv --by Ben", SET | {"s.csv": SHEET}),
     "labels of a test set": Kind(
@@ -90,309 +75,96 @@ KINDS = {
         "testset set grade --from l.csv --by Ben",
         SET | {"l.csv": f"query_id,document,start,end,quote,grade\n{LABEL}"},
     ),
-    "proposed.csv": export("proposed.csv", MISSING_OR_BARE),
-    "chosen.csv": export(
-        "chosen.csv",
-        {
-            "missing": "{file} is not there yet. Choose the questions first: harness testset set choose",
-            "only a header": "{file}: no question is kept. Write yes into the column keep",
-            "missing column": "{file}: there is no column 'keep'",
-        },
-    ),
-    "pool.csv": Kind("set/pool.csv", "testset set grade --sheet s.csv --all", SET, MISSING_OR_BARE),
-    "grades.csv": export("grades.csv", NO_GRADES),
-    "disagreements.csv": export("disagreements.csv", MISSING_OR_BARE),
-    "found.csv": export("found.csv", MISSING_OR_BARE),
-    "searched.csv": export("searched.csv", MISSING_OR_BARE),
-    "answers.csv": export("answers.csv", MISSING_OR_BARE),
+    "proposed.csv": export("proposed.csv", fine=NEW),
+    "chosen.csv": export("chosen.csv"),
+    "pool.csv": Kind("set/pool.csv", "testset set grade --sheet s.csv --all", SET, fine=NEW),
+    "grades.csv": export("grades.csv"),
+    "disagreements.csv": export("disagreements.csv", fine=NEW),
+    "found.csv": export("found.csv", fine=NEW),
+    "searched.csv": export("searched.csv", fine=NEW),
+    "answers.csv": export("answers.csv", fine=NEW),
 }
 
 PASSAGES = [
-    ("unknown query", ("q1,", "q9,"), "{file}, line 2: there is no query 'q9'. Correct the id."),
-    (
-        "unknown document",
-        (",engines,", ",engine,"),
-        "{file}, line 2: there is no document 'engine' (did you mean 'engines'?). Correct the",
-    ),
-    (
-        "offsets beyond the text",
-        ("30,79", "30,799"),
-        "{file}, line 2: start and end are not a range of the text of engines, which has 80",
-    ),
-    (
-        "float offsets",
-        ("30,79", "30.5,79"),
-        "{file}, line 2: start is '30.5', not an integer of at least 0. Correct it.",
-    ),
-    (
-        "no offsets",
-        ("30,79", ",79"),
-        "{file}, line 2: start and end are not a range of the text of engines, which has 80",
-    ),
-    (
-        "passage that was changed",
-        ("A pump", "No pump"),
-        "{file}, line 2: the passage is not at 30-79 of engines. Leave it as it was",
-    ),
-    ("grade in words", (",4\n", ",good\n"), "{file}, line 2: grade is 'good'. Write an integer from 0 to 4."),
-    (
-        "grade above the scale",
-        (",4\n", ",5\n"),
-        "{file}, line 2: grade is '5'. Write an integer from 0 to 4.",
-    ),
-    (
-        "two grades",
-        with_line(SHEET, f"{ROW},1"),
-        "{file}, line 3: the passage has grade 4 on line 2 of the sheet, and 1 here. Keep one.",
-    ),
+    ("unknown query", ("q1,", "q9,"), 2),
+    ("unknown document", (",engines,", ",engine,"), 2),
+    ("offsets beyond the text", ("30,79", "30,799"), 2),
+    ("float offsets", ("30,79", "30.5,79"), 2),
+    ("no offsets", ("30,79", ",79"), 2),
+    ("passage that was changed", ("A pump", "No pump"), 2),
+    ("grade in words", (",4\n", ",good\n"), 2),
+    ("grade above the scale", (",4\n", ",5\n"), 2),
+    ("two grades", with_line(SHEET, f"{ROW},1"), 3),
 ]
 ROWS = {
     "sheet": PASSAGES,
     "skipped passages": [
-        (
-            "offset in words",
-            ("0,28", "a,28"),
-            "{file}, line 2: start is 'a', not an integer of at least 0. Correct it.",
-        ),
-        (
-            "no offset",
-            ("0,28", ",28"),
-            "{file}, line 2: start and end are empty. Correct the row, or remove it.",
-        ),
+        ("offset in words", ("0,28", "a,28"), 2),
+        ("no offset", ("0,28", ",28"), 2),
     ],
     "pool of the page": [
-        ("no id", ("q1,", ","), "{file}, line 2: query_id is empty. Fill it."),
-        ("no question", ("What feeds water?", ""), "{file}, line 2: question is empty. Fill it."),
-        (
-            "unknown document",
-            (",engines,", ",engine,"),
-            "{file}, line 2: there is no document 'engine' (did you mean 'engines'?). Correct the",
-        ),
-        (
-            "offsets beyond the text",
-            ("30,79", "30,799"),
-            "{file}, line 2: start and end are not a range of the text of engines, which has 80",
-        ),
-        (
-            "passage that was changed",
-            ("A pump", "No pump"),
-            "{file}, line 2: the passage is not at 30-79 of engines. Leave it as it was",
-        ),
-        (
-            "a passage twice",
-            with_line(POOL, ROW),
-            "{file}, line 3: the question has the same passage further up. Keep one row.",
-        ),
-        (
-            "one id for two questions",
-            with_line(POOL, "q1,Who?,engines,0,7,Engines"),
-            "{file}, line 3: question 'q1' has another text above. Give it one text, or two ids.",
-        ),
-        (
-            "priority in words",
-            POOL.replace("text\n", "text,priority\n").replace('"\n', '",high\n'),
-            "{file}, line 2: priority is 'high', not a number. Correct it, or leave it empty.",
-        ),
+        ("no id", ("q1,", ","), 2),
+        ("no question", ("What feeds water?", ""), 2),
+        ("unknown document", (",engines,", ",engine,"), 2),
+        ("offsets beyond the text", ("30,79", "30,799"), 2),
+        ("passage that was changed", ("A pump", "No pump"), 2),
+        ("a passage twice", with_line(POOL, ROW), 3),
+        ("one id for two questions", with_line(POOL, "q1,Who?,engines,0,7,Engines"), 3),
+        ("priority in words", POOL.replace("text\n", "text,priority\n").replace('"\n', '",high\n'), 2),
     ],
     "testset.yaml": [
-        (
-            "unknown key",
-            ("questions", "question"),
-            "{file}:2: question: there is no such key; did you mean questions?",
-        ),
-        (
-            "number in words",
-            ("questions: 2", "questions: many"),
-            "{file}:2: questions: Input should be a valid integer, unable to parse string as an",
-        ),
-        (
-            "below the least",
-            ("questions: 2", "questions: 0"),
-            "{file}:2: questions: Input should be greater than or equal to 1 (it is 0).",
-        ),
-        (
-            "unknown judge",
-            ("questions: 2", "judge: {kind: lm}"),
-            "{file}:2: judge.kind: there is no kind 'lm'. Known kinds: cosine, graph, labels,",
-        ),
-        (
-            "judge of no passages",
-            ("questions: 2", "judge: {kind: labels}"),
-            "{file}:2: judge: labels does not judge passages. Take llm, panel or another.",
-        ),
-        (
-            "unknown key of a judge",
-            ("questions: 2", "judge: {kind: llm, endpont: {model: m}}"),
-            "{file}:2: judge.endpont: there is no such key; did you mean endpoint?",
-        ),
-        (
-            "unknown key of a model",
-            ("endpoint:", "endpont:"),
-            "{file}:3: llm.endpont: there is no such key; did you mean endpoint?",
-        ),
-        (
-            "missing key",
-            ("documents: docs/*\n", ""),
-            "{file}:1: documents: this key is missing; docs/configuration.md describes it.",
-        ),
-        (
-            "price below 0",
-            ("llm: {", "llm: {prices: {m: {input: -1, output: 1}}, "),
-            "{file}:3: llm.prices.m.input: Input should be greater than or equal to 0 (it is -1).",
-        ),
+        ("unknown key", ("questions", "question"), 2),
+        ("number in words", ("questions: 2", "questions: many"), 2),
+        ("below the least", ("questions: 2", "questions: 0"), 2),
+        ("unknown judge", ("questions: 2", "judge: {kind: lm}"), 2),
+        ("judge of no passages", ("questions: 2", "judge: {kind: labels}"), 2),
+        ("unknown key of a judge", ("questions: 2", "judge: {kind: llm, endpont: {model: m}}"), 2),
+        ("unknown key of a model", ("endpoint:", "endpont:"), 3),
+        ("missing key", ("documents: docs/*\n", ""), 1),
+        ("price below 0", ("llm: {", "llm: {prices: {m: {input: -1, output: 1}}, "), 3),
     ],
-    "list of questions": [
-        (
-            "no question",
-            ("What feeds water?", ""),
-            "{file}: there is no field that is known to hold questions. It has: answerable, text.",
-        )
-    ],
+    "list of questions": [("no question", ("What feeds water?", ""), "there is no field that is")],
     "sheet of a test set": PASSAGES,
     "labels of a test set": [
-        (
-            "quote not found",
-            ("A pump feeds", "Nobody ever said"),
-            "1 of 1 labels is not found in the documents with a score of at least 90. Correct the",
-        ),
-        (
-            "unknown query",
-            ("q1,", "q9,"),
-            "{file}, line 2: there is no query 'q9'. Correct the id, or add the query.",
-        ),
-        (
-            "grade in words",
-            (",4\n", ",good\n"),
-            "{file}, line 2: grade is 'good'. Write an integer from 0 to 4.",
-        ),
+        ("quote not found", ("A pump feeds", "Nobody ever said"), "1 of 1 labels is not"),
+        ("unknown query", ("q1,", "q9,"), 2),
+        ("grade in words", (",4\n", ",good\n"), 2),
     ],
     "chosen.csv": [
-        (
-            "odd keep",
-            ("yes,q1", "maybe,q1"),
-            "{file}: keep of q1 is 'maybe'. Write yes, no, or leave it empty.",
-        ),
-        ("no text", ("What feeds water?", ""), "{file}: the text of q1 is empty. Write it, or keep: no."),
-        (
-            "duplicated id",
-            with_line(SET["set/chosen.csv"], "yes,q1,Again?,fact,yes"),
-            "{file}: the query_id 'q1' is empty, contains a blank or appears twice",
-        ),
-        (
-            "id with a space",
-            ("q1", "q 1"),
-            "{file}: the query_id 'q 1' is empty, contains a blank or appears twice. Give",
-        ),
-        (
-            "odd answerable",
-            ("fact,yes", "fact,maybe"),
-            "{file}: answerable of q1 is 'maybe'. Write yes or no.",
-        ),
-        (
-            "page in words",
-            CHOSEN.replace("kind\n", "kind,page\n").replace("fact\n", "fact,one\n"),
-            "{file}, line 2: page is 'one', not a whole number of at least 0. Correct it.",
-        ),
+        ("odd keep", ("yes,q1", "maybe,q1"), "'maybe'"),
+        ("no text", ("What feeds water?", ""), "the text of q1 is empty"),
+        ("duplicated id", with_line(SET["set/chosen.csv"], "yes,q1,Again?,fact,yes"), "'q1'"),
+        ("id with a space", ("q1", "q 1"), "'q 1'"),
+        ("odd answerable", ("fact,yes", "fact,maybe"), "'maybe'"),
+        ("page in words", CHOSEN.replace("kind\n", "kind,page\n").replace("fact\n", "fact,one\n"), 2),
     ],
     "pool.csv": [
-        (
-            "unknown document",
-            (",engines,", ",engine,"),
-            "{file}: q1, engine 30 to 79: there is no such document. Correct the row, or remove it.",
-        ),
-        (
-            "offsets beyond the text",
-            ("30,79", "30,799"),
-            "{file}: q1, engines 30 to 799: it has 80 characters. Correct the row, or remove it.",
-        ),
-        (
-            "range that ends before it begins",
-            ("30,79", "79,30"),
-            "{file}, line 2: start 79 is not before end 30 (half-open). Correct them.",
-        ),
-        (
-            "offset below 0",
-            ("30,79", "-3,79"),
-            "{file}, line 2: start is '-3', not a whole number of at least 0. Correct it.",
-        ),
-        (
-            "endless offset",
-            ("30,79", "30,inf"),
-            "{file}, line 2: end is 'inf', not a whole number of at least 0. Correct it.",
-        ),
+        ("unknown document", (",engines,", ",engine,"), "q1, engine 30 to 79"),
+        ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
+        ("range that ends before it begins", ("30,79", "79,30"), 2),
+        ("offset below 0", ("30,79", "-3,79"), 2),
+        ("endless offset", ("30,79", "30,inf"), 2),
         (
             "a passage twice",
             with_line(POOL.replace("text\n", "text,page\n").replace('"\n', '",\n'), f"{ROW},"),
-            "{file}, line 3: the same as line 2. Keep one of them.",
+            3,
         ),
     ],
     "grades.csv": [
-        (
-            "grade above the scale",
-            (",4,", ",9,"),
-            "{file}, line 2: grade is '9', not a whole number from 0 to 4. Correct it.",
-        ),
-        (
-            "grade below 0",
-            (",4,", ",-1,"),
-            "{file}, line 2: grade is '-1', not a whole number from 0 to 4. Correct it.",
-        ),
-        (
-            "grade in words",
-            (",4,", ",good,"),
-            "{file}, line 2: grade is 'good', not a whole number from 0 to 4. Correct it.",
-        ),
-        (
-            "float grade",
-            (",4,", ",3.5,"),
-            "{file}, line 2: grade is '3.5', not a whole number from 0 to 4. Correct it.",
-        ),
-        (
-            "two grades by one person",
-            with_line(GRADES, "q1,engines,30,79,2,Ann"),
-            "{file}, line 3: the same as line 2. Keep one of them.",
-        ),
-        ("no grader", ("Ann", ""), "{file}, line 2: grader is empty. Fill it."),
-        (
-            "odd grader",
-            GRADES.replace("grader\n", "grader,by_model\n").replace("Ann\n", "Ann,maybe\n"),
-            "{file}, line 2: by_model is 'maybe'. Write yes or no.",
-        ),
-        (
-            "unknown document",
-            ("engines", "engine"),
-            "{file}: q1, engine 30 to 79: there is no such document. Correct the row, or remove it.",
-        ),
-        (
-            "offsets beyond the text",
-            ("30,79", "30,799"),
-            "{file}: q1, engines 30 to 799: it has 80 characters. Correct the row, or remove it.",
-        ),
+        ("grade above the scale", (",4,", ",9,"), 2),
+        ("grade below 0", (",4,", ",-1,"), 2),
+        ("grade in words", (",4,", ",good,"), 2),
+        ("float grade", (",4,", ",3.5,"), 2),
+        ("two grades by one person", with_line(GRADES, "q1,engines,30,79,2,Ann"), 3),
+        ("no grader", ("Ann", ""), 2),
+        ("odd grader", GRADES.replace("grader\n", "grader,by_model\n").replace("Ann\n", "Ann,maybe\n"), 2),
+        ("unknown document", ("engines", "engine"), "q1, engine 30 to 79"),
+        ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
     ],
     "disagreements.csv": [
-        (
-            "resolved above the scale",
-            ("2,4,", "2,9,"),
-            "{file}, line 2: resolved is '9', not a whole number from 0 to 4. Correct it.",
-        ),
-        (
-            "unknown document",
-            (",engines,", ",engine,"),
-            "{file}: q1, engine 30 to 79: there is no such document. Correct the row, or remove it.",
-        ),
+        ("resolved above the scale", ("2,4,", "2,9,"), 2),
+        ("unknown document", (",engines,", ",engine,"), "q1, engine 30 to 79"),
     ],
-    "found.csv": [
-        (
-            "a passage twice",
-            with_line(SET["set/found.csv"], "q1,engines,30,79,dense"),
-            "{file}, line 3: the same as line 2. Keep one of them.",
-        )
-    ],
-    "answers.csv": [
-        (
-            "duplicated id",
-            with_line(SET["set/answers.csv"], "q1,Again?,A pump,Ben"),
-            "{file}, line 3: the same as line 2. Keep one of them.",
-        )
-    ],
+    "found.csv": [("a passage twice", with_line(SET["set/found.csv"], "q1,engines,30,79,dense"), 3)],
+    "answers.csv": [("duplicated id", with_line(SET["set/answers.csv"], "q1,Again?,A pump,Ben"), 3)],
 }

@@ -34,7 +34,7 @@ QUERIES = [
 
 
 @pytest.fixture
-def corpus(tmp_path, encoded_once):
+def corpus(tmp_path):
     """Documents, queries.csv, labels.csv and a function that writes a configuration over them."""
     (tmp_path / "docs").mkdir()
     for name, sentences in SENTENCES.items():

@@ -64,6 +64,7 @@ def test_pages_with_relevant_evidence_come_by_the_hardest_question(folder):
     assert all(one["uri"].startswith("data:image/webp;base64,") for one in found)
 
 
+@pytest.mark.slow
 def test_pictures_stay_within_the_size_limit(folder):
     both = page_pictures(read_tables(folder), "ndcg_exp@10", 10**7, Told())
     most = len(both[0]["uri"])
@@ -82,6 +83,7 @@ def test_a_pdf_that_has_changed_or_gone_is_not_shown(folder):
     assert "Run the command in the folder where the benchmark ran." in shown_text.warned[1]
 
 
+@pytest.mark.slow
 def test_the_page_grows_by_the_pictures_alone(folder):
     _, plain = write_page(folder)
     _, with_pictures = write_page(folder, picture_bytes=10**7)

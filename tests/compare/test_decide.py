@@ -119,6 +119,8 @@ def test_the_intraclass_correlation_by_hand():
     # two clusters of two: means 1 and 3, between 2 · (1 + 1) / 1 = 4, within (0.5 + 0.5) / 2 = 0.5
     values = np.array([0.5, 1.5, 2.5, 3.5])
     assert icc(values, ["a", "a", "b", "b"]) == pytest.approx((4 - 0.5) / (4 + 0.5))
+    # means 1, 4, 7 around 4: between (2 · 9 + 2 · 9) / 2 = 18, within 6 · 1 / 3 = 2
+    assert icc(np.array([0.0, 2.0, 3.0, 5.0, 6.0, 8.0]), list("aabbcc")) == pytest.approx((18 - 2) / (18 + 2))
     assert icc(values, ["a", "b", "a", "b"]) == 0.0
     assert icc(values, ["a", "b", "c", "d"]) is None
     assert icc(values, ["a"] * 4) is None

@@ -107,36 +107,6 @@ def test_csv_and_parquet_read_alike(tmp_path):
         ]
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([{"query_id": "q1", "text": "x"}], "no column 'rank' and none 'score'"),
-        ([{"query_id": "q1", "rank": 1, "document": "people"}], "nothing says what was returned"),
-        ([{"query_id": "q1", "rank": 1, "text": ""}], "line 1: nothing says what was returned"),
-        (
-            [{"query_id": "q1", "rank": 1, "text": "x"}, {"query_id": "", "rank": 2, "text": "x"}],
-            "line 2: query_id",
-        ),
-        (
-            [{"query_id": "q1", "rank": r, "text": "x"} for r in (1, 1)],
-            "line 2: rank 1 of query q1 is already",
-        ),
-        ([{"query_id": "q1", "rank": r, "text": "x"} for r in (1, 2, 4)], "line 3: query q1 has no rank 3"),
-        ([{"query_id": "q1", "rank": 5, "text": "x"}], "line 1: query q1 has no rank 1"),
-        ([{"query_id": "q1", "rank": "one", "text": "x"}], "line 1: rank is 'one'"),
-        ([{"query_id": "q1", "score": "nan", "text": "x"}], "line 1: score is 'nan'"),
-        ([{"query_id": "q1", "rank": 1, "document": "people", "page": 0}], "page \\+ 1"),
-        ([{"query_id": "q1", "rank": 1, "document": "people", "start": 4}], "start and end belong together"),
-        ([{"query_id": "q1", "rank": 1, "document": "people", "start": 4, "end": 4}], "not before end"),
-        ([{"query_id": "q1", "rank": 1, "start": 4, "end": 9}], "document is empty"),
-        ([{"query": "q1", "rank": 1, "text": "x"}], "no column 'query_id'"),
-    ],
-)
-def test_an_unreadable_row_is_named_with_its_line(tmp_path, rows, message):
-    with pytest.raises(CorpusError, match=message):
-        read_hits(written(tmp_path, *rows))
-
-
 def test_a_damaged_parquet_and_an_unknown_ending_are_refused(tmp_path):
     (tmp_path / "hits.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(CorpusError, match=r"hits\.parquet: cannot be read as parquet"):

@@ -145,22 +145,6 @@ def test_chunking_eval(write, tmp_path):
     assert summary.notes == ("Questions with several spans, each graded 4: 1 (up to 2 spans).",)
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ("q1,a,What?,0,3,abd\n", "line 2: the text at 0-3 of a is 'abc'"),
-        ("q1,a,What?,x,3,abc\n", "line 2: start 'x' and end '3' must be integers"),
-        ("q1,b,What?,0,3,abc\n", r"b\.md: cannot be read"),
-        ("q1,a,What?,0,3,abc\nq1,a,Who?,0,3,abc\n", "line 3: query_id 'q1' has another question on line 2"),
-    ],
-)
-def test_chunking_eval_errors(write, tmp_path, rows, message):
-    write("src/corpora/a.md", "abc")
-    write("src/spans.csv", f"query_id,document,question,start,end,text\n{rows}")
-    with pytest.raises(CorpusError, match=message):
-        import_chunking_eval(tmp_path / "src", tmp_path / "out")
-
-
 @pytest.fixture
 def financebench(write, tmp_path):
     write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))

@@ -43,30 +43,6 @@ def test_jsonl_with_numbers(write):
     assert read_labels(path) == [LabelRow(1, "7", "a", 4, page=2, source="l.jsonl")]
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("q1,a,,,1,x,5", "line 2: grade is '5'. Write an integer from 0 to 4"),
-        ("q1,a,,,1,x,3.5", "line 2: grade is '3.5'"),
-        ("q1,a,,,1,x,-1", "line 2: grade is '-1'"),
-        ("q1,a,,,1,x,", "line 2: grade is ''"),
-        ("q1,a,,,one,x,1", "line 2: page is 'one', not an integer of at least 1"),
-        ("q1,a,,,0,x,1", "line 2: page is 0, the least is 1"),
-        ("q1,a,5,,1,x,1", "line 2: start and end belong together"),
-        ("q1,a,5,5,,,1", r"line 2: start 5 is not before end 5"),
-        ("q1,a,-5,5,,,1", "line 2: start is '-5'"),
-        ("q1,a,,,,  ,1", "line 2: does not say what is graded"),
-        (",a,,,1,x,1", "line 2: query_id is empty"),
-        ("q1,,,,1,x,1", "line 2: document is empty"),
-        ("q1,a,,,1,x,1\nq1,a,,,1,x,2", "line 3: labels the same as line 2"),
-    ],
-)
-def test_errors_name_line_and_column(write, row, message):
-    path = write("l.csv", f"query_id,document,start,end,page,quote,grade\n{row}\n")
-    with pytest.raises(LabelError, match=message):
-        read_labels(path)
-
-
 def test_a_missing_column_is_named_with_the_nearest(write):
     with pytest.raises(LabelError, match="no column 'grade'; rename 'Grade' to 'grade'"):
         read_labels(write("l.csv", "query_id,document,Grade\nq1,a,1\n"))

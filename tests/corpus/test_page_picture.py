@@ -62,6 +62,7 @@ def test_boxes_follow_the_rotation_of_a_page(made):
     assert opened(drawn).convert("L").crop(box).getextrema()[0] < 100
 
 
+@pytest.mark.slow
 def test_webp_is_smaller_than_png():
     assert len(draw_page(PDF, 3, kind="WEBP").data) < len(draw_page(PDF, 3).data)
 

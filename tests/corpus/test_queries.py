@@ -78,47 +78,6 @@ def test_the_split_column_wins_over_the_config(write):
     assert read_queries(path, SplitConfig(validation=1)).queries[0].split == "train"
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "the file is empty"),
-        ("query_id,text,split\n", "there is no row below the header"),
-        ("query_id,Text,split\nq1,x,train\n", "no column 'text'; rename 'Text' to 'text'"),
-        ("query-id,text,split\nq1,x,train\n", "no column 'query_id'; rename 'query-id' to 'query_id'"),
-        ("query_id,text,text\nq1,x,y\n", "line 1: the column 'text' occurs twice"),
-        ("query_id,text,split\nq1,x,train\nq1,y,train\n", "line 3: query_id 'q1' is already on line 2"),
-        ("query_id,text,split\nq1,  ,train\n", "line 2: the text of query 'q1' is empty"),
-        ("query_id,text,split\n,x,train\n", "line 2: query_id is empty"),
-        ("query_id,text,split\nq 1,x,train\n", "line 2: query_id 'q 1' holds a space"),
-        ("query_id,text,split\nq1,x,valid\n", "line 2: split is 'valid' .did you mean 'validation'"),
-        ("query_id,text,split\nq1,x,\n", "line 2: split is ''.*train or validation"),
-        (
-            "query_id,text,split,answerable\nq1,x,train,maybe\n",
-            "line 2: answerable is 'maybe'. Write yes or no",
-        ),
-        ("query_id,text,split\nq1,a,b,train\n", "line 2: 4 fields where the header has 3"),
-        ('query_id,text,split\nq1,"two\nlines",train\nq2,"open,train\n', "line 4: not valid CSV"),
-        (b"query_id,text,split\nq1,x,\x81\n", "offset 25 is not UTF-8"),
-    ],
-)
-def test_errors_name_line_and_column(write, content, message):
-    with pytest.raises(CorpusError, match=rf"(?s)q\.csv.*{message}"):
-        read_queries(write("q.csv", content), HASH)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"query_id": "a", "text": "x"}\n{"query_id"\n', "line 2: not valid JSON"),
-        ("[1]\n", "line 1: .* is not an object"),
-        ('{"query_id": "a", "text": "\\ud800"}\n', "line 1: holds half a character"),
-    ],
-)
-def test_jsonl_errors(write, content, message):
-    with pytest.raises(CorpusError, match=message):
-        read_queries(write("q.jsonl", content), HASH)
-
-
 def test_no_split_anywhere_and_unknown_formats(write):
     with pytest.raises(
         CorpusError, match=r"no column 'split', and the configuration names no split.*by: hash"

@@ -75,28 +75,6 @@ def test_our_columns(tmp_path):
     assert (case.cited, case.texts, case.passages[0].doc_id) == ((1,), ("a", "b"), "r.pdf")
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"user_input": ""}, "line 1: user_input is empty"),
-        ({"user_input": "q", "retrieved_contexts": "text"}, "retrieved_contexts is not a list"),
-        ({"user_input": "q", "retrieved_contexts": [1]}, "entry that is not text"),
-        ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [2]}, "from 1 to 1"),
-        ({"user_input": "q", "retrieved_contexts": ["a"], "cited": [True]}, "from 1 to 1"),
-        (
-            {"user_input": "q", "retrieved_contexts": ["a"], "documents": ["a", "b"]},
-            "2 entries for 1 context.",
-        ),
-        ({"user_input": "q", "answerable": "maybe"}, "Write yes or no"),
-        ({"user_input": "q", "query_id": "a b"}, "holds a space"),
-        ({"response": "q"}, "no column user_input"),
-    ],
-)
-def test_faults_are_named(tmp_path, row, message):
-    with pytest.raises(CorpusError, match=message):
-        read_answers(lines(tmp_path / "a.jsonl", row))
-
-
 def test_ids_are_unique(tmp_path):
     row = {"user_input": "q", "query_id": "a"}
     with pytest.raises(CorpusError, match="line 2: query_id 'a' is already on line 1"):

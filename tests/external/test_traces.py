@@ -121,22 +121,6 @@ def test_a_record_in_a_list_keeps_its_own_lists(tmp_path):
     assert len(read_traces(path).exchanges) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"a": 1}\n{', "line 2: not valid JSON"),
-        ('{"a": 1, "b": 2}', "no known format: the first has a, b"),
-        ("[1]", "entry 1 is 1. Write a list of objects"),
-        ("[]", "there is nothing in it"),
-    ],
-)
-def test_faults_are_named(tmp_path, text, message):
-    path = tmp_path / "t.jsonl"
-    path.write_text(text)
-    with pytest.raises(CorpusError, match=message):
-        read_traces(path)
-
-
 def test_a_format_may_be_named(tmp_path):
     path = export(tmp_path / "t.json", samples.LANGFUSE)
     assert read_traces(path, "langfuse").format == "langfuse"

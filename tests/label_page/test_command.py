@@ -1,6 +1,5 @@
 """`harness label`: from a configuration or a pool file to labels that the benchmark reads."""
 
-import csv
 import signal
 import threading
 from pathlib import Path
@@ -141,32 +140,6 @@ def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labe
 def test_what_cannot_be_done_is_reported_with_the_remedy(folder, words, message, capsys):
     assert exit_code("label", *words) == 1
     assert message in " ".join(capsys.readouterr().err.split())
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"start": "1"}, "the passage is not at"),
-        ({"end": "99999"}, "not a range of the text"),
-        ({"doc_id": "plan"}, "did you mean 'plain'"),
-        ({"question": ""}, "question is empty"),
-        ({"question": "Another?"}, "has another text above"),
-        ({"priority": "high"}, "priority is 'high'"),
-        ({"priority": "nan"}, "priority is 'nan'"),
-        ({"text": "other words"}, "the passage is not at"),
-    ],
-)
-def test_a_pool_file_that_does_not_fit_its_documents_is_refused_by_line(tmp_path, change, message):
-    path = write_folder(tmp_path)
-    rows = list(csv.DictReader(path.open(encoding="utf-8", newline="")))
-    rows[1] |= {"priority": "", **change}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*rows[0], "priority"], restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    with pytest.raises(LabelError, match="line 3") as error:
-        read_pool(path, DOCUMENTS)
-    assert message in str(error.value)
 
 
 def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):

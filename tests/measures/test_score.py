@@ -1,11 +1,13 @@
 """Golden values, each derived by hand, and the cases where there is nothing to score."""
 
 from math import log2
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness.measures import UNJUDGED, parse_measure, score
+from harness.measures.documents import _by_query
 from tests.measures.build import chunk, grid, query, ranking, span, value
 
 CHUNKS = grid("d", 10, 6)
@@ -214,3 +216,10 @@ def test_names(given, canonical):
 def test_invalid_names(name, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
         parse_measure(name)
+
+
+@pytest.mark.parametrize("highest", [3, 10**6])
+def test_grades_of_documents_are_in_falling_order_however_high_they_are(highest):
+    judged = SimpleNamespace(grade=np.array([1, highest, 0, 2, -1]), query=np.array([0, 0, 0, 1, 1]))
+    grades, offsets = _by_query(judged, 2)
+    assert (grades.tolist(), offsets.tolist()) == ([highest, 1, 2], [0, 2, 3])

@@ -19,6 +19,7 @@ from harness.values.errors import ConfigError, HarnessError
 from tests.report.page_results import fuse, rewrite, write_folder
 
 matplotlib = pytest.importorskip("matplotlib", reason="needs the plots extra")
+SLOW = [(), pytest.mark.slow]
 STARTS = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
@@ -32,7 +33,7 @@ def test_the_command_names_the_kinds_and_formats_there_are():
     assert plot._FORMATS == FORMATS
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [pytest.param(form, marks=SLOW[form != "svg"]) for form in FORMATS])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_is_drawn_and_gives_the_same_bytes_again(folder, tmp_path, kind, form):
     first = write_figure(folder, kind, form, tmp_path / "a").read_bytes()

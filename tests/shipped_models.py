@@ -1,0 +1,94 @@
+"""The models that ship with the harness, replaced by vectors of hashed words wherever they are not the point.
+
+Loading torch takes seconds in every worker. A vector of hashed words is computed at once, is the same
+everywhere, and brings texts together that share words. Real are the models of ``tests/models`` and of tests
+that ask for ``real_models``, those that a test makes itself, and those of processes that a test starts.
+"""
+
+# Nothing heavy is imported here: when numpy is loaded it reads the number of threads, which conftest.py sets.
+import hashlib
+import importlib.util
+import re
+from functools import cache
+
+import pytest
+
+SHIPPED = "embedded:"
+WIDTH = 384
+real = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shipped_models():
+    """Replace the shipped models, and make each of their tokenizers once."""
+    with pytest.MonkeyPatch.context() as patch:
+        if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
+            replace_models(patch)
+        yield
+
+
+@pytest.fixture
+def real_models(monkeypatch):
+    """Compute with the shipped models themselves, each loaded once a session."""
+    monkeypatch.setattr("tests.shipped_models.real", True)
+
+
+class HashedWords:
+    """What is asked of a bi-encoder: a vector of a text, or of each of its words."""
+
+    def encode(self, texts, **options):
+        """Unit-length vectors, float32 [texts, WIDTH]: the sum of those of their words."""
+        import numpy as np
+
+        sums = np.stack([self.words(text).sum(axis=0) for text in texts])
+        return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+
+    def words(self, text):
+        """Unit-length vectors, float32 [words, WIDTH]; words that begin alike are the same."""
+        import numpy as np
+
+        vectors = [vector_of(word[:5]) for word in re.findall(r"[a-z0-9]+|[^\W_]", text.lower())]
+        return np.stack(vectors) if vectors else np.zeros((0, WIDTH), np.float32)
+
+
+@cache
+def vector_of(word):
+    """A random direction for a word, the same on every machine."""
+    import numpy as np
+
+    bits = hashlib.shake_256(word.encode()).digest(WIDTH // 8)
+    signs = np.unpackbits(np.frombuffer(bits, np.uint8)).astype(np.float32) * 2 - 1
+    return signs / np.float32(WIDTH**0.5)
+
+
+def replace_models(patch):
+    """Let what loads the shipped models give hashed words, and keep their tokenizers."""
+    from harness.models import encoder, token_encoder, tokenizer
+    from harness.steps.search.rerank import late_interaction
+
+    load, vectors = cache(encoder.load_bi_encoder), token_encoder.content_vectors
+    start, tokenizers = tokenizer.ModelTokenizer.__init__, {}
+
+    def loaded(model, *options):
+        if not model.name.startswith(SHIPPED) or "openvino" in options:
+            return load.__wrapped__(model, *options)
+        return load(model, *options) if real else HashedWords()
+
+    def content_vectors(model, texts):
+        return (
+            [model.words(text) for text in texts] if isinstance(model, HashedWords) else vectors(model, texts)
+        )
+
+    def started(self, model):
+        if model in tokenizers:
+            self.__dict__.update(tokenizers[model])
+            return
+        start(self, model)
+        if model.name.startswith(SHIPPED):
+            tokenizers[model] = dict(self.__dict__)
+
+    for room in (encoder, token_encoder, late_interaction):
+        patch.setattr(room, "load_bi_encoder", loaded)
+    for room in (token_encoder, late_interaction):
+        patch.setattr(room, "content_vectors", content_vectors)
+    patch.setattr(tokenizer.ModelTokenizer, "__init__", started)

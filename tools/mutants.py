@@ -1,0 +1,220 @@
+"""Change the code that makes numbers in small ways, and count the changes that its tests catch.
+
+Prints a line a mutant and the sum. The tree is not touched: a mutant replaces its module while it is
+imported, by the tests and by the processes that they start. The same seed and code give the same mutants.
+
+    python tools/mutants.py --count 50 --seed 1
+"""
+
+import argparse
+import ast
+import copy
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# room -> its modules, its share of the mutants, and the tests that guard it
+ROOMS = {
+    "measures": (["harness/measures"], 25, ["tests/measures", "tests/answer"]),
+    "comparison": (["harness/comparison"], 15, ["tests/compare", "tests/stats"]),
+    "ledger": (
+        ["harness/store/ledger.py", "harness/store/ledger_schema.py", "harness/store/sent_batches.py"],
+        10,
+        [f"tests/judge/test_{name}.py" for name in ("ledger", "old_ledgers", "reuse", "run", "batches")],
+    ),
+}
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+OPERATIONS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+}
+# put on the path of the tests: replaces one module while it is imported
+HOOK = """
+import importlib.machinery
+plain = importlib.machinery.SourceFileLoader.get_code
+def get_code(self, name):
+    if self.path != {path!r}:
+        return plain(self, name)
+    return compile({source!r}, self.path, "exec", dont_inherit=True)
+importlib.machinery.SourceFileLoader.get_code = get_code
+"""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one module."""
+
+    path: Path
+    line: int
+    change: str
+    source: str
+
+
+def changed(node):
+    """The changes that can be made to one node, each a copy of it."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
+        yield ast.Compare(node.left, [COMPARISONS[type(node.ops[0])]()], node.comparators)
+    elif isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS and not joins_text(node):
+        yield ast.BinOp(node.left, OPERATIONS[type(node.op)](), node.right)
+    elif isinstance(node, ast.BoolOp):
+        yield ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        yield ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield ast.Constant(node.value + 1)
+
+
+def joins_text(node):
+    """Whether an operation joins text, or types, rather than numbers."""
+    return any(
+        isinstance(part, ast.JoinedStr | ast.List | ast.Tuple | ast.Constant)
+        and type(getattr(part, "value", None)) not in (int, float)
+        for part in (node.left, node.right)
+    )
+
+
+def skipped(node):
+    """Whether nothing below a node makes numbers."""
+    return isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom | ast.JoinedStr)
+
+
+def places(tree):
+    """Every (parent, field, index, node) at which a node could be changed, in the order of the source."""
+    for field, value in ast.iter_fields(tree):
+        if field in ("annotation", "returns", "decorator_list"):
+            continue
+        for index, node in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(node, ast.AST) and not skipped(node):
+                yield tree, field, index if isinstance(value, list) else None, node
+                yield from places(node)
+
+
+def mutants(path):
+    """All mutants of one module."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for parent, field, index, node in places(tree):
+        for other in changed(node):
+            before, holder = ast.unparse(node), getattr(parent, field)
+            place(parent, field, index, other)
+            source = ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree)))
+            place(parent, field, index, node)
+            assert getattr(parent, field) is holder
+            yield Mutant(path, node.lineno, f"{before}  ->  {ast.unparse(other)}", source)
+
+
+def place(parent, field, index, node):
+    """Put a node where another is."""
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
+
+
+def drawn(room, count, seed):
+    """The mutants of one room: modules in turn, so that a long one does not take all."""
+    draw = random.Random(f"{room} {seed}")
+    files = [Path(name) for name in ROOMS[room][0]]
+    paths = sorted(path for file in files for path in ([file] if file.suffix else file.rglob("*.py")))
+    left = {path: list(mutants(ROOT / path)) for path in paths}
+    left = {path: found for path, found in left.items() if found}
+    chosen = []
+    while left and len(chosen) < count:
+        for path in draw.sample(sorted(left), len(left)):
+            chosen.append(left[path].pop(draw.randrange(len(left[path]))))
+        left = {path: found for path, found in left.items() if found}
+    return chosen[:count]
+
+
+def caught(mutant, tests, seconds):
+    """The first test that fails with a mutant, or with the code as it is; None if all pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        if mutant:
+            hook = HOOK.format(path=str(mutant.path), source=mutant.source)
+            Path(folder, "sitecustomize.py").write_text(hook, encoding="utf-8")
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            "--tb=no",
+            *tests,
+        ]
+        path = os.pathsep.join([folder, str(ROOT)])
+        settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        try:
+            done = subprocess.run(
+                words, cwd=ROOT, env=settings, timeout=seconds, capture_output=True, text=True, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "no end"
+    if not done.returncode:
+        return None
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0] if failed else f"exit {done.returncode}"
+
+
+def main():
+    """Run the tests on each mutant."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=50, help="mutants in all (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which mutants are drawn (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=int, default=150, help="the longest run of tests (default: %(default)s)"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (default: %(default)s)")
+    parser.add_argument("--room", choices=ROOMS, help="only the mutants of this room")
+    given = parser.parse_args()
+    parts = sum(share for _, share, _ in ROOMS.values())
+    rooms = [given.room] if given.room else list(ROOMS)
+    work = [
+        (room, mutant)
+        for room in rooms
+        for mutant in drawn(room, given.count * ROOMS[room][1] // parts, given.seed)
+    ]
+    with ThreadPoolExecutor(given.jobs) as pool:
+        broken = list(pool.map(lambda room: caught(None, ROOMS[room][2], given.seconds), rooms))
+        if any(broken):
+            sys.exit(f"the tests fail without a mutant: {broken}")
+        runs = pool.map(lambda item: caught(item[1], ROOMS[item[0]][2], given.seconds), work)
+        killers = []
+        for (_, mutant), killer in zip(work, runs, strict=True):
+            where = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+            print(
+                f"{'caught  ' if killer else 'SURVIVED'} {where} {mutant.change}  {killer or ''}", flush=True
+            )
+            killers.append(killer)
+    for room in rooms:
+        of = [killer for (name, _), killer in zip(work, killers, strict=True) if name == room]
+        print(f"{room}: {len(of) - of.count(None)} of {len(of)} caught")
+    print(f"{len(killers) - killers.count(None)} of {len(killers)} caught")
+
+
+if __name__ == "__main__":
+    main()
