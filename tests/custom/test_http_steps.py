@@ -2,12 +2,13 @@
 
 import pytest
 
+from harness.models.served.fetching import ServedError
 from harness.running.bench.flow import dry_run, run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.rerank.http import HttpRerankerConfig, HttpScorer
+from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
 from harness.steps.search.retrieve.http import HttpConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.http import HttpRewriterConfig
@@ -101,44 +102,84 @@ def test_an_answer_that_breaks_the_contract_is_named_and_not_kept(tools, hits, s
         assert server.paths().count("/search") == 2
 
 
-def test_a_service_scores_pairs_by_query(monkeypatch):
+def scorer(server, **more):
+    endpoint = {
+        "model": "ours",
+        "base_url": f"{server.root}/scores",
+        "path": "",
+        "version": "1",
+        "request": {"q": "{{ query }}", "docs": "{{ passages }}"},
+        "response": "results",
+    }
+    return ServedScorer(EndpointRerankerConfig(endpoint=endpoint | more))
+
+
+def test_a_service_scores_pairs_by_query():
     with Search() as server:
-        config = HttpRerankerConfig(
-            url=f"{server.root}/scores",
-            version="1",
-            request={"q": "{{ query }}", "docs": "{{ passages }}"},
-            response="results",
-            batch_size=2,
-        )
-        scorer = HttpScorer(config)
+        asked = scorer(server, documents_per_request=2)
         pairs = [("a", "x"), ("b", "xx"), ("a", "xxx"), ("a", "xxxx"), ("b", "x" * 5)]
-        assert scorer.score(pairs).tolist() == [1, 2, 3, 4, 5]
-        assert sorted(i for batch in scorer.batches(pairs) for i in batch) == [0, 1, 2, 3, 4]
+        assert asked.score(pairs).tolist() == [1, 2, 3, 4, 5]
+        assert sorted(i for batch in asked.batches(pairs) for i in batch) == [0, 1, 2, 3, 4]
         assert [(r["body"]["q"], len(r["body"]["docs"])) for r in server.requests].count(("a", 1)) == 1
+        assert set(server.paths()) == {"/scores"}
+
+
+@pytest.mark.parametrize(
+    "results", [[2.5, 1], [[1, 1], [0, 2.5]], [{"index": 1, "score": 1}, {"index": 0, "score": 2.5}]]
+)
+def test_scores_come_in_order_or_with_their_index(results):
+    with Search(lambda request, number: Answer(body={"results": results})) as server:
+        assert scorer(server).score([("a", "x"), ("a", "y")]).tolist() == [2.5, 1]
 
 
 @pytest.mark.parametrize(
     ("results", "says"),
     [
-        ([1.0], "returned 1 score for 2 passages"),
-        ([1.0, "high"], "the score 'high'"),
-        ([1.0, 1e39], r"the score '1e\+39'"),
-        ([1.0, 10**400], "the score '1000"),
-        ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "scored one passage twice"),
-        ([{"index": 0, "score": 1}, {"index": 7, "score": 2}], "the index '7' for 2 passages"),
-        ({"a": 1}, "returned dict for 2 passages"),
+        ([1.0], "1 scores for 2 texts"),
+        ([1.0, "high"], "a score that holds no finite number"),
+        ([1.0, 1e39], "no finite number"),
+        ([1.0, 10**400], "no finite number"),
+        ([{"index": 0, "score": 1}, {"index": 0, "score": 2}], "index does not say"),
+        ([{"index": 0, "score": 1}, {"index": 7, "score": 2}], "index does not say"),
+        ({"a": 1}, "without a list of scores"),
+        (None, r"response \(results\) matches nothing"),
     ],
 )
 def test_scores_that_break_the_contract_are_named(results, says):
     with Search(lambda request, number: Answer(body={"results": results})) as server:
-        config = HttpRerankerConfig(
-            url=f"{server.root}/scores",
-            version="1",
-            request={"q": "{{ query }}", "docs": "{{ passages }}"},
-            response="results",
-        )
-        with pytest.raises(HarnessError, match=says):
-            HttpScorer(config).score([("a", "x"), ("a", "y")])
+        with pytest.raises(ServedError, match=says):
+            scorer(server).score([("a", "x"), ("a", "y")])
+        assert server.count == 2
+
+
+def test_only_what_is_sent_to_a_service_and_its_version_decide_its_scores():
+    with Search() as server:
+        assert scorer(server).fingerprint == scorer(server, price=1, timeout=5).fingerprint
+        changes = [{"version": "2"}, {"response": "@"}, {"method": "PUT"}, {"path": "/x"}]
+        dumped = scorer(server).config.model_dump(mode="json")
+        assert EndpointRerankerConfig.model_validate(dumped) == scorer(server).config
+        assert len({scorer(server, **change).fingerprint for change in [{}, *changes]}) == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"request": {"q": "{{ query }}"}}, "must have {{ query }} and {{ passages }}"),
+        ({"version": ""}, "needs a version"),
+        ({"form": "tei"}, "takes the place of form"),
+        ({"request": None}, "are for a request of your own"),
+        ({"response": "["}, "is not a JMESPath expression"),
+    ],
+)
+def test_a_request_of_ones_own_is_whole(change, says):
+    with Search() as server, pytest.raises(ValueError, match=says):
+        scorer(server, **change)
+
+
+def test_the_kind_that_is_gone_names_the_one_that_takes_its_place(write_config):
+    path = write_config(rerank="{kind: http, url: 'http://localhost/x', version: a, request: {}}")
+    with pytest.raises(ConfigError, match=r"no kind 'http' any more. Use `endpoint`: .model.*request, resp"):
+        load_config(path)
 
 
 def test_a_service_rewrites_each_question_once(tools):
@@ -179,11 +220,14 @@ def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, m
         path = write_config(
             chunk="{kind: recursive, chunk_size: 90}",
             rerank=f"""
-  kind: http
-  url: {server.root}/scores
-  version: a
-  request: {{q: "{{{{ query }}}}", docs: "{{{{ passages }}}}"}}
-  response: results""",
+  kind: endpoint
+  endpoint:
+    model: ours
+    base_url: {server.root}
+    path: /scores
+    version: a
+    request: {{q: "{{{{ query }}}}", docs: "{{{{ passages }}}}"}}
+    response: results""",
             retrieve=f"""
   kind: minmax
   top_k: 5
@@ -212,7 +256,7 @@ def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, m
         plan = make_plan(config, Silent())
         dry = dry_run(config, Silent())
         assert server.requests == []
-        urls = {f"{server.root}/{name}" for name in ("search", "rewrite", "scores")}
+        urls = {f"{server.root}/{name}" for name in ("search", "rewrite")}
         assert {one.url for one in plan.services} == {one.url for one in dry.services} == urls
         results, _ = run_bench(config, Silent())
         count = server.count

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from harness.models.llm.http_endpoint import NO_KEY, HttpEndpoint, PlainUrl
 from harness.models.llm.money import PER_MILLION
+from harness.models.served.template import Expression, Method, Template, names_in
 
 _OWN_FIELDS = ("model", "input", "encoding_format", "dimensions", "query", "documents", "texts", "top_n")
 
@@ -84,7 +85,7 @@ class RerankEndpoint(ServedEndpoint):
         None, description="The *name* of the environment variable with the key, never the key; null: none."
     )
     base_url: PlainUrl = Field(
-        description="The address, such as `https://api.cohere.com/v2` or `http://localhost:8080`; `/rerank` "
+        description="The address, such as `https://api.cohere.com/v2` or `http://localhost:8080`; `path` "
         "follows."
     )
     form: Literal["cohere", "tei"] = Field(
@@ -95,7 +96,48 @@ class RerankEndpoint(ServedEndpoint):
     price_per_request: float | None = Field(
         None, ge=0, description="In addition to or instead of `price`, where searches are billed."
     )
+    path: str = Field("/rerank", description="What follows `base_url`.", pattern="^(/[^?#]*)?$")
+    request: Template | None = Field(
+        None,
+        description="The request of a service of another form, with `{{ query }}` and `{{ passages }}`, a "
+        "list of texts; docs/own-steps.md.",
+    )
+    response: Expression = Field(
+        "@",
+        description="With `request`: a JMESPath expression that finds a score for each passage, in their "
+        "order or as `{index, score}`.",
+    )
+    method: Method = Field(
+        "POST",
+        description="With `request`: `POST` and `PUT` send it as JSON, `GET` as the query of the URL.",
+    )
+    version: str = Field(
+        "",
+        description="With `request`: you set it; scores are kept under it. Change it when the service "
+        "changes.",
+    )
     documents_per_request: int = Field(32, ge=1, le=1000, description="Documents in one request.")
+
+    @model_validator(mode="after")
+    def _check_request(self) -> Self:
+        if self.request is None:
+            # A dump of an endpoint names the defaults, so that what is set does not count.
+            if self.response != "@" or self.method != "POST" or self.version:
+                raise ValueError(
+                    "response, method and version are for a request of your own: give request too"
+                )
+            return self
+        if names_in(self.request) != {"query", "passages"}:
+            raise ValueError(
+                "the request must have {{ query }} and {{ passages }}, a list of texts, and no more"
+            )
+        if not self.version:
+            raise ValueError(
+                "a request of your own needs a version, which you change when the service changes"
+            )
+        if self.form != "cohere" or self.extra_body:
+            raise ValueError("a request of your own takes the place of form and extra_body")
+        return self
 
     @property
     def has_price(self) -> bool:
@@ -109,8 +151,11 @@ class RerankEndpoint(ServedEndpoint):
         return tokens * (self.price or 0.0) / PER_MILLION + requests * (self.price_per_request or 0.0)
 
     def facts(self) -> list[Any]:
-        """All but the form, which changes no score."""
-        return ["rerank", *super().facts()]
+        """All but the form, which changes no score; of a request of the user's own, where it goes too."""
+        if self.request is None:
+            return ["rerank", *super().facts()]
+        asked = [self.base_url, self.path, self.method, self.request, self.response, self.version]
+        return ["rerank", *super().facts(), *asked]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from harness.models.llm.secret import Secret
 from harness.models.llm.sender import Exchange, Sender, transmit
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.models.served.endpoint import ServedEndpoint
-from harness.values import LlmError
+from harness.models.served.template import Method, carried
+from harness.values.errors import LlmError
 
 _UNUSABLE = "unusable_answer"
 # Unusable replies to one request that are paid for before the run ends.
@@ -47,6 +48,7 @@ class Request:
     tokens: int
     read: Callable[[Any], tuple[list[Any], int | None]]
     items: tuple[int, ...]
+    method: Method = "POST"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,11 @@ class _Numbers(Exchange[_Reply, None]):
         url = self._endpoint.base_url.rstrip("/") + self._asked.path
         try:
             status, content, headers = await transmit(
-                self._client, "POST", url, timeout, json=self._asked.body
+                self._client,
+                self._asked.method,
+                url,
+                timeout,
+                **carried(self._asked.method, self._asked.body),
             )
         except httpx.HTTPError as error:
             raise self._no_reply(error) from None

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from harness.models.llm.faults import one_line
 from harness.models.llm.tokens import estimate_tokens
 from harness.models.served.endpoint import RerankEndpoint
-from harness.models.served.fetching import Request
+from harness.models.served.fetching import Request, UnusableError
 from harness.models.served.reading import in_order, number, tokens_used
+from harness.models.served.template import compiled, fill
 
 Pair = tuple[str, str]
 
@@ -42,15 +44,19 @@ class ServedPairs:
         for group in self.batches(pairs):
             documents = [pairs[place][1] for place in group]
             yield Request(
-                path="/rerank",
+                path=self.endpoint.path,
                 body=self._body(pairs[group[0]][0], documents),
                 tokens=sum(self.tokens(pairs[place]) for place in group),
-                read=partial(_scores, count=len(group), form=self.endpoint.form),
+                read=partial(_scores, count=len(group), endpoint=self.endpoint),
                 items=tuple(group),
+                method=self.endpoint.method,
             )
 
     def _body(self, query: str, documents: list[str]) -> dict[str, Any]:
         e = self.endpoint
+        if e.request is not None:
+            filled: dict[str, Any] = fill(e.request, {"query": query, "passages": documents})
+            return filled
         if e.form == "tei":
             return {"query": query, "texts": documents, **e.extra_body}
         asked = {"model": e.model, "query": query, "documents": documents, "top_n": len(documents)}
@@ -65,10 +71,33 @@ def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
     return [own[at : at + size] for own in found.values() for at in range(0, len(own), size)]
 
 
-def _scores(data: Any, count: int, form: str) -> tuple[list[Any], int | None]:
-    if form == "tei":
+def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:
+    if endpoint.request is not None:
+        scores = in_order(_matched(data, endpoint.response), count, "score", "scores")
+    elif endpoint.form == "tei":
         scores = in_order(data, count, "score", "scores")
     else:
         results = data.get("results") if isinstance(data, dict) else None
         scores = in_order(results, count, "relevance_score", "scores")
     return [np.array([number(score, "score")], dtype=np.float32) for score in scores], tokens_used(data)
+
+
+def _matched(data: Any, response: str) -> Any:
+    """What ``response`` finds in a reply, as scores with the index of their passages."""
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        items = compiled(response).search(data)
+    except JMESPathError as error:
+        words = f"an answer that response ({response}) cannot be applied to: {one_line(str(error))}"
+        raise UnusableError(words) from None
+    if items is None:
+        raise UnusableError(f"an answer in which response ({response}) matches nothing")
+    return [_indexed(item, place) for place, item in enumerate(items)] if isinstance(items, list) else items
+
+
+def _indexed(item: Any, place: int) -> dict[str, Any]:
+    if isinstance(item, dict):
+        return {"index": place} | item
+    index, score = item if isinstance(item, list) and len(item) == 2 else (place, item)
+    return {"index": index, "score": score}

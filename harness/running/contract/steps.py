@@ -15,10 +15,16 @@ from harness.running.contract.parser import parser_checks
 from harness.running.contract.reranker import reranker_checks
 from harness.running.contract.retriever import retriever_checks
 from harness.running.contract.rewriter import rewriter_checks
-from harness.steps import RERANKERS, RETRIEVERS, REWRITERS, PythonChunkerConfig, RetrieverConfig
-from harness.values import StageConfig, kind_of
+from harness.steps import (
+    RERANKERS,
+    RETRIEVERS,
+    REWRITERS,
+    EndpointRerankerConfig,
+    PythonChunkerConfig,
+    RetrieverConfig,
+)
+from harness.values.kinds import StageConfig, kind_of
 
-OWN = frozenset({"python", "http"})
 _CHECKS: dict[str, Callable[[Any], list[Check]]] = {
     "retriever": retriever_checks,
     "reranker": reranker_checks,
@@ -47,10 +53,10 @@ class OwnStep:
 
 
 def own_steps(config: BenchConfig) -> list[OwnStep]:
-    """The steps of kind `python` and `http` of a configuration, each once."""
+    """The steps of kind `python` and `http`, and rerankers with a request of their own, each once."""
     found: dict[tuple[str, str], OwnStep] = {}
     for role, one in _all(config):
-        if one is not None and kind_of(one) in OWN:
+        if one is not None and _is_own(one):
             files: tuple[Path, ...] = ()
             if isinstance(one, PythonParserConfig):
                 endings = suffixes_of(one)
@@ -97,5 +103,13 @@ def _retrieving(retriever: RetrieverConfig) -> Iterator[tuple[str, StageConfig |
 
 
 def _name(config: Any) -> str:
+    if isinstance(config, EndpointRerankerConfig):
+        return config.endpoint.base_url + config.endpoint.path
     name: str = config.url if kind_of(config) == "http" else config.call
     return name
+
+
+def _is_own(config: StageConfig) -> bool:
+    if isinstance(config, EndpointRerankerConfig):
+        return config.endpoint.request is not None
+    return kind_of(config) in ("python", "http")

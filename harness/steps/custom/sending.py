@@ -7,27 +7,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.models import (
-    REDIRECTS,
-    CallError,
-    Exchange,
-    Secret,
-    Sender,
-    UntrustedJsonError,
-    Workers,
-    limiter_of,
-    one_line,
-    open_client,
-    read_body,
-    read_json,
-    redirected,
-    retry_after,
-    run_to_end,
-    transmit,
-    unblocked,
-)
-from harness.steps.custom.service import ServiceConfig, as_text, compiled
-from harness.values import HarnessError
+from harness.models.llm.faults import CallError, one_line, read_body
+from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
+from harness.models.llm.interrupt import Workers
+from harness.models.llm.limiter import limiter_of
+from harness.models.llm.retry import retry_after
+from harness.models.llm.run import run_to_end
+from harness.models.llm.secret import Secret
+from harness.models.llm.sender import Exchange, Sender, transmit
+from harness.models.llm.untrusted import UntrustedJsonError, read_json
+from harness.models.served.template import Method, carried, compiled
+from harness.steps.custom.service import ServiceConfig
+from harness.values.errors import HarnessError
 
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
 _PASSING = {408, 409, 425, 429}
@@ -53,7 +44,7 @@ class Message:
 
     body: Any
     url: str
-    method: str
+    method: Method
     response: str | None
 
 
@@ -126,12 +117,9 @@ class _Answered(Exchange[bytes, bytes]):
         import httpx
 
         message = self._message
-        sent = {"json": message.body}
-        if message.method == "GET":
-            sent = {"params": {name: as_text(value) for name, value in message.body.items()}}
         try:
             status, content, headers = await transmit(
-                self._client, message.method, message.url, timeout, **sent
+                self._client, message.method, message.url, timeout, **carried(message.method, message.body)
             )
         except httpx.InvalidURL as error:
             raise self._error(f"cannot be asked: {error}") from None

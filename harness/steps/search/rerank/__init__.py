@@ -9,6 +9,9 @@ KINDS: Kinds[PairScorer] = Kinds(
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
     KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
     KindAt("python", "PythonRerankerConfig", "PythonScorer"),
-    KindAt("http", "HttpRerankerConfig", "HttpScorer"),
     home=__name__,
+    retired={
+        "http": "Use `endpoint`: {model: a name, base_url: your url, path: '', version, request, response, "
+        "documents_per_request: your batch_size}; headers, method and limits go there too."
+    },
 )

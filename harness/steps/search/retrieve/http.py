@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from harness.models.served.template import Method, Template, fill, names_in
 from harness.steps.custom.sending import Message, send
-from harness.steps.custom.service import Method, Request, ServiceConfig, Url, fill, names_in, one_of
+from harness.steps.custom.service import ServiceConfig, Url, one_of
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import PendingServiceError, Tools
-from harness.values import Query, Ranking, StageConfig
+from harness.values.kinds import StageConfig
+from harness.values.types import Query, Ranking
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
 
@@ -22,7 +24,7 @@ class IndexRequest(StageConfig):
 
     url: Url = Field(description="The URL the chunks are sent to.")
     method: Method = Field("POST", description="The HTTP method.")
-    request: Request = Field(
+    request: Template = Field(
         description="The request body: `{{ passages }}` (a list of `{id, text}`), `{{ ids }}`, "
         "`{{ texts }}`, `{{ collection }}`."
     )
