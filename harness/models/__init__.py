@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness.models.llm.batches.overview import BatchStatus, batch_statuses
     from harness.models.llm.client import Client
     from harness.models.llm.config import ModelConfig
-    from harness.models.llm.faults import one_line
+    from harness.models.llm.faults import CallError, one_line, read_body
     from harness.models.llm.fences import mark_of, render
     from harness.models.llm.form import (
         Form,
@@ -28,12 +28,18 @@ if TYPE_CHECKING:
         json_in,
         text_of,
     )
-    from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint
+    from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
+    from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint, plain_url
+    from harness.models.llm.interrupt import Workers
+    from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, jobs_of
     from harness.models.llm.money import Estimate
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.records import Spending, add
-    from harness.models.llm.run import answers, ask, send_batches
+    from harness.models.llm.retry import retry_after
+    from harness.models.llm.run import answers, ask, run_to_end, send_batches
+    from harness.models.llm.secret import Secret
+    from harness.models.llm.sender import Exchange, Sender, transmit
     from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request
     from harness.models.llm.tokens import estimate_tokens
     from harness.models.llm.untrusted import (
@@ -56,6 +62,7 @@ if TYPE_CHECKING:
     from harness.models.served.fetching import Request as ServedRequest
     from harness.models.served.fetching import fetch
     from harness.models.served.reranking import ServedPairs
+    from harness.models.served.template import Expression, Method, Template, carried, compiled, fill, names_in
     from harness.models.sparse_encoder import SparseConfig
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
     from harness.models.tokenizer import ModelTokenizer

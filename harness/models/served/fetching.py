@@ -19,7 +19,7 @@ from harness.models.llm.sender import Exchange, Sender, transmit
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.models.served.endpoint import ServedEndpoint
 from harness.models.served.template import Method, carried
-from harness.values.errors import LlmError
+from harness.values import LlmError
 
 _UNUSABLE = "unusable_answer"
 # Unusable replies to one request that are paid for before the run ends.

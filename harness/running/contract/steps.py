@@ -23,7 +23,7 @@ from harness.steps import (
     PythonChunkerConfig,
     RetrieverConfig,
 )
-from harness.values.kinds import StageConfig, kind_of
+from harness.values import StageConfig, kind_of
 
 _CHECKS: dict[str, Callable[[Any], list[Check]]] = {
     "retriever": retriever_checks,

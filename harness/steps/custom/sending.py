@@ -7,18 +7,30 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.models.llm.faults import CallError, one_line, read_body
-from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
-from harness.models.llm.interrupt import Workers
-from harness.models.llm.limiter import limiter_of
-from harness.models.llm.retry import retry_after
-from harness.models.llm.run import run_to_end
-from harness.models.llm.secret import Secret
-from harness.models.llm.sender import Exchange, Sender, transmit
-from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.models.served.template import Method, carried, compiled
+from harness.models import (
+    REDIRECTS,
+    CallError,
+    Exchange,
+    Method,
+    Secret,
+    Sender,
+    UntrustedJsonError,
+    Workers,
+    carried,
+    compiled,
+    limiter_of,
+    one_line,
+    open_client,
+    read_body,
+    read_json,
+    redirected,
+    retry_after,
+    run_to_end,
+    transmit,
+    unblocked,
+)
 from harness.steps.custom.service import ServiceConfig
-from harness.values.errors import HarnessError
+from harness.values import HarnessError
 
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
 _PASSING = {408, 409, 425, 429}

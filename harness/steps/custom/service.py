@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from harness.models.llm.http_endpoint import HttpConfig, plain_url
-from harness.models.served.template import Expression, Method, Template, names_in
+from harness.models import Expression, HttpConfig, Method, Template, names_in, plain_url
 from harness.steps.custom.code import Version
 
 Url = Annotated[str, AfterValidator(partial(plain_url, secrets="headers_env"))]

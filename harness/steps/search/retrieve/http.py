@@ -7,14 +7,13 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from harness.models.served.template import Method, Template, fill, names_in
+from harness.models import Method, Template, fill, names_in
 from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig, Url, one_of
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
 from harness.steps.search.tools import PendingServiceError, Tools
-from harness.values.kinds import StageConfig
-from harness.values.types import Query, Ranking
+from harness.values import Query, Ranking, StageConfig
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
 

@@ -8,15 +8,14 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.models.served.template import fill
+from harness.models import fill
 from harness.steps.custom.code import broken_contract
 from harness.steps.custom.sending import Message, send
 from harness.steps.custom.service import ServiceConfig, one_of
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import PendingServiceError, Tools
-from harness.values.text.numbers import counted
-from harness.values.types import Query
+from harness.values import Query, counted
 
 
 class HttpRewriterConfig(ServiceConfig, RewriterConfig):
