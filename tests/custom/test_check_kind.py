@@ -106,7 +106,10 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
       url: {server.root}/many
       version: a
       request: {REQUEST}""",
-            rerank="{kind: python, call: 'tests.custom.kinds:matching', version: a}",
+            rerank=f"""[
+  {{kind: python, call: 'tests.custom.kinds:matching', version: a}},
+  {{kind: endpoint, endpoint: {{model: ours, base_url: '{server.root}', path: /scores, version: a,
+    request: {{q: '{{{{ query }}}}', docs: '{{{{ passages }}}}'}}, response: results}}}}]""",
         )
         code, output = check(capsys, str(path))
         assert server.count > 9
@@ -116,6 +119,7 @@ def test_the_own_steps_of_a_configuration_are_found_routes_and_services_too(caps
         "rewriter tests.search.own:polite",
         f"retriever {server.root}/many",
         "reranker tests.custom.kinds:matching",
+        f"reranker {server.root}/scores",
     }
 
 
