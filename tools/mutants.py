@@ -153,21 +153,11 @@ def caught(mutant, tests, seconds):
         if mutant:
             hook = HOOK.format(path=str(mutant.path), source=mutant.source)
             Path(folder, "sitecustomize.py").write_text(hook, encoding="utf-8")
-        words = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "-n",
-            "0",
-            "-p",
-            "no:cacheprovider",
-            "--tb=no",
-            *tests,
-        ]
+        options = ["-x", "-q", "-n0", "-pno:cacheprovider", "--hypothesis-seed=1", "--tb=no"]
+        words = [sys.executable, "-m", "pytest", *options, *tests]
         path = os.pathsep.join([folder, str(ROOT)])
         settings = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        settings["HYPOTHESIS_STORAGE_DIRECTORY"] = folder
         try:
             done = subprocess.run(
                 words, cwd=ROOT, env=settings, timeout=seconds, capture_output=True, text=True, check=False

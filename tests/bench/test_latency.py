@@ -112,9 +112,10 @@ def test_nothing_is_measured_unless_asked_for(write_config):
 MODELS = {"bm25": "", "learned_sparse": "", "multi_vector": ', model: "embedded:maxsim"'}
 
 
-@pytest.mark.parametrize(
-    "kind", ["chroma", "exact", "faiss", "concatenated", "bm25", "learned_sparse", "multi_vector"]
-)
+SPARSE = pytest.param("learned_sparse", marks=pytest.mark.slow)  # loads torch
+
+
+@pytest.mark.parametrize("kind", ["chroma", "exact", "faiss", "concatenated", "bm25", SPARSE, "multi_vector"])
 def test_every_kind_is_searched_one_query_at_a_time(write_config, kind):
     if kind == "faiss":
         pytest.importorskip("faiss")

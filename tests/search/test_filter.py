@@ -13,7 +13,7 @@ from harness.steps.search.step import Passages
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
-from tests.search.test_steps import TABLES, service, smallest, with_toys
+from tests.search.test_steps import RETRIEVERS, TABLES, service, smallest, with_toys
 
 __all__ = ["service", "with_toys"]
 
@@ -152,7 +152,7 @@ QUERIES = asked(
 WANTED = ({"acme_2022", "acme_2023"}, set(DOCUMENTS), {"bolt_2022"})
 
 
-@pytest.fixture(params=[*TABLES["retrieve"], "toy_words", "toy_best_rank"])
+@pytest.fixture(params=RETRIEVERS)
 def retriever(request, with_toys):
     if request.param == "faiss":
         pytest.importorskip("faiss")

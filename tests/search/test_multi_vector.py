@@ -68,6 +68,7 @@ def test_token_vectors_are_computed_once(tools):
     assert tools.context.counts["vectors_computed"] == 5 + 2
 
 
+@pytest.mark.slow
 def test_a_colbert_model_finds_the_chunk_that_says_it(tools, tmp_path):
     config = MultiVectorConfig(model=tiny.colbert(tmp_path / "colbert"), top_k=2)
     found = tools.search("retrieve", config, passages(), QUERIES)

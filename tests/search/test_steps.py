@@ -87,7 +87,12 @@ def smallest(kind, **more):
     return kind.config(**fields)
 
 
-@pytest.fixture(params=[*TABLES["retrieve"], "toy_words", "toy_best_rank"])
+# a learned sparse encoder needs torch, which takes long to load; tests/models has its own tests
+SLOW = {"learned_sparse": pytest.param("learned_sparse", marks=pytest.mark.slow)}
+RETRIEVERS = [*(SLOW.get(name, name) for name in TABLES["retrieve"]), "toy_words", "toy_best_rank"]
+
+
+@pytest.fixture(params=RETRIEVERS)
 def retriever(request, with_toys):
     if request.param == "faiss":
         pytest.importorskip("faiss")

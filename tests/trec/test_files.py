@@ -13,8 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.data.trec import sources, unpack
-from harness.data.trec.evaluate import evaluate
+from harness.data.trec import evaluate, sources, unpack
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
 from harness.measures.seed_ratios import seed_ratio
@@ -43,34 +42,11 @@ def test_odd_spacing_and_gzip(tmp_path, name):
     assert read_qrels(written(tmp_path, QRELS, "q" + name)).grade.tolist() == [2, -1, 1]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q Q0 d1 1 2 t\nq Q0 d2 2 t\n", r"line 2: a run line has 6 fields .* this one 5"),
-        ("q Q0 d1 1 2 t\n\nq Q0 d2 2 high t\n", "line 3: the score must be a number, not 'high'"),
-        ("q Q0 d1 1 nan t\n", "line 1: the score is NaN"),
-        ("# c\nq Q0 d1 1 2 t\n\nq Q0 d1 2 1 t\n", "line 4: document d1 is ranked twice for query q"),
-        ("q Q0 d1 1 1_0 t\n", "line 1: the score must be a number, not '1_0'"),
-        ("q Q0 d1 1 2 t\rq Q0 d2 2 1 t\r", "line 1: a carriage return within the line"),
-    ],
-)
-def test_hostile_runs_are_refused_by_line(tmp_path, text, message):
-    with pytest.raises(TrecError, match=message):
-        read_run(written(tmp_path, text))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q 0 d 1.5\n", "line 1: the grade must be a whole number, not '1.5'"),
-        ("q 0 d 1\nq 0 d 2\n", "line 2: document d is judged twice for query q"),
-        ("q 0 d\n", "a judgment line has 4 fields"),
-        ("q 0 d 99999999999999999999\n", "line 1: the grade 99999999999999999999 is too large"),
-    ],
-)
-def test_hostile_judgments_are_refused_by_line(tmp_path, text, message):
-    with pytest.raises(TrecError, match=message):
-        read_qrels(written(tmp_path, text))
+def test_numbers_and_lines_of_no_text_file_are_refused(tmp_path):
+    with pytest.raises(TrecError, match="line 1: a carriage return within the line"):
+        read_run(written(tmp_path, "q Q0 d1 1 2 t\rq Q0 d2 2 1 t\r"))
+    with pytest.raises(TrecError, match="line 1: the grade 99999999999999999999 is too large"):
+        read_qrels(written(tmp_path, "q 0 d 99999999999999999999\n"))
 
 
 def test_a_cut_gzip_file_is_refused(tmp_path):
@@ -281,22 +257,6 @@ def test_a_table_is_known_by_its_ending(tmp_path, name):
     text = "query_id,doc_id,score\nNA,null,2\n"
     run = read_run(written(tmp_path, text, name))
     assert (run.query.name(0), run.doc.name(0)) == ("NA", "null")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q,a,2\nq,b,high\n", "row 2: the score 'high' is not a number"),
-        ("q,a,2\nq,,1\n", "row 2: there is no id"),
-        ("q,a,2\nq,b\n", "line 3: Expected 3 columns, got 2"),
-        ("q,a,2\nq,\udce9,1\n", "line 3: CSV conversion error to string: invalid UTF8"),
-    ],
-)
-def test_hostile_tables_are_refused_by_row(tmp_path, text, message):
-    path = tmp_path / "run.csv"
-    path.write_bytes(("query_id,doc_id,score\n" + text).encode("utf-8", "surrogateescape"))
-    with pytest.raises(TrecError, match=message):
-        read_run(path)
 
 
 def test_what_is_no_table_says_what_to_do(tmp_path):
