@@ -144,7 +144,7 @@ def test_retry_after_in_all_its_forms():
     assert retry_after({}) is None
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 504, 529])
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
 def test_statuses_that_are_tried_again(status):
     fault = classify_status(status, ErrorBody("m"), {})
     assert fault.again

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.data.trec import evaluate, sources, unpack
+from harness.data.trec import sources, unpack
+from harness.data.trec.evaluate import evaluate
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
 from harness.measures.seed_ratios import seed_ratio

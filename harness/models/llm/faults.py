@@ -150,7 +150,7 @@ def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> C
         return _fatal("not_found", words, "Check endpoint.base_url and endpoint.model.")
     if status == 429:
         return CallError("rate_limited", words, again=True, retry_after=retry_after(headers))
-    if status in {408, 409} or status >= 500:
+    if status in {408, 409, 425} or status >= 500:
         billed = status in _GAVE_UP_WAITING
         return CallError(f"http_{status}", words, again=True, billed=billed, retry_after=retry_after(headers))
     return _bad_parameter(error, words) or CallError(f"http_{status}", words, refused=True)
