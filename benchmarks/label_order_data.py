@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.labels.ordering.pool import Item
+from harness.labels.ordering.pool import PoolItem
 from harness.values.text.passages import passage_spans
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", "shared")) / "corpora"
@@ -24,7 +24,7 @@ class Collection:
 
     name: str
     settings: tuple[str, ...]
-    items: tuple[Item, ...]
+    items: tuple[PoolItem, ...]
     labels: dict[str, int]
     max_grade: int
 
@@ -153,7 +153,7 @@ def with_judge(collection, right=0.55, seed=5):
         grade = collection.labels[one.item_id]
         shift = 0 if rng.random() < right else int(rng.choice([-1, 1, 1, 2]))
         grades = min(max(grade + shift, 0), collection.max_grade)
-        items.append(Item(one.item_id, one.query_id, one.ranks, float(grades)))
+        items.append(PoolItem(one.item_id, one.query_id, one.ranks, float(grades)))
     return Collection(
         collection.name, collection.settings, tuple(items), collection.labels, collection.max_grade
     )
@@ -165,7 +165,7 @@ def of_settings(collection, names):
     for one in collection.items:
         ranks = {name: rank for name, rank in one.ranks.items() if name in names}
         if ranks:
-            items.append(Item(one.item_id, one.query_id, ranks, one.judge))
+            items.append(PoolItem(one.item_id, one.query_id, ranks, one.judge))
     return Collection(collection.name, tuple(names), tuple(items), collection.labels, collection.max_grade)
 
 
@@ -178,7 +178,7 @@ def of_queries(collection, drawn):
     for place, query in enumerate(drawn):
         for one in by_query[query]:
             name = f"{place}/{one.item_id}"
-            items.append(Item(name, f"{place}/{query}", one.ranks, one.judge))
+            items.append(PoolItem(name, f"{place}/{query}", one.ranks, one.judge))
             labels[name] = collection.labels[one.item_id]
     return Collection(collection.name, collection.settings, tuple(items), labels, collection.max_grade)
 
@@ -186,7 +186,9 @@ def of_queries(collection, drawn):
 def _collection(name, ranks, grades, max_grade, judge=None):
     settings = tuple(sorted({one for own in ranks.values() for one in own}))
     items = tuple(
-        Item(f"{query}/{document}", query, dict(own), None if judge is None else judge.get((query, document)))
+        PoolItem(
+            f"{query}/{document}", query, dict(own), None if judge is None else judge.get((query, document))
+        )
         for (query, document), own in sorted(ranks.items())
     )
     labels = {f"{query}/{document}": grades.get((query, document), 0) for query, document in ranks}

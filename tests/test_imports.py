@@ -194,6 +194,16 @@ def test_there_are_twelve_rooms_without_circles():
         above.add(room)
 
 
+def test_no_two_classes_share_a_name():
+    # the Python face calls its own Results and Comparison as its readers would
+    homes = {}
+    for path, tree in modules():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and path.name != "api.py":
+                homes.setdefault(node.name, []).append(name_of(path))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
 def test_heavy_libraries_are_imported_where_they_are_used():
     assert offenders(lambda path, tree: roots(imports(tree.body)) & HEAVY) == {}
 

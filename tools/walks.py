@@ -36,7 +36,7 @@ _LOOKED_AT, _DEPTH, _OBJECTS = 3, 3, 2
 def forms() -> dict[str, tuple[type, ...]]:
     """The values to follow, and the types that each has on its way."""
     from harness.data.corpus.labels import LabelRow
-    from harness.judge.records import Graded
+    from harness.judge.records import PairGrade
     from harness.measures.chunks import ChunkTable
     from harness.measures.qrels import SpanQrels
     from harness.models.llm.client import Reply
@@ -50,7 +50,7 @@ def forms() -> dict[str, tuple[type, ...]]:
         "ranking": (Ranking,),
         "label": (LabelRow, Judgment, SpanQrels),
         "setting": (Setting,),
-        "LLM grade": (Reply, LlmAnswer, Graded, Judgment, SpanQrels),
+        "LLM grade": (Reply, LlmAnswer, PairGrade, Judgment, SpanQrels),
     }
 
 

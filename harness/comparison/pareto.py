@@ -12,7 +12,7 @@ from harness.values import HarnessError
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FrontStep:
     """A setting on the front, and what its quality costs beyond the next cheaper one on it.
 
     ``price`` is the extra cost per point of quality, a point being 0.01; None for the cheapest setting.
@@ -42,7 +42,7 @@ def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
         raise HarnessError(f"No cost is given for {', '.join(missing)}. Give one for every setting.")
 
 
-def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]:
+def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[FrontStep]:
     """The front from the cheapest setting to the best; raises HarnessError if a cost is missing or NaN.
 
     Costs are of any unit (seconds, tokens, dollars), but one and the same.
@@ -52,9 +52,9 @@ def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Step]
     costs = np.array([cost[name] for name in names], dtype=np.float64)
     values = np.array([quality[name] for name in names], dtype=np.float64)
     chosen = np.flatnonzero(on_front(costs, values)) if names else np.array([], dtype=np.int64)
-    steps: list[Step] = []
+    steps: list[FrontStep] = []
     for i in sorted(chosen.tolist(), key=lambda i: (costs[i], values[i])):
         gained = values[i] - steps[-1].quality if steps else 0.0
         price = (costs[i] - steps[-1].cost) / (100 * gained) if gained > 0 else None
-        steps.append(Step(names[i], float(costs[i]), float(values[i]), price))
+        steps.append(FrontStep(names[i], float(costs[i]), float(values[i]), price))
     return steps

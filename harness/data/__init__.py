@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from harness.data.corpus.table import (
         TABLES,
         FaultsOfRows,
+        InputTable,
         Row,
-        Table,
         check_offsets,
         finite_number,
         plain_cell,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     )
     from harness.data.corpus.text import ParsedDocument
     from harness.data.external.answer_files import read_answers, write_answers
-    from harness.data.external.exchange import Exchange, Passage
+    from harness.data.external.exchange import AnsweredQuery, Passage
     from harness.data.external.traces import TraceFormat, read_traces
     from harness.data.import_formats import IMPORTS, ImportFormat
     from harness.data.trec.dicts import evaluate_dicts

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from harness.judge.pool import Pairs, Pool, pool_of
     from harness.judge.prompt_injection import find_injection
     from harness.judge.prompting import GradingForm, load_prompt
-    from harness.judge.records import Graded, Pair, Sink, Summary
+    from harness.judge.records import Pair, PairGrade, Sink, Summary
     from harness.judge.threshold import (
         CosineConfig,
-        RerankerConfig,
+        RerankerJudgeConfig,
         cosine_judge,
         reranker_judge,
         same_model_warning,

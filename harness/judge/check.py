@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, Topic, attacked
+from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, AttackTopic, attacked
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
 from harness.judge.prompting import order_shown
-from harness.judge.records import Graded, Pair, Summary
+from harness.judge.records import Pair, PairGrade, Summary
 from harness.models import Client
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Query, Reporter, counted
@@ -85,9 +85,9 @@ def check_judge(
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
     first = _try_once(config, ledger, pairs, reporter, client)
-    graded: dict[tuple[str, str], Graded] = {}
+    graded: dict[tuple[str, str], PairGrade] = {}
 
-    def keep(found: Graded) -> None:
+    def keep(found: PairGrade) -> None:
         graded[found.pair.query.query_id, found.pair.passage.chunk_id] = found
 
     summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
@@ -138,7 +138,7 @@ def _try_once(
     raise JudgeError(f"The first call of the check failed, and so would the others: {reason}: {words}")
 
 
-def _pairs(topic: Topic) -> Iterator[Pair]:
+def _pairs(topic: AttackTopic) -> Iterator[Pair]:
     """The topic as it is, then once for each attack and carrier."""
     texts = [passage.text for passage in topic.passages]
     yield from _round(topic, "clean", texts)
@@ -149,14 +149,14 @@ def _pairs(topic: Topic) -> Iterator[Pair]:
             yield from _round(topic, f"{name}/{carrier}", carrying)
 
 
-def _round(topic: Topic, name: str, texts: list[str]) -> Iterator[Pair]:
+def _round(topic: AttackTopic, name: str, texts: list[str]) -> Iterator[Pair]:
     query = Query(f"{topic.name}/{name}", topic.query, "validation")
     for number, text in enumerate(texts):
         yield Pair(query, Chunk(f"known:{number}", "known", 0, len(text), text))
 
 
 def _in_range(
-    topics: list[Topic], graded: dict[tuple[str, str], Graded], max_grade: int
+    topics: list[AttackTopic], graded: dict[tuple[str, str], PairGrade], max_grade: int
 ) -> tuple[float, list[str]]:
     """Map a grade to a shorter scale: its top grade covers all above it."""
     right: list[bool] = []
@@ -172,7 +172,9 @@ def _in_range(
     ]
 
 
-def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack: str, carrier: str) -> float:
+def _leakage(
+    topics: list[AttackTopic], graded: dict[tuple[str, str], PairGrade], attack: str, carrier: str
+) -> float:
     gains = []
     for topic in topics:
         place = f"known:{len(topic.passages) + CARRIERS[carrier]}"
@@ -183,7 +185,7 @@ def _leakage(topics: list[Topic], graded: dict[tuple[str, str], Graded], attack:
     return fmean(gains) if gains else float("nan")
 
 
-def _self_agreement(graded: list[Graded]) -> float:
+def _self_agreement(graded: list[PairGrade]) -> float:
     same = [left == right for found in graded for left, right in combinations(found.samples, 2)]
     return fmean(same) if same else float("nan")
 

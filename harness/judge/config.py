@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from harness.judge.prompting import Prompt, load_prompt
+from harness.judge.prompting import JudgePrompt, load_prompt
 from harness.judge.sampling import Combine
 from harness.models import ModelConfig
 from harness.values import ConfigError, StageConfig
@@ -157,7 +157,7 @@ class LlmConfig(ModelConfig, _GradingConfig):
         return self
 
 
-def llm_name(config: LlmConfig, prompt: Prompt) -> str:
+def llm_name(config: LlmConfig, prompt: JudgePrompt) -> str:
     """How a judge is named in every table: model, prompt and samples."""
     samples = f" x{config.samples}" if config.samples > 1 else ""
     shown = f", {config.examples} examples" if config.examples else ""

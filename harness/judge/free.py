@@ -10,7 +10,7 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import AfterValidator
 
 from harness.judge.config import PoolJudgeConfig
-from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.judge.records import Pair, PairGrade, Sink, Summary
 from harness.models import Estimate
 from harness.values import Judgment, Reporter
 
@@ -59,14 +59,14 @@ class FreeJudge(ABC, Generic[C]):
                 task.advance(len(together))
         return summary
 
-    def one(self, pair: Pair, grade: int | None, reason: str = "") -> Graded:
+    def one(self, pair: Pair, grade: int | None, reason: str = "") -> PairGrade:
         """A pair with its grade, or the ``reason`` why it has none."""
         query_id, span = pair.query.query_id, pair.passage
         judgment = Judgment(
             query_id, span.doc_id, span.start, span.end, grade, source=self.name, judge=self.name
         )
-        return Graded(pair, judgment, () if grade is None else (grade,), reason=reason)
+        return PairGrade(pair, judgment, () if grade is None else (grade,), reason=reason)
 
     @abstractmethod
-    def graded(self, pairs: Sequence[Pair]) -> Iterable[Graded]:
+    def graded(self, pairs: Sequence[Pair]) -> Iterable[PairGrade]:
         """The passages of one query, graded."""

@@ -22,7 +22,7 @@ from pydantic import Field
 
 from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.free import FreeJudge, Thresholds
-from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.judge.records import Pair, PairGrade, Sink, Summary
 from harness.judge.tools import JudgeTools
 from harness.values import WIDE, Reporter
 
@@ -83,7 +83,7 @@ class GraphJudge(FreeJudge[GraphConfig]):
         )
         return super().grade(pairs, sink, reporter=reporter, total=total)
 
-    def graded(self, pairs: Sequence[Pair]) -> list[Graded]:
+    def graded(self, pairs: Sequence[Pair]) -> list[PairGrade]:
         """The passages of one query; an only one has no grade."""
         texts = [pair.passage.text for pair in pairs]
         found = strength(pairs[0].query.text, texts, self.config.restart, self._rarity)

@@ -11,7 +11,7 @@ JUDGES: Kinds[PoolJudge] = Kinds(
     KindAt("llm", "LlmConfig", "LlmJudge.of"),
     KindAt("panel", "PanelConfig", "PanelJudge.of"),
     KindAt("cosine", "CosineConfig", "cosine_judge", "threshold"),
-    KindAt("reranker", "RerankerConfig", "reranker_judge", "threshold"),
+    KindAt("reranker", "RerankerJudgeConfig", "reranker_judge", "threshold"),
     KindAt("graph", "GraphConfig", "graph_judge"),
     home=__package__,
 )

@@ -8,8 +8,8 @@ from itertools import groupby, islice
 
 from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
-from harness.judge.prompting import GradingForm, Prompt, load_prompt
-from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.judge.prompting import GradingForm, JudgePrompt, load_prompt
+from harness.judge.records import Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.judge.tools import JudgeTools
 from harness.models import Client, Estimate, Job, Model, ask, one_line, send_batches
@@ -104,7 +104,7 @@ class LlmJudge:
         """
         summary = Summary(judge=self.name)
 
-        def hand_on(item: Item, answers: Sequence[LlmAnswer]) -> None:
+        def hand_on(item: QueryPairs, answers: Sequence[LlmAnswer]) -> None:
             for graded in self._graded(item, answers):
                 note_graded(summary, graded)
                 sink(graded)
@@ -128,16 +128,16 @@ class LlmJudge:
         if self.config.batch:
             send_batches(self.model, self.jobs(pairs), reporter=reporter)
 
-    def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[Item]]:
+    def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[QueryPairs]]:
         """The calls for all samples of each item, in order."""
         for item in items_of(pairs, self.prompt):
             yield Job(item, tuple(self.calls(item)), len(item.pairs))
 
-    def calls(self, item: Item) -> list[LlmCall]:
+    def calls(self, item: QueryPairs) -> list[LlmCall]:
         """The call for each sample of an item."""
         return [self.model.call(item.query, item.passages, n) for n in range(self.config.samples)]
 
-    def _graded(self, item: Item, answers: Sequence[LlmAnswer]) -> list[Graded]:
+    def _graded(self, item: QueryPairs, answers: Sequence[LlmAnswer]) -> list[PairGrade]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
         cost = self.model.cost(self.calls(item))
         each = None if cost is None else cost / len(item.pairs)
@@ -146,7 +146,7 @@ class LlmJudge:
 
     def _one(
         self, pair: Pair, at: int, answers: Sequence[LlmAnswer], cost: float | None, source: str
-    ) -> Graded:
+    ) -> PairGrade:
         samples = tuple(answer.grades[at] for answer in answers if answer.grades is not None)
         enough = 2 * len(samples) > len(answers)
         grade = self._combined(at, answers, samples) if enough else None
@@ -155,7 +155,7 @@ class LlmJudge:
         if enough and grade is None:
             reason, detail = NO_LOGPROBS, one_line(answers[0].raw)
         judgment = judgment_of(pair, grade, self.name, source, answers[0].prompt_sha)
-        return Graded(pair, judgment, samples, spread_of(samples), reason, cost, detail)
+        return PairGrade(pair, judgment, samples, spread_of(samples), reason, cost, detail)
 
     def _combined(self, at: int, answers: Sequence[LlmAnswer], samples: Sequence[int]) -> int | None:
         """The grade of a pair; None if it should be weighted and half of the answers have no weights."""
@@ -185,7 +185,7 @@ def judgment_of(pair: Pair, grade: int | None, judge: str, source: str, prompt_s
     )
 
 
-def note_graded(summary: Summary, graded: Graded) -> None:
+def note_graded(summary: Summary, graded: PairGrade) -> None:
     """Count one graded pair."""
     summary.pairs += 1
     summary.disagreeing += graded.spread > 0
@@ -228,7 +228,7 @@ def _about_length(summary: Summary) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueryPairs:
     """The pairs of one query that are graded in one call, in their own order."""
 
     pairs: tuple[Pair, ...]
@@ -244,11 +244,11 @@ class Item:
         return tuple(pair.passage.text for pair in self.pairs)
 
 
-def items_of(pairs: Iterable[Pair], prompt: Prompt) -> Iterator[Item]:
+def items_of(pairs: Iterable[Pair], prompt: JudgePrompt) -> Iterator[QueryPairs]:
     """Group pairs for a prompt, lazily; the pairs of a query must follow one another."""
     if not prompt.listwise:
         for pair in pairs:
-            yield Item((pair,))
+            yield QueryPairs((pair,))
         return
     seen: set[str] = set()
     for query_id, group in groupby(pairs, key=lambda pair: pair.query.query_id):
@@ -256,4 +256,4 @@ def items_of(pairs: Iterable[Pair], prompt: Prompt) -> Iterator[Item]:
             raise JudgeError(f"The pairs of query {query_id} are not consecutive, as a list prompt needs.")
         seen.add(query_id)
         while chunk := tuple(islice(group, prompt.list_size)):
-            yield Item(chunk)
+            yield QueryPairs(chunk)

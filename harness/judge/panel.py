@@ -14,7 +14,7 @@ from harness.comparison import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge, check_unscored, judgment_of, note_graded
-from harness.judge.records import Graded, Pair, Sink, Summary
+from harness.judge.records import Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.judge.tools import JudgeTools
 from harness.models import Estimate
@@ -107,15 +107,15 @@ class PanelJudge:
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
         """Grade the pairs, read once or twice a member and once more; same contract as LlmJudge.grade."""
-        given: list[dict[tuple[str, str], Graded]] = []
+        given: list[dict[tuple[str, str], PairGrade]] = []
         summary = Summary(judge=self.name)
         for member in self.members:
             # all batches are on their way before the first is waited for
             member.send(pairs, reporter=reporter)
         for member in self.members:
-            grades: dict[tuple[str, str], Graded] = {}
+            grades: dict[tuple[str, str], PairGrade] = {}
 
-            def keep(graded: Graded, grades: dict[tuple[str, str], Graded] = grades) -> None:
+            def keep(graded: PairGrade, grades: dict[tuple[str, str], PairGrade] = grades) -> None:
                 grades[_name(graded.pair)] = graded
 
             own = member.grade(pairs, keep, reporter=reporter, total=total)
@@ -134,7 +134,7 @@ class PanelJudge:
         check_unscored(summary, self.config.max_unscored, summary.pairs)
         return summary
 
-    def _combined(self, pair: Pair, answers: Sequence[Graded]) -> Graded:
+    def _combined(self, pair: Pair, answers: Sequence[PairGrade]) -> PairGrade:
         grades = tuple(one.judgment.grade for one in answers if one.judgment.grade is not None)
         enough = 2 * len(grades) > len(answers)
         grade = None
@@ -148,7 +148,7 @@ class PanelJudge:
         prompts = " ".join(one.judgment.prompt_sha for one in answers)
         judgment = judgment_of(pair, grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
-        return Graded(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
+        return PairGrade(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 
     def _agreement(self, table: np.ndarray) -> dict[str, object]:
         """How far the members agree: ``table`` [members, pairs], NaN if a member gave no grade."""

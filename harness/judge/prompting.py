@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "prompts"
 _MAX_GRADE = re.compile(r"\{\{ *max_grade *\}\}")
 
 
-class Prompt(prompts.Prompt):
+class JudgePrompt(prompts.Prompt):
     """A prompt file: its name, the form of its answer, and its words.
 
     ``answer`` is the form of the answer: one ``grade``, a published ``final_score`` in words, a ``labelled``
@@ -51,7 +51,7 @@ class Prompt(prompts.Prompt):
         return self.answer in {"labelled", "plain"}
 
     @model_validator(mode="after")
-    def _fits_its_answer(self) -> Prompt:
+    def _fits_its_answer(self) -> JudgePrompt:
         if self.listwise == (self.list_size == 1):
             raise ValueError("list_size is 1 for answer: grade and more for a list")
         if self.listwise and not self.fenced:
@@ -63,10 +63,10 @@ class Prompt(prompts.Prompt):
         return self
 
 
-def load_prompt(name: str) -> Prompt:
+def load_prompt(name: str) -> JudgePrompt:
     """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
     slots, also = ("query", "passages"), ("count", "max_grade")
-    prompt = prompts.read_prompt(name, FOLDER, Prompt, "a judge", slots, also)
+    prompt = prompts.read_prompt(name, FOLDER, JudgePrompt, "a judge", slots, also)
     # models follow the system message: text of documents that is shown there alone reads as orders
     for slot in slots:
         if slot not in prompts.slots_of(prompt.user):
@@ -77,7 +77,7 @@ def load_prompt(name: str) -> Prompt:
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
 
-def render(prompt: Prompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:
+def render(prompt: JudgePrompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:
     """The messages of one call, with the passages in the order given, between fences.
 
     ``sha`` stands for all else that is shown; by default it is the hash of the prompt.
@@ -96,7 +96,7 @@ def render(prompt: Prompt, query: str, passages: Sequence[str], sha: str = "") -
     )
 
 
-def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int) -> list[int]:
+def order_shown(prompt: JudgePrompt, query: str, passages: Sequence[str], sample: int) -> list[int]:
     """The order in which a sample shows the passages: drawn from their content, or as given."""
     order = list(range(len(passages)))
     if prompt.shuffle:
@@ -104,7 +104,7 @@ def order_shown(prompt: Prompt, query: str, passages: Sequence[str], sample: int
     return order
 
 
-def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malformed:
+def read_grades(prompt: JudgePrompt, text: str, count: int) -> tuple[int, ...] | Malformed:
     """The grades of the passages shown, in the order shown, or the fault of the answer."""
     if prompt.answer == "labelled":
         return parse_labelled(text, count, prompt.max_grade)
@@ -115,7 +115,7 @@ def read_grades(prompt: Prompt, text: str, count: int) -> tuple[int, ...] | Malf
     return grade if isinstance(grade, Malformed) else (grade,)
 
 
-def response_format(prompt: Prompt, structured: str) -> Mapping[str, Any] | None:
+def response_format(prompt: JudgePrompt, structured: str) -> Mapping[str, Any] | None:
     """The ``response_format`` of a request under ``endpoint.structured``; None asks by words alone."""
     if prompt.answer == "final_score" and structured != "none":
         raise ConfigError(
@@ -132,7 +132,7 @@ def response_format(prompt: Prompt, structured: str) -> Mapping[str, Any] | None
 
 
 @cache
-def _schema(prompt: Prompt) -> dict[str, Any]:
+def _schema(prompt: JudgePrompt) -> dict[str, Any]:
     grade = {"type": "integer", "enum": list(range(prompt.max_grade + 1))}
     if prompt.answer == "plain":
         return _closed({"scores": {"type": "array", "items": grade}})
@@ -151,7 +151,7 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def shortest_answer(prompt: Prompt, passages: int) -> str:
+def shortest_answer(prompt: JudgePrompt, passages: int) -> str:
     """An answer in the form that the prompt asks for, with nothing around it."""
     if prompt.answer == "plain":
         return json.dumps({"scores": [0] * passages})
@@ -166,7 +166,7 @@ def shortest_answer(prompt: Prompt, passages: int) -> str:
 class GradingForm:
     """A judge's prompt as the form of its calls; ``structured`` as ``endpoint.structured``."""
 
-    prompt: Prompt
+    prompt: JudgePrompt
     structured: Structured
     examples: Examples | None = None
 

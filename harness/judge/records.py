@@ -19,7 +19,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class PairGrade:
     """The judgment of one pair, with its samples, reason and cost.
 
     ``samples`` are the grades that were combined and ``spread`` is their range (0: all agreed); ``reason``
@@ -37,7 +37,7 @@ class Graded:
     detail: str = ""
 
 
-Sink = Callable[[Graded], None]
+Sink = Callable[[PairGrade], None]
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.judge.config import PoolConfig, PoolJudgeConfig
 from harness.judge.free import FreeJudge, Thresholds
-from harness.judge.records import Graded, Pair
+from harness.judge.records import Pair, PairGrade
 from harness.judge.tools import JudgeTools
 from harness.values import JudgeError, kind_of
 
@@ -43,7 +43,7 @@ class CosineConfig(_ThresholdConfig):
     )
 
 
-class RerankerConfig(_ThresholdConfig):
+class RerankerJudgeConfig(_ThresholdConfig):
     """A threshold judge: a reranker's score, cut into grades on that model's scale (here: logits)."""
 
     kind: Literal["reranker"] = "reranker"
@@ -52,12 +52,12 @@ class RerankerConfig(_ThresholdConfig):
     )
 
 
-class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
+class ThresholdJudge(FreeJudge[CosineConfig | RerankerJudgeConfig]):
     """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
 
     def __init__(
         self,
-        config: CosineConfig | RerankerConfig,
+        config: CosineConfig | RerankerJudgeConfig,
         score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
     ) -> None:
         super().__init__(config)
@@ -72,7 +72,7 @@ class ThresholdJudge(FreeJudge[CosineConfig | RerankerConfig]):
             "thresholds": list(self.config.thresholds),
         }
 
-    def graded(self, pairs: Sequence[Pair]) -> Iterator[Graded]:
+    def graded(self, pairs: Sequence[Pair]) -> Iterator[PairGrade]:
         """The passages of one query, their scores cut at the thresholds."""
         scores = np.asarray(
             self._score([(pair.query.text, pair.passage.text) for pair in pairs]), dtype=float
@@ -95,7 +95,7 @@ def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:
     return ThresholdJudge(config, score)
 
 
-def reranker_judge(config: RerankerConfig, tools: JudgeTools) -> ThresholdJudge:
+def reranker_judge(config: RerankerJudgeConfig, tools: JudgeTools) -> ThresholdJudge:
     """A judge that grades by a cross-encoder's score."""
     return ThresholdJudge(config, partial(tools.scores, config.model))
 

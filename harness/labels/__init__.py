@@ -7,12 +7,12 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.labels.label_page.export import RULE, merged_rows, new_rows, rater_rows, skipped_rows
     from harness.labels.label_page.link_file import link_file
-    from harness.labels.label_page.opening import Source, open_service
+    from harness.labels.label_page.opening import PassageSource, open_service
     from harness.labels.label_page.queue import as_listed, usual_order
     from harness.labels.label_page.serve import listening_at, serve
     from harness.labels.label_page.settled import grades_of
-    from harness.labels.label_page.state import State
-    from harness.labels.labelling.finding import Evidence, find_evidence
+    from harness.labels.label_page.state import PageState
+    from harness.labels.labelling.finding import FoundEvidence, find_evidence
     from harness.labels.labelling.grading import graded_rows
     from harness.labels.labelling.next_labels import by_labels, next_labels
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, quote_of, write_rows
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.labels.testset.formats import FORMATS, Format
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.importing import import_testset
-    from harness.labels.testset.state import State as TestsetState
+    from harness.labels.testset.state import TestsetState
     from harness.labels.testset.status import status_of
     from harness.labels.testset.steps import Outcome
 else:

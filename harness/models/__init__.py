@@ -59,8 +59,7 @@ if TYPE_CHECKING:
         ServedEndpoint,
         ServedEstimate,
     )
-    from harness.models.served.fetching import Request as ServedRequest
-    from harness.models.served.fetching import fetch
+    from harness.models.served.fetching import ServedRequest, fetch
     from harness.models.served.reranking import ServedPairs
     from harness.models.served.template import Expression, Method, Template, carried, compiled, fill, names_in
     from harness.models.sparse_encoder import SparseConfig

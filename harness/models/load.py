@@ -10,20 +10,22 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from harness.models.model_files import NO_OPENVINO, Model, modules_of
+from harness.models.model_files import NO_OPENVINO, ModelFiles, modules_of
 from harness.values import ModelError
 
 _IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
-def load_bi_encoder(model: Model, device: str | None, dtype: str = "float32", backend: str = "torch") -> Any:
+def load_bi_encoder(
+    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
+) -> Any:
     """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
     return _load("SentenceTransformer", model, device, dtype, backend)
 
 
 def load_cross_encoder(
-    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
 ) -> Any:
     """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
     return _load("CrossEncoder", model, device, dtype, backend, num_labels=1)
@@ -31,7 +33,7 @@ def load_cross_encoder(
 
 @lru_cache(maxsize=1)
 def load_sparse_encoder(
-    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
 ) -> Any:
     """A SparseEncoder in evaluation mode; the last one is kept, as chunks and queries are both encoded by it.
 
@@ -53,13 +55,13 @@ def load_sparse_encoder(
 
 @lru_cache(maxsize=1)
 def load_multi_vector_encoder(
-    model: Model, device: str | None, dtype: str = "float32", backend: str = "torch"
+    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
 ) -> Any:
     """A MultiVectorEncoder in evaluation mode; the last one is kept, for chunks and queries."""
     return _load("MultiVectorEncoder", model, device, dtype, backend)
 
 
-def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str, **more: Any) -> Any:
+def _load(kind: str, model: ModelFiles, device: str | None, dtype: str, backend: str, **more: Any) -> Any:
     """A model of the class ``kind`` of sentence-transformers, in evaluation mode."""
     _silence()
     try:
@@ -84,7 +86,7 @@ def _load(kind: str, model: Model, device: str | None, dtype: str, backend: str,
 
 
 @contextmanager
-def _whole(model: Model) -> Iterator[None]:
+def _whole(model: ModelFiles) -> Iterator[None]:
     """Turn errors of the libraries into a ModelError, and refuse weights that the files do not hold.
 
     transformers gives random numbers to weights it does not find, and only logs this.
@@ -122,7 +124,7 @@ def _whole(model: Model) -> Iterator[None]:
         )
 
 
-def not_finite(model: Model) -> ModelError:
+def not_finite(model: ModelFiles) -> ModelError:
     """The error for a model that computes no numbers."""
     return ModelError(
         f"{model.name}: the model in {model.folder} computes values that are not finite numbers: its weights "

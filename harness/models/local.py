@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from harness.models.computing import ComputingConfig
-from harness.models.model_files import Model, resolve
+from harness.models.model_files import ModelFiles, resolve
 from harness.models.tokenizer import ModelTokenizer
 
-Load = Callable[[Model, str | None, str, str], Any]
+Load = Callable[[ModelFiles, str | None, str, str], Any]
 """Loads the weights of a model, given device, dtype and backend."""
 
 

@@ -41,7 +41,7 @@ _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelFiles:
     """A model that is on disk. ``fingerprint`` is a hash over the content of all its files."""
 
     name: str
@@ -66,7 +66,7 @@ class Model:
 
 
 @lru_cache(maxsize=16)
-def resolve(name: str) -> Model:
+def resolve(name: str) -> ModelFiles:
     """Find the model called ``name``; raises ModelError that lists the choices when it cannot be had."""
     if name.startswith("embedded:"):
         return _embedded(name)
@@ -91,7 +91,7 @@ def modules_of(folder: Path) -> list[dict[str, object]]:
     return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
-def _embedded(name: str) -> Model:
+def _embedded(name: str) -> ModelFiles:
     if name not in EMBEDDED:
         raise ModelError(f"There is no embedded model {name!r}.\n{_choices()}")
     package, expected, _ = EMBEDDED[name]
@@ -111,7 +111,7 @@ def _embedded(name: str) -> Model:
     return _from_folder(name, "embedded", folder)
 
 
-def _from_folder(name: str, origin: str, folder: Path) -> Model:
+def _from_folder(name: str, origin: str, folder: Path) -> ModelFiles:
     if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
         raise ModelError(f"{name!r}: the folder {folder} contains no model (no config.json).\n{_choices()}")
     if not list(folder.rglob("*.safetensors")):
@@ -124,7 +124,7 @@ def _from_folder(name: str, origin: str, folder: Path) -> Model:
     if origin == "hub":
         for path in _files(folder):
             check_hub_file(name, path, _sha256(path))
-    return Model(name, origin, folder, fingerprint)
+    return ModelFiles(name, origin, folder, fingerprint)
 
 
 def _download(name: str) -> Path:

@@ -15,7 +15,7 @@ from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
 from harness.models.load import load_bi_encoder, load_multi_vector_encoder
 from harness.models.local import Load
-from harness.models.model_files import Model, modules_of, read_json
+from harness.models.model_files import ModelFiles, modules_of, read_json
 from harness.values import ModelError
 
 _STANFORD = "HF_ColBERT"
@@ -114,7 +114,7 @@ def content_vectors(model: Any, texts: Sequence[str]) -> list[NDArray[np.float32
     return [row[keep].numpy() for row, keep in zip(tokens, content, strict=True)]
 
 
-def is_multi_vector(model: Model) -> bool:
+def is_multi_vector(model: ModelFiles) -> bool:
     """Whether a model's files say that it makes a vector for every token, in whichever library."""
     settings = read_json(model.folder, "config_sentence_transformers.json")
     return (
@@ -124,7 +124,7 @@ def is_multi_vector(model: Model) -> bool:
     )
 
 
-def has_projection(model: Model) -> bool:
+def has_projection(model: ModelFiles) -> bool:
     """Whether the projection of a multi-vector model is among its weights.
 
     A model saved as a multi-vector encoder without any projection is whole too. One that does its projecting
@@ -145,6 +145,6 @@ def has_projection(model: Model) -> bool:
     return all(any(_PROJECTION in names for names in found) for found in weights)
 
 
-def _architectures(model: Model) -> list[str]:
+def _architectures(model: ModelFiles) -> list[str]:
     named = read_json(model.folder, "config.json").get("architectures")
     return [str(name) for name in named] if isinstance(named, list) else []

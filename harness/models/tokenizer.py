@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.models.damage import damaged
-from harness.models.model_files import Model, read_json
+from harness.models.model_files import ModelFiles, read_json
 from harness.values import ModelError
 
 
@@ -17,7 +17,7 @@ class ModelTokenizer:
     ``special`` the number of special tokens it adds to a single text.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: ModelFiles) -> None:
         from tokenizers import Tokenizer
 
         path = model.folder / "tokenizer.json"
@@ -48,7 +48,7 @@ class ModelTokenizer:
         return [len(encoding) + self.special for encoding in encodings]
 
 
-def _window(model: Model) -> int:
+def _window(model: ModelFiles) -> int:
     """The longest input that the model states: sentence-transformers first, then tokenizer, then config."""
     stated = [
         read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.models import ServedEncoder, ServedEstimate, ServedPairs, Spending, fetch
-from harness.models import ServedRequest as Request
+from harness.models import ServedRequest as ServedRequest
 from harness.running.compute import Computed
 from harness.running.context import Context, NotStoredError
 from harness.steps import PendingCalls, PendingCallsError
@@ -93,7 +93,7 @@ def _bought(
     before = store.any()
     width = None if before is None else len(before) // 4 - _SHARES
 
-    def keep(asked: Request, rows: list[Any], used: int) -> None:
+    def keep(asked: ServedRequest, rows: list[Any], used: int) -> None:
         whole = sum(weights[place] for place in asked.items)
         new = {}
         for place, row in zip(asked.items, rows, strict=True):

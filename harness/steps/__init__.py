@@ -7,7 +7,7 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.steps.answer import ANSWERERS
     from harness.steps.answer.citations import without_citations
-    from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, passages_read
+    from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, passages_read
     from harness.steps.chunk import KINDS as CHUNKERS
     from harness.steps.chunk import chunk_documents, chunker_fingerprint
     from harness.steps.chunk.health import HEALTH_VERSION, examine, text_lengths, token_lengths

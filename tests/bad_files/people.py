@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.labels.label_page.opening import Source, open_service
+from harness.labels.label_page.opening import PassageSource, open_service
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -35,7 +35,9 @@ SET = {
 
 def label_page():
     """Read what the labelling page is opened with, and close it."""
-    with open_service(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent(), Path("guide.md")):
+    with open_service(
+        PassageSource(pool=Path("pool.csv"), documents=("docs/*",)), Silent(), Path("guide.md")
+    ):
         pass
 
 

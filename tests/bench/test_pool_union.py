@@ -9,7 +9,7 @@ import pytest
 from harness.cli import main
 from harness.report import read_result
 from harness.running.bench.flow import run_bench
-from harness.running.bench.pool_union import Pool, unite, united
+from harness.running.bench.pool_union import UnitedPool, unite, united
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
@@ -153,12 +153,12 @@ def span(number):
 
 def test_a_union_counts_what_was_missing_where():
     judge, other = {"model": "a"}, {"model": "b"}
-    one = Pool(judge, {span(0): 4, span(1): None, span(2): 0})
-    two = Pool(judge, {span(0): 3, span(1): 1, span(3): 2})
+    one = UnitedPool(judge, {span(0): 4, span(1): None, span(2): 0})
+    two = UnitedPool(judge, {span(0): 3, span(1): 1, span(3): 2})
     found = unite({"one": one, "two": two}, judge)
     assert found.grades == {span(0): 4, span(1): 1, span(2): 0, span(3): 2}
     assert (found.added, found.changed, found.ungraded) == ({"one": 2, "two": 1}, {"one": 0, "two": 1}, ())
-    stranger = Pool(other, {span(4): 4})
+    stranger = UnitedPool(other, {span(4): 4})
     found = unite({"one": one, "three": stranger}, judge, {span(4): 1, span(0): 0})
     assert found.grades == {span(0): 4, span(1): None, span(2): 0, span(4): 1}
     assert (found.added, found.ungraded) == ({"one": 1, "three": 3}, (span(1),))

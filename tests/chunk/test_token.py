@@ -12,7 +12,7 @@ from langchain_text_splitters.base import split_text_on_tokens
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.health import token_lengths
 from harness.steps.chunk.recursive_token import RecursiveTokenConfig
-from harness.steps.chunk.token import TokenConfig
+from harness.steps.chunk.token import TokenChunkerConfig
 from harness.values.text.tokenizer import token_offsets
 from harness.values.text.windows import TokenWindows
 from tests.chunk.conftest import document
@@ -86,7 +86,7 @@ def test_exact_windows_are_those_of_langchains_token_splitter(minilm, text, size
 @example(words=["unaffordability", "unaffordability", "net", "2,345.6"], tokens=14, overlap=10)
 def test_a_chunk_of_whole_words_reads_as_long_as_its_window(minilm, words, tokens, overlap):
     # 14 tokens hold the 2 special ones and, in the second half of the other 12, a whole word of at most 6.
-    config = TokenConfig(tokens_per_chunk=tokens, token_overlap=overlap)
+    config = TokenChunkerConfig(tokens_per_chunk=tokens, token_overlap=overlap)
     doc = document(" ".join(words))
     chunks = chunk_documents([doc], config, minilm)
     assert all(length <= tokens for length in token_lengths(chunks, minilm))
@@ -95,8 +95,8 @@ def test_a_chunk_of_whole_words_reads_as_long_as_its_window(minilm, words, token
 def test_a_cut_inside_a_word_can_read_longer_than_its_window(minilm):
     # Why whole words are the default. "unaffordability" is una ##ff ##ord ##ability; its tail alone differs.
     doc = document("unaffordability " * 400)
-    exact = chunk_documents([doc], TokenConfig(whole_words=False), minilm)
-    whole = chunk_documents([doc], TokenConfig(), minilm)
+    exact = chunk_documents([doc], TokenChunkerConfig(whole_words=False), minilm)
+    whole = chunk_documents([doc], TokenChunkerConfig(), minilm)
     assert max(token_lengths(whole, minilm)) <= 256
     assert all(set(chunk.text.split()) == {"unaffordability"} for chunk in whole)
     assert any(not set(chunk.text.split()) <= {"unaffordability"} for chunk in exact)
@@ -124,7 +124,7 @@ def test_a_character_that_does_not_fit_whole_opens_the_next_window(byte_level):
 def test_special_tokens_count_and_text_between_windows_is_kept_or_trimmed(minilm):
     doc = document("one two three four  five")
     # 4 tokens a chunk, [CLS] and [SEP] among them: two words a chunk.
-    config = TokenConfig(tokens_per_chunk=4)
+    config = TokenChunkerConfig(tokens_per_chunk=4)
     assert [c.text for c in chunk_documents([doc], config, minilm)] == ["one two", "three four", "five"]
     loose = config.model_copy(update={"strip": False})
     assert [c.text for c in chunk_documents([doc], loose, minilm)] == ["one two ", "three four  ", "five"]
@@ -132,7 +132,7 @@ def test_special_tokens_count_and_text_between_windows_is_kept_or_trimmed(minilm
 
 def test_the_overlap_begins_at_a_word(minilm):
     doc = document("one unaffordability two three four")  # 1 + 4 + 1 + 1 + 1 tokens
-    config = TokenConfig(tokens_per_chunk=8, token_overlap=3)
+    config = TokenChunkerConfig(tokens_per_chunk=8, token_overlap=3)
     chunks = [chunk.text for chunk in chunk_documents([doc], config, minilm)]
     # The last 3 tokens of the first window begin inside the long word: the overlap is "two" alone.
     assert chunks == ["one unaffordability two", "two three four"]
@@ -140,7 +140,7 @@ def test_the_overlap_begins_at_a_word(minilm):
 
 def test_chinese_breaks_anywhere_and_english_within_it_does_not(minilm):
     doc = document("净收入unaffordability净收入" * 30)
-    chunks = chunk_documents([doc], TokenConfig(tokens_per_chunk=18, token_overlap=2), minilm)
+    chunks = chunk_documents([doc], TokenChunkerConfig(tokens_per_chunk=18, token_overlap=2), minilm)
     assert len(chunks) > 10
     assert all(set(re.findall("[a-z]+", chunk.text)) <= {"unaffordability"} for chunk in chunks)
     shared = [before.end - after.start for before, after in pairwise(chunks)]
@@ -165,7 +165,7 @@ def test_a_piece_that_fits_is_left_whole_and_a_long_one_is_windowed(minilm):
 
 def test_published_windows_of_cl100k_tokens(cl100k):
     text = "The company's net revenue grew 10.5% to $86.4 billion. " * 60
-    config = TokenConfig(
+    config = TokenChunkerConfig(
         unit="cl100k_base", tokens_per_chunk=250, token_overlap=125, whole_words=False, strip=False
     )
     chunks = [chunk.text for chunk in chunk_documents([document(text)], config)]

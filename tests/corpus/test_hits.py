@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.data.corpus.hits import HitRow, read_hits
+from harness.data.corpus.hits import GivenHit, read_hits
 from harness.data.corpus.placing import place_hits
 from harness.values.errors import CorpusError
 from harness.values.types import Document
@@ -33,7 +33,7 @@ def written(tmp_path, *rows, name="hits.jsonl"):
 
 
 def hit(rank=1, **fields):
-    return HitRow(
+    return GivenHit(
         **({"source": "hits.jsonl", "line": rank, "query_id": "q1", "rank": rank, "score": None} | fields)
     )
 

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from harness.data.corpus.parsing import ParsingConfig
-from harness.data.corpus.workers import LostTask, Workers
+from harness.data.corpus.workers import LostTask, ParserWorkers
 from harness.values.errors import CorpusError
 
 
@@ -44,7 +44,7 @@ def fail(on_page):
 
 
 def run(tasks, count=1, **limits):
-    with Workers(count, ParsingConfig(**limits)) as workers:
+    with ParserWorkers(count, ParsingConfig(**limits)) as workers:
         for key, task in tasks.items():
             workers.submit(key, task)
         return dict(workers.results())
@@ -57,7 +57,7 @@ def test_every_task_has_its_result(count):
 
 def test_tasks_can_be_added_while_results_are_read_and_put_first():
     ended = []
-    with Workers(1, ParsingConfig()) as workers:
+    with ParserWorkers(1, ParsingConfig()) as workers:
         workers.submit("a", partial(double, 1))
         workers.submit("b", partial(double, 2))
         for key, result in workers.results():
@@ -107,7 +107,7 @@ def test_a_fault_in_a_task_is_reported_with_its_trace():
 
 
 def test_processes_end_with_the_block():
-    with Workers(2, ParsingConfig()) as workers:
+    with ParserWorkers(2, ParsingConfig()) as workers:
         workers.submit("a", hang)
         workers.submit("b", hang)
         workers._hand_out()

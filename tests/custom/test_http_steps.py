@@ -9,7 +9,7 @@ from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
-from harness.steps.search.retrieve.http import HttpConfig
+from harness.steps.search.retrieve.http import HttpRetrieverConfig
 from harness.steps.search.retrieve.python import PythonConfig
 from harness.steps.search.rewrite.http import HttpRewriterConfig
 from harness.values.errors import ConfigError, HarnessError
@@ -25,7 +25,7 @@ def tools(tmp_path):
 
 
 def with_index(server, **more):
-    return HttpConfig(
+    return HttpRetrieverConfig(
         url=f"{server.root}/search",
         request={"name": "{{ collection }}", "q": "{{ query }}", "k": "{{ k }}"},
         response="hits",
@@ -39,7 +39,7 @@ def with_index(server, **more):
 
 
 def in_one(server, **more):
-    return HttpConfig(
+    return HttpRetrieverConfig(
         url=f"{server.root}/many",
         request={"ids": "{{ ids }}", "texts": "{{ texts }}", "qs": "{{ queries }}", "k": "{{ k }}"},
         **{"version": "1", "top_k": 3, **more},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.external.answer_files import read_answers, write_answers
-from harness.data.external.exchange import Exchange, Passage
+from harness.data.external.exchange import AnsweredQuery, Passage
 from harness.values.errors import CorpusError
 
 
@@ -95,7 +95,9 @@ TEXTS = st.text("ab'\"[1]\\，\n ", min_size=1).filter(lambda text: text.strip()
 def test_what_is_written_is_read_again(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("answers") / "a.jsonl"
     written = [
-        Exchange(f"q{n}", asked, tuple(map(Passage, read)), output, "" if output else "none", tuple(golden))
+        AnsweredQuery(
+            f"q{n}", asked, tuple(map(Passage, read)), output, "" if output else "none", tuple(golden)
+        )
         for n, (asked, read, output, golden) in enumerate(rows)
     ]
     assert write_answers(written, path) == len(written)

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from harness.judge import JUDGES, CosineConfig, LabelsConfig, RerankerConfig, cosine_judge, reranker_judge
+from harness.judge import (
+    JUDGES,
+    CosineConfig,
+    LabelsConfig,
+    RerankerJudgeConfig,
+    cosine_judge,
+    reranker_judge,
+)
 from harness.judge.labels import pairs_of_labels
 from harness.judge.threshold import same_model_warning
 from harness.judge.tools import JudgeTools
@@ -90,7 +97,7 @@ def test_cosine_is_cut_into_grades_and_says_what_it_is():
 
 @pytest.mark.parametrize(("score", "grade"), [(-9, 0), (-4, 1), (0.5, 2), (4, 3), (99, 4)])
 def test_a_reranker_score_is_cut_into_grades(score, grade):
-    assert run(reranker_judge(RerankerConfig(model="ce"), tools(score)), pairs(2))[0] == [
+    assert run(reranker_judge(RerankerJudgeConfig(model="ce"), tools(score)), pairs(2))[0] == [
         grade,
         grade,
     ]
@@ -98,7 +105,7 @@ def test_a_reranker_score_is_cut_into_grades(score, grade):
 
 def test_a_score_that_is_no_number_is_no_grade():
     with pytest.raises(JudgeError, match="no finite score"):
-        run(reranker_judge(RerankerConfig(model="ce"), tools(float("nan"))), pairs(1))
+        run(reranker_judge(RerankerJudgeConfig(model="ce"), tools(float("nan"))), pairs(1))
 
 
 def test_thresholds_rise():

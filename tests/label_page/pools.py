@@ -6,9 +6,9 @@ from itertools import count
 from pathlib import Path
 
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.items import Item, Question, item_id
+from harness.labels.label_page.items import Item, PageQuestion, item_id
 from harness.labels.label_page.service import make_service
-from harness.labels.label_page.state import Envelope, State
+from harness.labels.label_page.state import Envelope, PageState
 from harness.running.context import Context
 from harness.values.progress import Silent
 from harness.values.types import Document
@@ -41,7 +41,7 @@ def part(query_id, doc_id, words, **more):
     return item(query_id, doc_id, start, start + len(words), words, **more)
 
 
-QUESTIONS = [Question("q1", "Which plant was closed?"), Question("q2", "Where are cars?")]
+QUESTIONS = [PageQuestion("q1", "Which plant was closed?"), PageQuestion("q2", "Where are cars?")]
 ITEMS = [
     part("q1", "plain", "The plant in Lyon was closed in May. It employed 300 people."),
     part("q1", "plain", "The plant in Graz makes gears."),
@@ -60,7 +60,7 @@ def by(rater="Ada", **more):
 
 
 def state_at(path, items=ITEMS, questions=QUESTIONS):
-    state = State(path)
+    state = PageState(path)
     state.sync(questions, items, SHAS)
     return state
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from harness.labels.label_page.items import item_id
-from harness.labels.label_page.opening import Source, open_service
+from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.label_page.pool_file import read_pool
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.labels.labelling.unjudged import PassageToGrade
@@ -56,7 +56,7 @@ def judged():
 def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
     if header:
         (folder / "labels.csv").write_text("query_id,document,quote,grade\n")
-    total = grade_all(Source(config=Path("my.yaml")))
+    total = grade_all(PassageSource(config=Path("my.yaml")))
     assert total >= 4
     assert (folder / "labels.labelling.sqlite").exists()
     assert f"{total} labels added" in printed(capsys, "label", "my.yaml", "--merge")
@@ -68,12 +68,12 @@ def test_from_no_label_at_all_to_a_top_that_is_judged(folder, header, capsys):
 
 
 def test_a_question_without_an_answer_is_not_asked(folder):
-    with open_service(Source(config=Path("my.yaml")), Silent()) as service:
+    with open_service(PassageSource(config=Path("my.yaml")), Silent()) as service:
         assert set(service.questions) == {"q1", "q2"}
 
 
 def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, capsys):
-    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    source = PassageSource(pool=Path("pool.csv"), documents=("docs/*",))
     assert grade_all(source) == len(ITEMS)
     words = ["label", "--pool", "pool.csv"]
     assert f"ratings.csv: {len(ITEMS)} grades by Ada" in printed(capsys, *words, "--export", "ratings.csv")
@@ -98,13 +98,13 @@ def test_a_pool_file_is_exported_as_labels_that_the_benchmark_reads(folder, caps
 
 
 def test_a_pool_file_and_a_configuration_go_together(folder):
-    source = Source(config=Path("my.yaml"), pool=Path("pool.csv"))
+    source = PassageSource(config=Path("my.yaml"), pool=Path("pool.csv"))
     assert source.state_path == Path("pool.labelling.sqlite")
     assert grade_all(source) == len(ITEMS)
 
 
 def test_two_raters_who_differ_are_exported_each_and_left_out_of_the_merged_labels(folder, capsys):
-    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    source = PassageSource(pool=Path("pool.csv"), documents=("docs/*",))
     grade_all(source)
     grade_all(source, 3, "Bob")
     words = ["label", "--pool", "pool.csv", "--documents", "docs/*"]
@@ -179,7 +179,7 @@ def test_the_same_passage_twice_is_refused(tmp_path):
 
 
 def test_a_text_that_changed_is_refused(folder):
-    source = Source(pool=Path("pool.csv"), documents=("docs/*",))
+    source = PassageSource(pool=Path("pool.csv"), documents=("docs/*",))
     grade_all(source)
     with (folder / "docs" / "plain.txt").open("a") as file:
         file.write("More.")
@@ -189,9 +189,9 @@ def test_a_text_that_changed_is_refused(folder):
 
 def test_a_missing_source_is_refused():
     with pytest.raises(ConfigError):
-        Source().state_path  # noqa: B018
+        PassageSource().state_path  # noqa: B018
     with pytest.raises(HarnessError):
-        Source(pool=Path("pool.csv")).bench()
+        PassageSource(pool=Path("pool.csv")).bench()
 
 
 @pytest.mark.slow
@@ -237,7 +237,7 @@ def test_a_killed_page_loses_nothing_that_it_said_was_saved(folder):
             # the last request was sent and never answered: it may stand, and must not be damaged
             last = (one.item_id, value)
         page.stop(signal.SIGKILL)
-        with open_service(Source(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as service:
+        with open_service(PassageSource(pool=Path("pool.csv"), documents=("docs/*",)), Silent()) as service:
             stand = {label.item_id: label.rating.grade for label in service.state.labels()}
             assert service.state._read("PRAGMA integrity_check") == [("ok",)]
         assert stand in (acknowledged, {**acknowledged, last[0]: last[1]})

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels.label_page.state import Envelope, State
+from harness.labels.label_page.state import Envelope, PageState
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
 from tests.label_page.served import Page
 from tests.labelling.mines import write_results
@@ -119,12 +119,12 @@ def page(tmp_path, monkeypatch):
 
 
 def labels(rater="Ada"):
-    with State(Path("pool.labelling.sqlite")) as state:
+    with PageState(Path("pool.labelling.sqlite")) as state:
         return {one.item_id: one.rating for one in state.labels(rater)}
 
 
 def marks(query_id):
-    with State(Path("pool.labelling.sqlite")) as state:
+    with PageState(Path("pool.labelling.sqlite")) as state:
         return state.marks("Ada", query_id)
 
 
@@ -287,7 +287,7 @@ def test_two_raters_are_blind_to_each_other_and_resolve_their_differences(tab, p
     assert "1 of 1 difference to resolve" in tab.find("#panel-body").text
     tab.find('.difference [aria-label^="Resolve as 3"]').click()
     tab.until("return document.querySelector('.difference').textContent.includes('Saved: 3, by Bob')")
-    with State(Path("pool.labelling.sqlite")) as state:
+    with PageState(Path("pool.labelling.sqlite")) as state:
         assert [one.grade for one in state.decisions().values()] == [3]
     driver.close()
     driver.switch_to.window(ada)
@@ -398,9 +398,9 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
 
 
 def type_of_question(place):
-    from harness.labels.label_page.items import Question
+    from harness.labels.label_page.items import PageQuestion
 
-    return Question(f"q{place:04}", f"Question {place}?")
+    return PageQuestion(f"q{place:04}", f"Question {place}?")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -459,7 +459,7 @@ def test_nothing_that_a_document_or_a_rater_writes_becomes_markup(tab, tmp_path,
 def test_axe_finds_nothing(tab, page, axe, theme, width):
     tab.open(page.link, width=width, theme=theme)
     assert tab.violations(axe) == []
-    with State(Path("pool.labelling.sqlite")) as state:
+    with PageState(Path("pool.labelling.sqlite")) as state:
         for rater, grade in (("Ada", 4), ("Bob", 1)):
             by = Envelope(rater, f"request-of-{rater}")
             state.change(

@@ -5,14 +5,14 @@ from math import isnan
 import pytest
 
 from harness.comparison.stats.raters import alpha_of_all, pair_agreements
-from harness.labels.label_page.items import Label, Rating
+from harness.labels.label_page.items import ItemRating, Rating
 from harness.labels.label_page.settled import differing, grades_of, settle
 from harness.labels.label_page.state import Decision
 
 
 def labels(**of_raters):
     return [
-        Label(rater, str(at), Rating(grade=grade), 1)
+        ItemRating(rater, str(at), Rating(grade=grade), 1)
         for rater, grades in of_raters.items()
         for at, grade in enumerate(grades)
         if grade is not None
@@ -48,12 +48,12 @@ def test_agreement_is_nan_where_it_is_undefined_and_never_zero():
 
 
 def test_a_skipped_item_has_no_grade():
-    given = [*labels(Ada=[1]), Label("Bob", "0", Rating(skipped="cannot tell"), 1)]
+    given = [*labels(Ada=[1]), ItemRating("Bob", "0", Rating(skipped="cannot tell"), 1)]
     assert alpha_of_all(grades_of(given))[0] == 0
     settled = settle(given, {})
     assert settled["0"].grade == 1
     assert not settled["0"].differs
-    assert settle([Label("Bob", "0", Rating(skipped="cannot tell"), 1)], {}) == {}
+    assert settle([ItemRating("Bob", "0", Rating(skipped="cannot tell"), 1)], {}) == {}
 
 
 def test_raters_who_differ_have_no_grade_until_it_is_decided():

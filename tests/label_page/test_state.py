@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.labels.label_page.items import Rating
-from harness.labels.label_page.state import State
+from harness.labels.label_page.state import PageState
 from harness.values.errors import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
 
@@ -34,7 +34,7 @@ def history(state, item_id):
 
 def test_a_grade_is_there_for_whoever_opens_the_file_next(state):
     assert grade(state, by(), FIRST, 3).rating == Rating(grade=3)
-    with State(state.path) as other:
+    with PageState(state.path) as other:
         assert other.rating("Ada", FIRST)[0].grade == 3
         assert other.rating("Bob", FIRST) == (Rating(), 0)
         assert other.done("Ada") == {FIRST}
@@ -63,7 +63,7 @@ def test_a_request_of_another_rater_cannot_be_made_again(state):
 
 def test_of_two_tabs_the_last_one_counts_and_the_history_has_both(state):
     grade(state, by(tab="one"), FIRST, 3)
-    with State(state.path) as other:
+    with PageState(state.path) as other:
         saved = grade(other, by(tab="two"), FIRST, 1)
     assert (saved.before.grade, saved.rating.grade) == (3, 1)
     assert state.rating("Ada", FIRST)[0].grade == 1
@@ -122,7 +122,7 @@ def test_undoing_everything_leaves_no_ratings(tmp_path_factory, done):
 
 def test_two_people_at_once_lose_nothing(state):
     def label(rater, value):
-        with State(state.path) as own:
+        with PageState(state.path) as own:
             for one in ITEMS * 5:
                 grade(own, by(rater), one.item_id, value)
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_something_else_is_refused_and_left_alone(tmp_path, conte
     else:
         path.write_bytes(content)
     with pytest.raises(LabelError, match="--state FILE"):
-        State(path)
+        PageState(path)
     if content[:6] != b"SQLite":
         assert path.read_bytes() == content
     else:
@@ -189,4 +189,4 @@ def test_a_file_that_is_something_else_is_refused_and_left_alone(tmp_path, conte
 def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(LabelError, match="cannot be kept there"):
-        State(tmp_path / "file" / "labels.sqlite")
+        PageState(tmp_path / "file" / "labels.sqlite")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.labels.label_page import verdict as verdict_of
-from harness.labels.label_page.opening import Source, open_service
+from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.label_page.queue import as_listed
 from harness.labels.label_page.verdict import AGAIN
 from harness.report.by_labels import read_by_labels
@@ -26,7 +26,7 @@ def results(tmp_path, monkeypatch):
 
 
 def opened(results, **more):
-    return open_service(Source(results=results, top=5), Silent(), **more)
+    return open_service(PassageSource(results=results, top=5), Silent(), **more)
 
 
 def grade(item):
@@ -180,7 +180,7 @@ def test_results_of_a_judge_take_a_file_of_people_of_their_own(results, capsys):
     path.write_text(json.dumps(record))
     with pytest.raises(ConfigError, match="--labels"), opened(results):
         pass
-    source = Source(results=results, top=5, labels=Path("people.csv"))
+    source = PassageSource(results=results, top=5, labels=Path("people.csv"))
     with open_service(source, Silent()) as service:
         walk(service, "Ada", 12)
         assert "model-2026" in " ".join(sentences_about(service)["sentences"])

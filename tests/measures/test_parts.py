@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.measures import ChunkTable, Scorer, SpanQrels, parse_measure, project
 from harness.measures.text_ndcg import ideal_gain
 from harness.running.evaluate.oracle import greedy_order
-from harness.running.evaluate.segments import Evidence, Paying
+from harness.running.evaluate.segments import EvidenceSegments, Paying
 from harness.values.types import Query
 from tests.measures.build import characters, chunk, span, value
 from tests.measures.test_projection import chunk_lists, judgments, rules
@@ -138,7 +138,7 @@ def test_the_best_order_knows_what_each_chunk_earns_alone(judged, chunks, budget
     scorer = Scorer([Query(q, "?", "train") for q in spans.query_ids], spans, table)
     measure = parse_measure(f"ndcg_text(L=10)@{budget}")
     paying = Paying.of(measure)
-    evidence = Evidence.of(scorer, rows, np.arange(len(chunks)), scorer.unit_of(measure), paying)
+    evidence = EvidenceSegments.of(scorer, rows, np.arange(len(chunks)), scorer.unit_of(measure), paying)
     ideal = ideal_gain(scorer.unread(measure), budget, 10)[0]
     for at, c in enumerate(chunks):
         earned = evidence.earned(evidence.at[[at]], paying)[0]

@@ -18,7 +18,7 @@ from harness.labels.ordering.expected import expect, score_all
 from harness.labels.ordering.firmness import firmness
 from harness.labels.ordering.grades import fit
 from harness.labels.ordering.order import ByVerdict
-from harness.labels.ordering.pool import UNKNOWN, Item, make_pool
+from harness.labels.ordering.pool import UNKNOWN, PoolItem, make_pool
 from harness.labels.ordering.sizes import further
 from harness.labels.ordering.words import sentences
 from harness.report.by_labels import ByLabels
@@ -38,14 +38,14 @@ def study(queries=30, ahead=True, seed=1, judge=False):
             at = {name: int(np.flatnonzero(order == place)[0]) + 1 for name, order in ranks.items()}
             name = f"q{query}/{place}"
             output = float(grades[place]) if judge else None
-            items.append(Item(name, f"q{query}", {k: v for k, v in at.items() if v <= 5}, output))
+            items.append(PoolItem(name, f"q{query}", {k: v for k, v in at.items() if v <= 5}, output))
             labels[name] = int(grades[place])
     return make_pool(items, ("good", "poor"), k=5), labels
 
 
 def test_ndcg_of_known_grades_is_that_of_the_textbook():
     # a: grade 2 at rank 2, b: grade 1 at rank 1; gain 3 and 1
-    pool = make_pool([Item("a", "q", {"s": 2}), Item("b", "q", {"s": 1})], ["s"], k=2)
+    pool = make_pool([PoolItem("a", "q", {"s": 2}), PoolItem("b", "q", {"s": 1})], ["s"], k=2)
     scores, ideals = score_all(pool, pool.grades({"a": 2, "b": 1})[None])
     second = 1 / math.log2(3)
     assert ideals[0, 0] == pytest.approx(3 + second)
@@ -121,7 +121,7 @@ def test_what_is_drawn_stands_for_one_item_on_average():
 
 def test_what_matters_most_is_soon_certain_to_be_drawn():
     # shares 1:1:8 of the spread and two draws: the third is certain, the others share what is left
-    pool = make_pool([Item(name, "q", {"s": 1}) for name in "abc"], ["s"])
+    pool = make_pool([PoolItem(name, "q", {"s": 1}) for name in "abc"], ["s"])
     now = estimate(pool, {}, ())
     more = further(np.array([1.0, 1.0, 64.0]), now, np.ones(3, dtype=bool), 2)
     assert more == pytest.approx([0.5, 0.5, 1.0], abs=1e-3)
@@ -141,7 +141,7 @@ def test_the_model_learns_from_judge_and_rank():
 
 def test_expectation_is_the_mean_over_all_completions():
     # two items, one graded 1: the other is relevant or not; few grades, so the model is nearly its prior
-    pool = make_pool([Item("a", "q", {"s": 2}), Item("b", "q", {"s": 1})], ["s"], k=2, max_grade=1)
+    pool = make_pool([PoolItem("a", "q", {"s": 2}), PoolItem("b", "q", {"s": 1})], ["s"], k=2, max_grade=1)
     likely = fit(pool, pool.grades({"a": 1}))
     found = expect(pool, likely, completions=20_000)
     p = likely.chances(pool.query)[1, 1]
@@ -263,7 +263,7 @@ def test_the_record_comes_back_and_damage_is_reported(tmp_path):
 def test_an_order_goes_on_where_it_was_left(tmp_path):
     pool, labels = study()
     items = [
-        Item(name, pool.queries[pool.query[place]], {"good": 1 + place % 5, "poor": 1 + place % 3})
+        PoolItem(name, pool.queries[pool.query[place]], {"good": 1 + place % 5, "poor": 1 + place % 3})
         for place, name in enumerate(pool.ids)
     ]
     order = ByVerdict(("good", "poor"), tmp_path / "order.json", batch=8)
@@ -293,9 +293,9 @@ def test_an_order_goes_on_where_it_was_left(tmp_path):
 
 def test_invalid_pools_are_refused():
     with pytest.raises(LabelError, match="nothing to label"):
-        make_pool([Item("a", "q", {"s": 11})], ["s"])
+        make_pool([PoolItem("a", "q", {"s": 11})], ["s"])
     with pytest.raises(LabelError, match="twice"):
-        make_pool([Item("a", "q", {"s": 1}), Item("a", "q", {"s": 2})], ["s"])
+        make_pool([PoolItem("a", "q", {"s": 1}), PoolItem("a", "q", {"s": 2})], ["s"])
     pool, labels = study()
     with pytest.raises(LabelError, match="scale ends at 4"):
         pool.grades({pool.ids[0]: 5})
@@ -309,7 +309,7 @@ def test_invalid_pools_are_refused():
 
 @pytest.mark.parametrize("grades", list(product((None, 0, 4), repeat=2)))
 def test_one_query_and_one_setting_do_not_fail(grades):
-    items = [Item("a", "q", {"s": 1}), Item("b", "q", {"s": 2})]
+    items = [PoolItem("a", "q", {"s": 1}), PoolItem("b", "q", {"s": 2})]
     pool = make_pool(items, ["s"])
     known = {name: grade for name, grade in zip("ab", grades, strict=True) if grade is not None}
     firm = firmness(estimate(pool, known, draw_more(pool, {}, begun(pool), 2).batches))

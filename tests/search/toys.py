@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.fuse.routes import Fusion, FusionConfig
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.rerank.scorer import PairScorer
@@ -33,7 +33,7 @@ class Words(Retriever[WordsConfig]):
             asked = set(query.text.lower().split())
             scores = [float(len(asked & set(text.lower().split()))) for text in passages.texts]
             ranking = Ranking.by_score(query.query_id, passages.ids, scores)
-            depth = Depth.of(self.config, passages)(np.array(scores, dtype=np.float32)) if scores else 0
+            depth = SearchDepth.of(self.config, passages)(np.array(scores, dtype=np.float32)) if scores else 0
             rankings.append(Ranking(query.query_id, ranking.chunk_ids[:depth], ranking.scores[:depth]))
         return RetrievalResult(rankings)
 

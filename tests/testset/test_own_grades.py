@@ -8,12 +8,12 @@ import pytest
 
 from harness.comparison.stats.agreement import krippendorff_alpha
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
-from harness.labels.testset.state import State
+from harness.labels.testset.state import TestsetState
 from tests.label_page.pools import by
 from tests.testset.helpers import run, testset
 
 LABEL = ("label", "--pool", "set/pool.csv", "--documents", "docs/*")
-SET = State(Path("set"))
+SET = TestsetState(Path("set"))
 
 
 def two_raters():
@@ -25,7 +25,7 @@ def two_raters():
 @pytest.fixture
 def graded(folder):
     """A test set whose passages Ada and Bob have graded on the labelling page."""
-    from harness.labels.label_page.opening import Source, open_service
+    from harness.labels.label_page.opening import PassageSource, open_service
     from harness.values.progress import Silent
 
     sentences = "\n\n".join(f"Plant number {n} employs {n + 200} people in town {n}." for n in range(120))
@@ -43,7 +43,7 @@ def graded(folder):
         writer.writerow(["query_id", "question", "doc_id", "start", "end", "page", "text"])
         writer.writerows([query, question, "plants", a, b, "", text[a:b]] for a, b in spans)
     raters = two_raters()
-    source = Source(pool=SET.path(PoolRow), documents=("docs/*",))
+    source = PassageSource(pool=SET.path(PoolRow), documents=("docs/*",))
     with open_service(source, Silent()) as service:
         ids = [item.item_id for item in sorted(service.state.items(), key=lambda item: item.start)]
         for name, grades in zip(("Ada", "Bob"), raters, strict=True):

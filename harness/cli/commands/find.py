@@ -10,7 +10,7 @@ from harness.cli.commands.shared import refuse_below_one
 from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.labels import Evidence
+    from harness.labels import FoundEvidence
 
 _DESCRIPTION = """\
 Find evidence for labels: passages of your documents with document, page and offsets. Exact matches
@@ -64,7 +64,7 @@ def find(args: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(found: list[Evidence], query_id: str) -> str:
+def _rows(found: list[FoundEvidence], query_id: str) -> str:
     from harness.labels import label_lines, quote_of
 
     return label_lines(
@@ -80,7 +80,7 @@ def _rows(found: list[Evidence], query_id: str) -> str:
     )
 
 
-def _text(found: list[Evidence], width: int) -> str:
+def _text(found: list[FoundEvidence], width: int) -> str:
     from harness.values import on_one_line, printable, wrapped
 
     how = {"exact": "verbatim", "words": "by words"}

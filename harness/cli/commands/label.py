@@ -12,7 +12,7 @@ from harness.cli.commands.declaring import command, flag, number, one_of, option
 from harness.cli.commands.shared import refuse_below_one
 
 if TYPE_CHECKING:
-    from harness.labels import Source
+    from harness.labels import PassageSource
 
 _DESCRIPTION = """\
 Label in the browser: grade passages from 0 to 4 with single keys, and mark the evidence on the document's
@@ -61,7 +61,7 @@ See docs/labelling.md.
 )
 def label(args: argparse.Namespace) -> int:
     """Serve the page, or export its labels."""
-    from harness.labels import Source
+    from harness.labels import PassageSource
     from harness.values import ConfigError
 
     refuse_below_one(top=args.top)
@@ -76,7 +76,7 @@ def label(args: argparse.Namespace) -> int:
         )
     if not args.results and (args.hide_verdict or (args.labels and not args.merge)):
         raise ConfigError("--hide-verdict goes with --results, --labels with --results or --merge.")
-    source = Source(
+    source = PassageSource(
         args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
     )
     if args.export:
@@ -84,7 +84,7 @@ def label(args: argparse.Namespace) -> int:
     return _merge(source, args) if args.merge else _serve(source, args)
 
 
-def _serve(source: Source, args: argparse.Namespace) -> int:
+def _serve(source: PassageSource, args: argparse.Namespace) -> int:
     import webbrowser
     from contextlib import ExitStack
     from functools import partial
@@ -123,15 +123,15 @@ def _serve(source: Source, args: argparse.Namespace) -> int:
     return 0
 
 
-def _export(source: Source, args: argparse.Namespace) -> int:
+def _export(source: PassageSource, args: argparse.Namespace) -> int:
     from harness.cli.terminal import print_line
-    from harness.labels import State, add_rows, rater_rows
+    from harness.labels import PageState, add_rows, rater_rows
     from harness.values import ConfigError, counted
 
     path = args.export
     if path.exists():
         raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
-    with State(_existing(source)) as state:
+    with PageState(_existing(source)) as state:
         found = rater_rows(state, args.rater)
     add_rows(path, found.rows)
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
@@ -148,12 +148,12 @@ def _export(source: Source, args: argparse.Namespace) -> int:
     return 0
 
 
-def _merge(source: Source, args: argparse.Namespace) -> int:
+def _merge(source: PassageSource, args: argparse.Namespace) -> int:
     from harness.cli.terminal import TerminalReporter, print_line
     from harness.comparison import pair_agreements
     from harness.labels import (
         RULE,
-        State,
+        PageState,
         add_rows,
         add_skips,
         documents_of,
@@ -171,7 +171,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
     if labels is None:
         raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
     reporter = TerminalReporter()
-    with State(_existing(source)) as state:
+    with PageState(_existing(source)) as state:
         found = merged_rows(state, args.rater)
         skipped = skipped_rows(state, args.rater)
         pairs = [one for one in pair_agreements(grades_of(state.labels(args.rater))) if one.items]
@@ -196,7 +196,7 @@ def _merge(source: Source, args: argparse.Namespace) -> int:
     return 0
 
 
-def _existing(source: Source) -> Path:
+def _existing(source: PassageSource) -> Path:
     from harness.values import LabelError
 
     path = source.state_path

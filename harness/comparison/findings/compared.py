@@ -10,7 +10,7 @@ import numpy as np
 from harness.comparison.findings.verdicts import Scores, turning_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes
-from harness.comparison.pareto import Step, front
+from harness.comparison.pareto import FrontStep, front
 from harness.comparison.selection import cross_validate, select
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import finding_cell, sentences_of
@@ -135,7 +135,7 @@ def _front(verdict: Verdict) -> list[str]:
     return [f"On the front of {verdict.measure} against {verdict.costs.unit}: {', '.join(named)}."]
 
 
-def _steps(verdict: Verdict) -> list[Step]:
+def _steps(verdict: Verdict) -> list[FrontStep]:
     prices = verdict.costs.by_setting
     if prices is None or verdict.leader is None:
         return []

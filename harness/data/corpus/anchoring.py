@@ -13,7 +13,7 @@ from pydantic import Field
 from harness.data.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import Graded, LabelRow
-from harness.data.corpus.locate import Method, Place, Searcher, figures_differ, page_of_row
+from harness.data.corpus.locate import Method, QuotePlace, Searcher, figures_differ, page_of_row
 from harness.data.corpus.table import plain_cell, suggestion
 from harness.values import Document, Judgment, LabelError, StageConfig, snippet, trim
 
@@ -122,13 +122,13 @@ def anchor(
 class _Located:
     row: LabelRow
     document: Document
-    place: Place
+    place: QuotePlace
 
 
 def _answered(item: _Located, may_miss: Collection[int]) -> _Located:
     """The place; a row that may be missing, and whose answer cannot be read here, has none."""
     missing = item.row.line in may_miss and item.row.answer and _answer(item) is None
-    return replace(item, place=Place(item.place.method, None, None, 0.0)) if missing else item
+    return replace(item, place=QuotePlace(item.place.method, None, None, 0.0)) if missing else item
 
 
 def _locate(
@@ -179,7 +179,7 @@ def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
         )
 
 
-def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> Place:
+def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> QuotePlace:
     if row.start is not None and row.end is not None:
         return _by_offsets(row, row.start, row.end, document)
     page = None
@@ -191,15 +191,15 @@ def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Coll
     start, end = trim(document.text, page)
     if start == end:
         if row.line in may_miss:
-            return Place("page", None, None, 0.0)
+            return QuotePlace("page", None, None, 0.0)
         raise LabelError(
             f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
             "Run OCR over the document, or remove the row."
         )
-    return Place("page", start, end, 100.0)
+    return QuotePlace("page", start, end, 100.0)
 
 
-def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Place:
+def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> QuotePlace:
     if end > len(document.text):
         raise LabelError(
             f"{_where(row)}: end {end} lies beyond the text of {document.doc_id} "
@@ -216,7 +216,7 @@ def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> Plac
             f"{_where(row)}: offset {start} of {document.doc_id} is page {document.page_of(start)}, "
             f"not {row.page}. Correct one, or leave the page out."
         )
-    return Place("offsets", start, end, 100.0)
+    return QuotePlace("offsets", start, end, 100.0)
 
 
 def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: Collection[int]) -> None:

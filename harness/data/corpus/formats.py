@@ -17,7 +17,7 @@ from harness.data.corpus.workbook import WORKBOOK_SUFFIXES, read_workbook
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class FileFormat:
     """Which files it reads, by which packages (the first one does the reading), and how.
 
     A page is None if something but text is on it, such as a picture alone, and '' if it is empty. ``version``
@@ -32,15 +32,15 @@ class Format:
 
 
 FORMATS = (
-    Format(WORKBOOK_SUFFIXES, ("openpyxl",), True, read_workbook, version=2),
-    Format(WORD_SUFFIXES, ("python-docx",), False, read_word),
-    Format(WEB_SUFFIXES, ("beautifulsoup4", "lxml"), False, read_web),
-    Format(SLIDES_SUFFIXES, ("python-pptx",), True, read_slides),
+    FileFormat(WORKBOOK_SUFFIXES, ("openpyxl",), True, read_workbook, version=2),
+    FileFormat(WORD_SUFFIXES, ("python-docx",), False, read_word),
+    FileFormat(WEB_SUFFIXES, ("beautifulsoup4", "lxml"), False, read_web),
+    FileFormat(SLIDES_SUFFIXES, ("python-pptx",), True, read_slides),
 )
 FORMAT_SUFFIXES = tuple(suffix for one in FORMATS for suffix in one.suffixes)
 
 
-def format_of(path: Path) -> Format | None:
+def format_of(path: Path) -> FileFormat | None:
     """The format of a file by its ending; None for PDF, plain text and unknown formats."""
     return next((one for one in FORMATS if path.suffix.lower() in one.suffixes), None)
 

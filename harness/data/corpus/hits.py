@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness.data.corpus.table import (
     TABLES,
+    InputTable,
     Row,
-    Table,
     check_offsets,
     finite_number,
     read_table,
@@ -27,7 +27,7 @@ _MOST_ROWS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class HitRow:
+class GivenHit:
     """One returned passage: offsets in a document, its page, or its text.
 
     ``rank`` counts from 1 in the order of the file's ranks or, without them, of its scores; ``score`` is None
@@ -60,7 +60,7 @@ class HitFile:
     """
 
     path: Path
-    rows: dict[str, tuple[HitRow, ...]]
+    rows: dict[str, tuple[GivenHit, ...]]
     rising: bool
     scores_kept: bool
 
@@ -75,7 +75,7 @@ def read_hits(path: Path) -> HitFile:
     table = _table(path)
     _check_columns(table)
     ranked = "rank" in table.columns
-    by_query: dict[str, list[HitRow]] = {}
+    by_query: dict[str, list[GivenHit]] = {}
     for raw in table.rows:
         row = _hit(path, raw, ranked)
         by_query.setdefault(row.query_id, []).append(row)
@@ -93,7 +93,7 @@ def read_hits(path: Path) -> HitFile:
     )
 
 
-def _table(path: Path) -> Table:
+def _table(path: Path) -> InputTable:
     if path.suffix.lower() != ".parquet":
         if path.suffix.lower() not in TABLES:
             refuse_special(path)
@@ -119,7 +119,7 @@ def _table(path: Path) -> Table:
         Row(line, {name: _cell(value) for name, value in record.items()})
         for line, record in enumerate(read.to_pylist(), start=1)
     ]
-    return Table(path, columns, tuple(rows))
+    return InputTable(path, columns, tuple(rows))
 
 
 def _cell(value: object) -> str:
@@ -131,7 +131,7 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _check_columns(table: Table) -> None:
+def _check_columns(table: InputTable) -> None:
     columns = ", ".join(table.columns)
     if not {"rank", "score"} & set(table.columns):
         raise CorpusError(
@@ -145,11 +145,11 @@ def _check_columns(table: Table) -> None:
         )
 
 
-def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
+def _hit(path: Path, raw: Row, ranked: bool) -> GivenHit:
     where = f"{path}, line {raw.line}"
     if not raw.get("query_id"):
         raise CorpusError(f"{where}: query_id is empty. Fill it.")
-    row = HitRow(
+    row = GivenHit(
         source=str(path),
         line=raw.line,
         query_id=raw.get("query_id"),
@@ -169,7 +169,7 @@ def _hit(path: Path, raw: Row, ranked: bool) -> HitRow:
     return row
 
 
-def _check_place(where: str, row: HitRow) -> None:
+def _check_place(where: str, row: GivenHit) -> None:
     check_offsets(where, row.start, row.end, CorpusError)
     if row.page == 0:
         raise CorpusError(
@@ -185,11 +185,11 @@ def _check_place(where: str, row: HitRow) -> None:
         raise CorpusError(f"{where}: document is empty. Name it, or give the text.")
 
 
-def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:
+def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:
     """The rows by rank; ranks begin at 0 or 1 and leave none out, as a gap would move up what follows."""
     ordered = sorted(rows, key=lambda row: row.rank or 0)
     expected = 0 if ordered[0].rank == 0 else 1
-    before: HitRow | None = None
+    before: GivenHit | None = None
     for row in ordered:
         if before is not None and row.rank == before.rank:
             raise CorpusError(
@@ -205,21 +205,21 @@ def _by_rank(rows: Sequence[HitRow]) -> list[HitRow]:
     return ordered
 
 
-def _numbered(rows: Sequence[HitRow], keep_scores: bool) -> list[HitRow]:
+def _numbered(rows: Sequence[GivenHit], keep_scores: bool) -> list[GivenHit]:
     return [
         replace(row, rank=rank, score=row.score if keep_scores else None)
         for rank, row in enumerate(rows, start=1)
     ]
 
 
-def _falls(rows: Sequence[HitRow]) -> bool:
+def _falls(rows: Sequence[GivenHit]) -> bool:
     """Whether every row has a score and none is above the one before it."""
     scores = [row.score for row in rows]
     known = [score for score in scores if score is not None]
     return len(known) == len(scores) and all(a >= b for a, b in pairwise(known))
 
 
-def _rise(rankings: Iterable[Sequence[HitRow]]) -> bool:
+def _rise(rankings: Iterable[Sequence[GivenHit]]) -> bool:
     """Whether scores rise, and nowhere fall, down the file within every query that has several."""
     several = [[row.score or 0.0 for row in rows] for rows in rankings if len(rows) > 1]
     return bool(several) and all(

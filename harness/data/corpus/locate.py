@@ -29,7 +29,7 @@ _MAX_SEEDS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QuotePlace:
     """A half-open range of the document (None if nothing is alike), how it was found, how surely."""
 
     method: Method
@@ -46,13 +46,13 @@ class Searcher:
         self._document = document
         self._views: dict[tuple[Callable[[str], View], Region], View] = {}
 
-    def find(self, quote: str, page: int | None) -> Place:
+    def find(self, quote: str, page: int | None) -> QuotePlace:
         """The best place of a quote on a page (or beginning on it), or in the whole document."""
         if page is None:
             return self._in_document(quote)
         return self._on_page(quote, page)
 
-    def _on_page(self, quote: str, page: int) -> Place:
+    def _on_page(self, quote: str, page: int) -> QuotePlace:
         on_page = self._document.page_span(page)
         for region in (on_page, self._run_over(on_page, quote)):
             found = self._verbatim(quote, region)
@@ -65,7 +65,7 @@ class Searcher:
         begins_here = longer.start is not None and longer.start < on_page[1]
         return longer if begins_here and longer.score > place.score else place
 
-    def _in_document(self, quote: str) -> Place:
+    def _in_document(self, quote: str) -> QuotePlace:
         found = self._verbatim(quote, (0, len(self._document.text)))
         if found is not None:
             return found
@@ -76,7 +76,7 @@ class Searcher:
         places = [self._fuzzy(quote, self._run_over(windows[i], quote)) for i in sorted(likeliest)]
         return max(places, key=lambda place: place.score)
 
-    def _verbatim(self, quote: str, region: Region) -> Place | None:
+    def _verbatim(self, quote: str, region: Region) -> QuotePlace | None:
         found = find_exact(quote, self._document.text[slice(*region)])
         if found is not None:
             return _place("exact", found, region)
@@ -86,9 +86,9 @@ class Searcher:
         found = find_in_view(needle, self._view(whitespace_free, region))
         return None if found is None else _place("whitespace_free", found, region)
 
-    def _fuzzy(self, quote: str, region: Region) -> Place:
+    def _fuzzy(self, quote: str, region: Region) -> QuotePlace:
         found = align_fuzzy(folded(quote), self._view(folded, region))
-        return Place("fuzzy", None, None, 0.0, 0) if found is None else _place("fuzzy", found, region)
+        return QuotePlace("fuzzy", None, None, 0.0, 0) if found is None else _place("fuzzy", found, region)
 
     def _view(self, reduce: Callable[[str], View], region: Region) -> View:
         key = (reduce, region)
@@ -133,5 +133,5 @@ def seeds(needle: str) -> list[str]:
     return [needle[start : start + length] for start in range(0, len(needle) - length + 1, step)]
 
 
-def _place(method: Method, found: Alignment, region: Region) -> Place:
-    return Place(method, region[0] + found.start, region[0] + found.end, found.score, found.copies)
+def _place(method: Method, found: Alignment, region: Region) -> QuotePlace:
+    return QuotePlace(method, region[0] + found.start, region[0] + found.end, found.score, found.copies)

@@ -17,7 +17,7 @@ from harness.data.corpus.parsers import ParserConfig, suffixes_of
 from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.text import ParsedDocument
 from harness.data.corpus.worker_process import OnPage
-from harness.data.corpus.workers import LostTask, Workers
+from harness.data.corpus.workers import LostTask, ParserWorkers
 from harness.values import CorpusError
 
 OnBad = Literal["fail", "skip", "fail_at_end"]
@@ -100,7 +100,7 @@ def _parse_in_workers(
     count = min(len(files), parsing.workers or cpus)
     # files that are parsed and being read again: a second reader that dies must not cost what the first found
     parsed: dict[DocumentFile, ParsedDocument] = {}
-    with Workers[DocumentFile](count, parsing) as workers:
+    with ParserWorkers[DocumentFile](count, parsing) as workers:
         for file in by_size:
             workers.submit(file, partial(_outcome, file, parser))
         for file, outcome in workers.results():

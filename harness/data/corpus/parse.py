@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 from harness.data.corpus.documents import DocumentFile, refuse_unknown
-from harness.data.corpus.formats import Format, format_of
+from harness.data.corpus.formats import FileFormat, format_of
 from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
 from harness.data.corpus.reading import read_utf8
 from harness.data.corpus.text import (
@@ -72,7 +72,7 @@ def _parse_pages(file: DocumentFile, parser: ParserConfig, on_page: OnPage) -> P
     return _parsed(file, *join_pages(pages), encryption=pdf.encryption, warnings=pdf.warnings)
 
 
-def _parse_format(file: DocumentFile, found: Format) -> ParsedDocument:
+def _parse_format(file: DocumentFile, found: FileFormat) -> ParsedDocument:
     read = found.read(file.path)
     parts = [without_surrogates(part or "") for part in read]
     if not found.paged:

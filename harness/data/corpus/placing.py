@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from harness.data.corpus.align import folded, whitespace_free
 from harness.data.corpus.documents import possible_ids
-from harness.data.corpus.hits import HitRow
+from harness.data.corpus.hits import GivenHit
 from harness.data.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
 from harness.data.corpus.table import suggestion
 from harness.values import CorpusError, Document, snippet, trim
@@ -19,7 +19,7 @@ _MOST_COPIES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HitPlace:
     """A half-open range of a document that a hit may stand for, how it was found, how surely (0 to 100)."""
 
     doc_id: str
@@ -38,8 +38,8 @@ class PlacedHit:
     page that the row names. ``figures_differ``: what was found by likeness holds other digits.
     """
 
-    row: HitRow
-    place: Place | None
+    row: GivenHit
+    place: HitPlace | None
     best: float
     copies: int
     repeats: bool = False
@@ -48,7 +48,7 @@ class PlacedHit:
 
 
 def place_hits(
-    rankings: Sequence[Sequence[HitRow]],
+    rankings: Sequence[Sequence[GivenHit]],
     documents: Mapping[str, Document],
     threshold: float,
     left_out: Collection[str] = (),
@@ -85,12 +85,12 @@ _Found = Mapping[_Wanted, "_Places"]
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    places: tuple[Place, ...]
+    places: tuple[HitPlace, ...]
     best: float
 
 
 def _document_of(
-    row: HitRow, documents: Mapping[str, Document], left_out: Collection[str], keep: bool
+    row: GivenHit, documents: Mapping[str, Document], left_out: Collection[str], keep: bool
 ) -> str:
     """The id of the document that a row names, which may be a path; '' where it names none."""
     if not row.document:
@@ -110,7 +110,7 @@ def _document_of(
 
 
 def _place_ranking(
-    rows: Iterable[HitRow], meant: Mapping[str, str], found: _Found, documents: Mapping[str, Document]
+    rows: Iterable[GivenHit], meant: Mapping[str, str], found: _Found, documents: Mapping[str, Document]
 ) -> list[PlacedHit]:
     taken: set[tuple[str, int, int]] = set()
     placed = []
@@ -131,7 +131,7 @@ def _place_ranking(
 
 
 def _place(
-    row: HitRow,
+    row: GivenHit,
     doc_id: str,
     found: _Found,
     documents: Mapping[str, Document],
@@ -162,7 +162,7 @@ def _place(
     )
 
 
-def _touches(place: Place, page: int | None, documents: Mapping[str, Document]) -> bool:
+def _touches(place: HitPlace, page: int | None, documents: Mapping[str, Document]) -> bool:
     """Whether some of a place is on a page."""
     if page is None:
         return False
@@ -171,13 +171,13 @@ def _touches(place: Place, page: int | None, documents: Mapping[str, Document]) 
     return first is None or last is None or first <= page <= last
 
 
-def _named(row: HitRow, doc_id: str, documents: Mapping[str, Document]) -> Document:
+def _named(row: GivenHit, doc_id: str, documents: Mapping[str, Document]) -> Document:
     if not doc_id:
         raise CorpusError(f"{row.where}: start and end need a document. Name it, or leave them out.")
     return documents[doc_id]
 
 
-def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
+def _by_offsets(row: GivenHit, start: int, end: int, document: Document) -> HitPlace:
     if end > len(document.text):
         raise CorpusError(
             f"{row.where}: end {end} lies beyond the text of {document.doc_id} ({len(document.text)} "
@@ -191,10 +191,10 @@ def _by_offsets(row: HitRow, start: int, end: int, document: Document) -> Place:
             f"{snippet(row.text, 80)!r}. Offsets count characters of the text as the harness extracts it; "
             "leave start and end out to have the text searched."
         )
-    return Place(document.doc_id, start, end, "offsets")
+    return HitPlace(document.doc_id, start, end, "offsets")
 
 
-def _whole_page(row: HitRow, document: Document) -> Place:
+def _whole_page(row: GivenHit, document: Document) -> HitPlace:
     page = page_of_row(document, row.page or 0, row.where, CorpusError, "Give the text instead.")
     start, end = trim(document.text, page)
     if start == end:
@@ -202,25 +202,25 @@ def _whole_page(row: HitRow, document: Document) -> Place:
             f"{row.where}: page {row.page} of {document.doc_id} has no text. Run OCR over the document, or "
             "give the text that was returned."
         )
-    return Place(document.doc_id, start, end, "page")
+    return HitPlace(document.doc_id, start, end, "page")
 
 
 def _find_texts(
     wanted: Collection[_Wanted], documents: Mapping[str, Document], threshold: float
 ) -> dict[_Wanted, _Places]:
     """The places of every text. Document by document, as the reduced forms of all would fill the memory."""
-    places: dict[_Wanted, list[Place]] = {key: [] for key in wanted}
+    places: dict[_Wanted, list[HitPlace]] = {key: [] for key in wanted}
     for document in documents.values():
         for key in _of(document, places):
             found_at = _occurrences(key[1], document.text)
-            places[key] += [Place(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
+            places[key] += [HitPlace(document.doc_id, at, at + len(key[1]), "exact") for at in found_at]
     for document in documents.values():
         if missing := [key for key in _of(document, places) if not places[key]]:
             view = whitespace_free(document.text)
             for key in missing:
                 needle = whitespace_free(key[1]).text
                 spans = [view.source_span(at, at + len(needle)) for at in _occurrences(needle, view.text)]
-                places[key] += [Place(document.doc_id, *span, "whitespace_free") for span in spans]
+                places[key] += [HitPlace(document.doc_id, *span, "whitespace_free") for span in spans]
     found = {key: _Places(tuple(own), 100.0) for key, own in places.items() if own}
     missing = sorted(key for key, own in places.items() if not own)
     return found | _alike(missing, documents, threshold)
@@ -255,7 +255,7 @@ def _alike(
             at = searcher.find(key[1], None)
             if at.start is None or at.end is None or at.score <= found[key].best:
                 continue
-            place = Place(doc_id, at.start, at.end, at.method, at.score)
+            place = HitPlace(doc_id, at.start, at.end, at.method, at.score)
             found[key] = _Places((place,) if at.score >= threshold else (), at.score)
     return found
 

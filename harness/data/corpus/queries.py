@@ -12,7 +12,14 @@ from typing import Literal
 from pydantic import Field
 
 from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import FaultsOfRows, Row, Table, read_table, suggestion, without_apostrophe
+from harness.data.corpus.table import (
+    FaultsOfRows,
+    InputTable,
+    Row,
+    read_table,
+    suggestion,
+    without_apostrophe,
+)
 from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
 
 _ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -101,7 +108,7 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
     return QuerySet(tuple(queries.values()), MappingProxyType(extras))
 
 
-def _query(table: Table, row: Row, split: SplitConfig | None) -> Query:
+def _query(table: InputTable, row: Row, split: SplitConfig | None) -> Query:
     where = f"{table.path}, line {row.line}"
     query_id, text = row.get("query_id"), row.get("text")
     if not query_id:
@@ -126,7 +133,7 @@ def is_answerable(where: str, cell: str) -> bool:
     return _ANSWERABLE[cell.lower()]
 
 
-def _split(where: str, table: Table, row: Row, split: SplitConfig | None) -> Split:
+def _split(where: str, table: InputTable, row: Row, split: SplitConfig | None) -> Split:
     if "split" not in table.columns and split is not None:
         return split.split_of(row.get("query_id"))
     value = row.get("split")

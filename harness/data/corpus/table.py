@@ -28,7 +28,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class InputTable:
     """The rows of a file and the union of their columns, in order of appearance."""
 
     path: Path
@@ -51,7 +51,7 @@ _MEANT = {
 
 def read_table(
     path: Path, required: Collection[str], error: type[HarnessError], note: Note = lambda _: None
-) -> Table:
+) -> InputTable:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
 
     Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
@@ -80,7 +80,7 @@ def read_table(
         raise error(f"{path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one.")
     if not rows:
         raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
-    return Table(path, columns, rows)
+    return InputTable(path, columns, rows)
 
 
 def plain_cell(cell: str) -> str:
@@ -88,7 +88,7 @@ def plain_cell(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
-def without_apostrophe(table: Table) -> Table:
+def without_apostrophe(table: InputTable) -> InputTable:
     """The table with every cell as it was meant; JSON Lines need no apostrophe and stay as they are."""
     if table.path.suffix.lower() == ".jsonl":
         return table

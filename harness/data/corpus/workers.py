@@ -35,7 +35,7 @@ class LostTask:
     reason: str
 
 
-class Workers(Generic[K]):
+class ParserWorkers(Generic[K]):
     """Up to ``count`` processes that work through submitted tasks.
 
     Use it as a context manager: processes end with the block. They are spawned when the first
@@ -48,7 +48,7 @@ class Workers(Generic[K]):
         self._queue: deque[tuple[K, Task]] = deque()
         self._workers: list[_Worker[K]] = []
 
-    def __enter__(self) -> Workers[K]:
+    def __enter__(self) -> ParserWorkers[K]:
         return self
 
     def __exit__(self, *failure: object) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.corpus.queries import is_answerable, refuse_spaces
-from harness.data.corpus.table import FaultsOfRows, Row, Table, read_table
-from harness.data.external.exchange import Exchange, Passage
+from harness.data.corpus.table import FaultsOfRows, InputTable, Row, read_table
+from harness.data.external.exchange import AnsweredQuery, Passage
 from harness.values import CorpusError, counted, encodable, golden_answers, golden_cell
 
 # Names of columns: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
@@ -29,7 +29,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def read_answers(path: Path) -> list[Exchange]:
+def read_answers(path: Path) -> list[AnsweredQuery]:
     """The answered questions of a ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx`` file.
 
     Columns as in ragas: ``user_input``, ``retrieved_contexts``, ``response``, ``reference``, or those
@@ -41,7 +41,7 @@ def read_answers(path: Path) -> list[Exchange]:
     """
     table = read_table(path, (), CorpusError)
     columns = _columns(table)
-    found: list[Exchange] = []
+    found: list[AnsweredQuery] = []
     lines: dict[str, int] = {}
     faults = FaultsOfRows(CorpusError)
     for number, row in enumerate(table.rows, start=1):
@@ -58,7 +58,7 @@ def read_answers(path: Path) -> list[Exchange]:
     return found
 
 
-def write_answers(exchanges: Iterable[Exchange], path: Path) -> int:
+def write_answers(exchanges: Iterable[AnsweredQuery], path: Path) -> int:
     """Write JSON Lines with ragas' columns and ours; returns the number of rows. Unknown values are left out.
 
     The file must not be there yet, else CorpusError.
@@ -72,7 +72,7 @@ def write_answers(exchanges: Iterable[Exchange], path: Path) -> int:
     return len(rows)
 
 
-def _row(one: Exchange) -> dict[str, Any]:
+def _row(one: AnsweredQuery) -> dict[str, Any]:
     row: dict[str, Any] = {
         "query_id": one.query_id,
         "user_input": encodable(one.question),
@@ -97,7 +97,7 @@ def _row(one: Exchange) -> dict[str, Any]:
     return row
 
 
-def _columns(table: Table) -> dict[str, str]:
+def _columns(table: InputTable) -> dict[str, str]:
     """The column of the file for each of ours that it has."""
     found = {}
     for ours, names in _NAMES.items():
@@ -112,7 +112,7 @@ def _columns(table: Table) -> dict[str, str]:
     return found
 
 
-def _exchange(table: Table, row: Row, columns: Mapping[str, str], number: int) -> Exchange:
+def _exchange(table: InputTable, row: Row, columns: Mapping[str, str], number: int) -> AnsweredQuery:
     where = f"{table.path}, line {row.line}"
 
     def cell(name: str) -> str:
@@ -127,7 +127,7 @@ def _exchange(table: Table, row: Row, columns: Mapping[str, str], number: int) -
     of = {name: _beside(texts, cell(name), where, columns.get(name, "")) for name in ("documents", "ids")}
     read = tuple(map(Passage, texts, of["documents"], of["ids"]))
     answer = cell("answer") or None
-    return Exchange(
+    return AnsweredQuery(
         query_id,
         question,
         read,

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
 from harness.data.corpus.table import read_table
 from harness.data.external.answer_files import read_answers, write_answers
-from harness.data.external.exchange import Exchange, Passage
+from harness.data.external.exchange import AnsweredQuery, Passage
 from harness.data.external.traces import read_traces
 from harness.values import CorpusError, encodable, golden_cell
 
@@ -53,7 +53,7 @@ def import_ragas(source: Path, target: Path, *, texts: Path | None = None) -> Im
 
 
 def _write(
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[AnsweredQuery],
     source: Path,
     target: Path,
     format: str,
@@ -92,7 +92,7 @@ def _write(
     return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
 
 
-def with_texts(exchanges: Iterable[Exchange], path: Path) -> list[Exchange]:
+def with_texts(exchanges: Iterable[AnsweredQuery], path: Path) -> list[AnsweredQuery]:
     """Passages of which only the id is known, with the text that a table has for it.
 
     Columns: ``id``, ``text`` and perhaps ``document``. Raises CorpusError for an id that is twice.
@@ -110,7 +110,7 @@ def with_texts(exchanges: Iterable[Exchange], path: Path) -> list[Exchange]:
     ]
 
 
-def _names(exchanges: Iterable[Exchange]) -> dict[tuple[str, str], str]:
+def _names(exchanges: Iterable[AnsweredQuery]) -> dict[tuple[str, str], str]:
     """The file of each passage by (document, text): one a document, or one a passage without a document."""
     names: dict[tuple[str, str], str] = {}
     taken: dict[str, str] = {}
@@ -128,7 +128,9 @@ def _plain(document: str) -> str:
     return _ODD.sub("_", document).strip("._-")[-_LONGEST:].lstrip("._-")
 
 
-def _documents(exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], str]) -> dict[str, list[str]]:
+def _documents(
+    exchanges: Iterable[AnsweredQuery], names: Mapping[tuple[str, str], str]
+) -> dict[str, list[str]]:
     """The distinct passages of each file, in the order in which they were first retrieved."""
     files: dict[str, dict[str, None]] = {}
     for one in exchanges:
@@ -139,7 +141,7 @@ def _documents(exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], st
 
 
 def _hits(
-    exchanges: Iterable[Exchange], names: Mapping[tuple[str, str], str]
+    exchanges: Iterable[AnsweredQuery], names: Mapping[tuple[str, str], str]
 ) -> Iterable[dict[str, str | int]]:
     """A row per passage whose text is known; ranks count those alone."""
     for one in exchanges:
@@ -150,7 +152,7 @@ def _hits(
             yield {"query_id": one.query_id, "rank": rank, "document": document, "text": text}
 
 
-def _notes(exchanges: Sequence[Exchange]) -> list[str]:
+def _notes(exchanges: Sequence[AnsweredQuery]) -> list[str]:
     notes = []
     asked = Counter(one.question for one in exchanges)
     if (again := len(exchanges) - len(asked)) > 0:

@@ -18,7 +18,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class AnsweredQuery:
     """A question, the passages read for it, in order, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.

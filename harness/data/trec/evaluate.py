@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from harness.data.trec.ids import Ids, TrecError, fingerprints
-from harness.data.trec.match import Pairs, judged_rows, repeated_row
+from harness.data.trec.match import PairRows, judged_rows, repeated_row
 from harness.data.trec.tables import Qrels, Run
 from harness.measures import (
     FAMILIES,
@@ -72,7 +72,7 @@ def evaluate(
     query = code[run.query.code]
     rows = _scored_rows(run, query, rules)
     ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
-    pairs = Pairs.of(owners(offsets), run.doc, ranked)
+    pairs = PairRows.of(owners(offsets), run.doc, ranked)
     _refuse_repeats(run, pairs)
     graded = _grade(run, qrels, pairs, offsets, rules)
     values = compute(graded, wanted, rules.unanswerable)
@@ -181,7 +181,7 @@ def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
     return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
 
 
-def _refuse_repeats(run: Run, ranked: Pairs) -> None:
+def _refuse_repeats(run: Run, ranked: PairRows) -> None:
     repeated = repeated_row(ranked)
     if repeated is not None:
         row = repeated if ranked.rows is None else int(ranked.rows[repeated])
@@ -191,7 +191,7 @@ def _refuse_repeats(run: Run, ranked: Pairs) -> None:
         )
 
 
-def _grade(run: Run, qrels: Qrels, ranked: Pairs, offsets: Ints, rules: Convention) -> Graded:
+def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Convention) -> Graded:
     row = judged_rows(ranked, qrels.pairs)
     averaged = rules.order == "score_ties_averaged"
     ties = tie_groups(run.score[ranked.rows], offsets) if averaged else None

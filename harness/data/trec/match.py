@@ -16,7 +16,7 @@ _SIEVE_BITS = 26
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class PairRows:
     """Some rows of a table, of which each is a query [N], by number, and a document.
 
     ``rows`` [N] says which rows of ``docs``, None for all of them. ``prints`` are fingerprints of the pairs.
@@ -28,7 +28,7 @@ class Pairs:
     prints: Prints
 
     @classmethod
-    def of(cls, query: npt.NDArray[Any], docs: DocIds, rows: Rows = None) -> Pairs:
+    def of(cls, query: npt.NDArray[Any], docs: DocIds, rows: Rows = None) -> PairRows:
         """Pairs with their fingerprints."""
         return cls(query, docs, rows, pair_prints(query, docs.prints(rows)))
 
@@ -40,7 +40,7 @@ class Pairs:
         return self.docs.take(chosen if self.rows is None else self.rows[chosen])
 
 
-def judged_rows(ranked: Pairs, judged: Pairs) -> Ints:
+def judged_rows(ranked: PairRows, judged: PairRows) -> Ints:
     """For every ranked pair the place of the same judged pair, -1 if it is not judged.
 
     Both number the queries alike. No pair may be twice on either side.
@@ -55,7 +55,7 @@ def judged_rows(ranked: Pairs, judged: Pairs) -> Ints:
     return row if same.all() else _exactly(ranked, judged)
 
 
-def repeated_row(pairs: Pairs) -> int | None:
+def repeated_row(pairs: PairRows) -> int | None:
     """The first place of a pair that occurred before; None if all differ."""
     ordered = np.sort(pairs.prints)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -106,7 +106,7 @@ def _equal(ones: Any, others: Any) -> Bools:
     return np.asarray(pc.equal(ones, others).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _exactly(ranked: Pairs, judged: Pairs) -> Ints:
+def _exactly(ranked: PairRows, judged: PairRows) -> Ints:
     """The same on numbered documents, for the rare case that two pairs share a fingerprint."""
     both = [pairs.documents(np.arange(len(pairs))) for pairs in (ranked, judged)]
     numbered = Ids.of(pa.chunked_array(both), "documents")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from harness.data.trec.ids import DocIds, Ids, TrecError
-from harness.data.trec.match import Pairs, repeated_row
+from harness.data.trec.match import PairRows, repeated_row
 
 QUERY_NAMES = ("query_id", "qid", "query-id", "topic", "query", "q_id")
 DOC_NAMES = ("doc_id", "docid", "docno", "corpus-id", "document", "chunk_id")
@@ -66,12 +66,12 @@ class Qrels:
     doc: DocIds
     grade: Ints
     source: str = "qrels"
-    pairs: Pairs = field(init=False, repr=False, compare=False)
+    pairs: PairRows = field(init=False, repr=False, compare=False)
     """The rows as pairs that can be looked up."""
 
     def __post_init__(self) -> None:
         """Refuse a document that is judged twice for one query."""
-        object.__setattr__(self, "pairs", Pairs.of(self.query.code, self.doc))
+        object.__setattr__(self, "pairs", PairRows.of(self.query.code, self.doc))
         row = repeated_row(self.pairs)
         if row is not None:
             raise TrecError(

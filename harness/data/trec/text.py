@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from harness.data.trec.ids import DocIds, Ids, TrecError
-from harness.data.trec.match import Pairs, repeated_row
+from harness.data.trec.match import PairRows, repeated_row
 from harness.data.trec.tables import Qrels, Run
 from harness.data.trec.unpack import open_unpacked
 
@@ -227,7 +227,7 @@ def _grade(grade: int, where: str) -> int:
 
 
 def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: str) -> None:
-    row = repeated_row(Pairs.of(query.code, doc))
+    row = repeated_row(PairRows.of(query.code, doc))
     if row is not None:
         # a pipe cannot be read again to count its lines
         place = f"line {_line_of_row(path, layout, row)}" if path.is_file() else f"row {row + 1}"

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from harness.data import can_draw, draw_page
-from harness.labels.labelling.finding import Evidence, find_evidence, places_of
+from harness.labels.labelling.finding import FoundEvidence, find_evidence, places_of
 from harness.running import Context
 from harness.values import CorpusError, Document, LabelError, Span
 
@@ -98,7 +98,7 @@ class DocumentStore:
             doc_id, start, end, document.text[start:end], page, number, len(spans), has_picture=has_picture
         )
 
-    def find(self, sought: str, doc_id: str = "", top: int = 20) -> list[Evidence]:
+    def find(self, sought: str, doc_id: str = "", top: int = 20) -> list[FoundEvidence]:
         """Passages for some words: exact matches first, then by BM25."""
         documents = [self.document(doc_id)] if doc_id else list(self._documents.values())
         with self._one:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.data import AnchorConfig, Note
-from harness.labels.label_page.items import Item, Label, item_id
+from harness.labels.label_page.items import Item, ItemRating, item_id
 from harness.labels.label_page.settled import SettledGrade, settle
-from harness.labels.label_page.state import State
+from harness.labels.label_page.state import PageState
 from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
 from harness.labels.labelling.unjudged import covers
@@ -38,7 +38,7 @@ class Exported:
     disputed: tuple[dict[str, Any], ...] = ()
 
 
-def merged_rows(state: State, rater: str = "") -> Exported:
+def merged_rows(state: PageState, rater: str = "") -> Exported:
     """The ratings of all raters, or of one, merged by `RULE`: one row for each item with a settled grade.
 
     Marks that share half with each other, or with a graded passage of the question, are one evidence with it,
@@ -61,7 +61,7 @@ def merged_rows(state: State, rater: str = "") -> Exported:
     )
 
 
-def rater_rows(state: State, rater: str = "") -> Exported:
+def rater_rows(state: PageState, rater: str = "") -> Exported:
     """Every rater's own grades, or those of one: a row for each rater and item, ``judge`` the rater.
 
     Evidence and answers are the rater's own too. Where raters differ, ``decided`` is the grade that was
@@ -88,13 +88,13 @@ def _rows(items: Mapping[str, Item], settled: Mapping[str, SettledGrade]) -> tup
     return tuple(_row(item, one, names.get(item.item_id, ""), _answer(item, known)) for item, one in known)
 
 
-def only_skipped(labels: Sequence[Label]) -> frozenset[str]:
+def only_skipped(labels: Sequence[ItemRating]) -> frozenset[str]:
     """The items that were skipped and that no one has graded."""
     graded = {label.item_id for label in labels if label.rating.grade is not None}
     return frozenset(label.item_id for label in labels if label.rating.skipped) - graded
 
 
-def skipped_rows(state: State, rater: str = "") -> list[dict[str, Any]]:
+def skipped_rows(state: PageState, rater: str = "") -> list[dict[str, Any]]:
     """The passages that were only skipped, by the columns that say where they are."""
     skipped = only_skipped(state.labels(rater))
     return [_place(item) for item in state.items(wanted=False) if item.item_id in skipped]

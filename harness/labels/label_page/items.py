@@ -17,7 +17,7 @@ class UnknownItemError(LabelError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuestion:
     """A question that passages are graded for."""
 
     query_id: str
@@ -80,7 +80,7 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class ItemRating:
     """The rating of one item by one rater, and the event that gave it."""
 
     rater: str

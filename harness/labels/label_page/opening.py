@@ -9,11 +9,11 @@ from pathlib import Path
 
 from harness.data import read_utf8
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.items import Item, Question
+from harness.labels.label_page.items import Item, PageQuestion
 from harness.labels.label_page.pool_file import read_pool
 from harness.labels.label_page.queue import Order, usual_order
 from harness.labels.label_page.service import LabelService, make_service
-from harness.labels.label_page.state import State
+from harness.labels.label_page.state import PageState
 from harness.labels.label_page.verdict import LiveVerdict, open_passages
 from harness.labels.labelling.label_pool import LabelPool, read_label_pool
 from harness.labels.labelling.pooling import pool_unjudged
@@ -29,7 +29,7 @@ GUIDELINES = Path(__file__).parent / "assets" / "guidelines.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PassageSource:
     """Where passages come from: a configuration, a pool file with its documents, or both; or results.
 
     ``top`` is how deep the rankings of a configuration or of ``results`` are pooled. ``labels`` takes the
@@ -87,7 +87,7 @@ def _nothing_named() -> ConfigError:
 
 @contextmanager
 def open_service(
-    source: Source,
+    source: PassageSource,
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
@@ -107,7 +107,7 @@ def open_service(
     with Context.at(config.cache, reporter, may_ask=False) as context:
         documents, questions, items = _gathered(source, config, context, label_pool)
         files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
-        with State(source.state_path) as state:
+        with PageState(source.state_path) as state:
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
@@ -123,13 +123,13 @@ def open_service(
 
 
 def _gathered(
-    source: Source, config: BenchConfig, context: Context, label_pool: LabelPool | None
-) -> tuple[Sequence[Document], list[Question], list[Item]]:
+    source: PassageSource, config: BenchConfig, context: Context, label_pool: LabelPool | None
+) -> tuple[Sequence[Document], list[PageQuestion], list[Item]]:
     if label_pool is not None:
         opened = label_pool.opened
         left = open_passages(label_pool)
         asked = {one.query_id for one in left}
-        questions = [Question(name, text) for name, text in opened.questions.items() if name in asked]
+        questions = [PageQuestion(name, text) for name, text in opened.questions.items() if name in asked]
         items = [_item(one, opened.documents[one.doc_id]) for one in left]
         return list(opened.documents.values()), questions, items
     if source.pool is not None:
@@ -141,7 +141,7 @@ def _gathered(
     items = [_item(one, by_id[one.doc_id]) for one in pooled.wanted]
     place = {query.query_id: number for number, query in enumerate(pooled.queries)}
     items.sort(key=lambda item: place[item.query_id])
-    return pooled.documents, [Question(one.query_id, one.text) for one in pooled.queries], items
+    return pooled.documents, [PageQuestion(one.query_id, one.text) for one in pooled.queries], items
 
 
 def _item(one: PassageToGrade, document: Document) -> Item:

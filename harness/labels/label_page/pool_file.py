@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.data import FaultsOfRows, Note, Row, read_table
-from harness.labels.label_page.items import Item, Question
+from harness.labels.label_page.items import Item, PageQuestion
 from harness.labels.labelling.sheet import read_passage
 from harness.values import Document, LabelError, finite
 
@@ -17,7 +17,7 @@ _IN_SHEETS = {"doc_id": "document", "text": "passage"}
 
 def read_pool(
     path: Path, documents: Mapping[str, Document], note: Note = lambda _: None
-) -> tuple[list[Question], list[Item]]:
+) -> tuple[list[PageQuestion], list[Item]]:
     """The questions and passages of a CSV, XLSX or JSONL file, in their order.
 
     Columns: query_id, question, doc_id, start, end, text (compared with the document, white space aside);
@@ -34,7 +34,7 @@ def read_pool(
             f"{path}: there is no column {missing[0]!r}. A pool file has the columns {', '.join(NEEDED)}. "
             "Add or rename one."
         )
-    questions: dict[str, Question] = {}
+    questions: dict[str, PageQuestion] = {}
     items: dict[str, Item] = {}
     faults = FaultsOfRows(LabelError)
     for raw in table.rows:
@@ -56,7 +56,7 @@ def read_pool(
 
 def _row(
     where: str, raw: Row, documents: Mapping[str, Document], names: Mapping[str, str]
-) -> tuple[Question, Item]:
+) -> tuple[PageQuestion, Item]:
     for column in ("query_id", "question"):
         if not raw.get(column):
             raise LabelError(f"{where}: {column} is empty. Fill it.")
@@ -64,7 +64,7 @@ def _row(
     query_id = raw.get("query_id")
     priority = _priority(where, raw.get("priority"))
     item = Item.of(document, query_id, start, end, above=raw.get("above"), priority=priority)
-    return Question(query_id, raw.get("question")), item
+    return PageQuestion(query_id, raw.get("question")), item
 
 
 def _priority(where: str, cell: str) -> float | None:

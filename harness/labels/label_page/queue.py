@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.labels.label_page.items import Item, Label
+from harness.labels.label_page.items import Item, ItemRating
 
 # labels after which the order is asked for again
 AGAIN = 25
 # with fewer, a median is unreliable
 _LEAST_TIMES = 5
 
-Order = Callable[[str, Sequence[Item], Sequence[Label]], list[str]]
+Order = Callable[[str, Sequence[Item], Sequence[ItemRating]], list[str]]
 """The ids of the items for a rater, next first, given all labels so far. It shows nothing of scores, ranks or
 settings. An id that is missing comes after all that are there; the page skips what the rater has done."""
 
 
-def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed: int = 0) -> list[str]:
+def usual_order(rater: str, items: Sequence[Item], labels: Sequence[ItemRating], seed: int = 0) -> list[str]:
     """The highest priority first; without one, question after question, shuffled for each rater."""
     place = {query_id: number for number, query_id in enumerate(dict.fromkeys(one.query_id for one in items))}
 
@@ -32,7 +32,7 @@ def usual_order(rater: str, items: Sequence[Item], labels: Sequence[Label], seed
     return [item.item_id for item in sorted(items, key=key)]
 
 
-def as_listed(rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
+def as_listed(rater: str, items: Sequence[Item], labels: Sequence[ItemRating]) -> list[str]:
     """In the order of the pool, for every rater: used if the pool was ordered on purpose."""
     return [item.item_id for item in items]
 
@@ -62,7 +62,7 @@ class Queues:
     def queue_of(
         self,
         rater: str,
-        labels: Callable[[], Sequence[Label]],
+        labels: Callable[[], Sequence[ItemRating]],
         event: int,
         done: frozenset[str] = frozenset(),
     ) -> RaterQueue:
@@ -80,7 +80,7 @@ class Queues:
                 queue = self._queues[rater] = self._asked(rater, labels(), event)
             return queue
 
-    def _asked(self, rater: str, labels: Sequence[Label], event: int) -> RaterQueue:
+    def _asked(self, rater: str, labels: Sequence[ItemRating], event: int) -> RaterQueue:
         pool = dict.fromkeys(item.item_id for item in self._items)
         named = [one for one in dict.fromkeys(self._order(rater, self._items, labels)) if one in pool]
         ids = list(dict.fromkeys([*named, *pool]))

@@ -9,10 +9,10 @@ from typing import Any
 
 from harness.comparison import alpha_of_all, pair_agreements
 from harness.labels.label_page.document_store import DocumentPart, DocumentStore
-from harness.labels.label_page.items import Item, Question, Rating
+from harness.labels.label_page.items import Item, PageQuestion, Rating
 from harness.labels.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
 from harness.labels.label_page.settled import SettledGrade, differing, grades_of, settle
-from harness.labels.label_page.state import Decision, Envelope, State
+from harness.labels.label_page.state import Decision, Envelope, PageState
 from harness.labels.label_page.verdict import LiveVerdict
 from harness.values import MAX_GRADE, LabelError, encodable, trim
 
@@ -33,10 +33,10 @@ class LabelService:
     may be shown.
     """
 
-    state: State
+    state: PageState
     store: DocumentStore
     queues: Queues
-    questions: dict[str, Question]
+    questions: dict[str, PageQuestion]
     total: int
     guidelines: str
     rater: str = ""
@@ -266,7 +266,7 @@ class LabelService:
 
 
 def make_service(
-    state: State,
+    state: PageState,
     store: DocumentStore,
     guidelines: str,
     rater: str = "",

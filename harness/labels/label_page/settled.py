@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.labels.label_page.items import Label
+from harness.labels.label_page.items import ItemRating
 from harness.labels.label_page.state import Decision
 
 
@@ -38,7 +38,7 @@ class SettledGrade:
         return f"{said}; decided by {self.decided_by}" if self.decided_by else f"{said}; open"
 
 
-def grades_of(labels: Iterable[Label]) -> dict[str, dict[Hashable, int]]:
+def grades_of(labels: Iterable[ItemRating]) -> dict[str, dict[Hashable, int]]:
     """The grades by rater, then by item; skipped items have none."""
     found: dict[str, dict[Hashable, int]] = {}
     for label in sorted(labels, key=lambda one: one.rater):
@@ -47,12 +47,12 @@ def grades_of(labels: Iterable[Label]) -> dict[str, dict[Hashable, int]]:
     return found
 
 
-def settle(labels: Sequence[Label], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
+def settle(labels: Sequence[ItemRating], decisions: Mapping[str, Decision]) -> dict[str, SettledGrade]:
     """By item, for all items with a grade; items that were only skipped have none and are left out.
 
     A decision counts only while raters differ: once they agree again, what they agree on counts.
     """
-    by_item: dict[str, list[Label]] = {}
+    by_item: dict[str, list[ItemRating]] = {}
     for label in labels:
         if label.rating.grade is not None:
             by_item.setdefault(label.item_id, []).append(label)
@@ -69,7 +69,7 @@ def differing(settled: Iterable[SettledGrade], rater: str, done: frozenset[str])
     return sorted(shown, key=lambda one: one.grade is not None)
 
 
-def _settled(item_id: str, labels: Sequence[Label], decision: Decision | None) -> SettledGrade:
+def _settled(item_id: str, labels: Sequence[ItemRating], decision: Decision | None) -> SettledGrade:
     ordered = sorted(labels, key=lambda label: label.rater)
     grades = {label.rater: label.rating.grade for label in ordered if label.rating.grade is not None}
     distinct = set(grades.values())

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.labels.label_page.items import Item, Label, Question, Rating, UnknownItemError
+from harness.labels.label_page.items import Item, ItemRating, PageQuestion, Rating, UnknownItemError
 from harness.labels.label_page.schema import connect
 from harness.store import transaction
 from harness.values import LabelError, encodable
@@ -56,7 +56,7 @@ class Decision:
     note: str
 
 
-class State:
+class PageState:
     """The labels of one pool. Every change is an event; events are never changed and never removed."""
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class State:
         self._db = connect(path)
         self._lock = threading.RLock()
 
-    def __enter__(self) -> State:
+    def __enter__(self) -> PageState:
         return self
 
     def __exit__(self, *failure: object) -> None:
@@ -75,7 +75,9 @@ class State:
         with self._lock:
             self._db.close()
 
-    def sync(self, questions: Sequence[Question], items: Sequence[Item], texts: Mapping[str, str]) -> None:
+    def sync(
+        self, questions: Sequence[PageQuestion], items: Sequence[Item], texts: Mapping[str, str]
+    ) -> None:
         """Load a pool: new items are added; items no longer in it keep their labels but are not shown.
 
         ``texts`` has the sha256 of each document's text. Raises LabelError if the text of a document has
@@ -116,17 +118,19 @@ class State:
         )
         return [(Item(*row[:10]), Rating(*row[10:])) for row in rows]
 
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[PageQuestion]:
         """The questions, in their order."""
-        return [Question(*row) for row in self._read("SELECT query_id, text FROM question ORDER BY place")]
+        return [
+            PageQuestion(*row) for row in self._read("SELECT query_id, text FROM question ORDER BY place")
+        ]
 
-    def labels(self, rater: str = "") -> list[Label]:
+    def labels(self, rater: str = "") -> list[ItemRating]:
         """The ratings of all items, by one rater or by all."""
         which = ("WHERE rater = ?", rater) if rater else ("",)
         rows = self._read(
             f"SELECT rater, item_id, grade, skipped, note, evidence, event FROM label {which[0]}", *which[1:]
         )
-        return [Label(row[0], row[1], Rating(*row[2:6]), row[6]) for row in rows]
+        return [ItemRating(row[0], row[1], Rating(*row[2:6]), row[6]) for row in rows]
 
     def done(self, rater: str) -> frozenset[str]:
         """The ids of the items that a rater has graded or skipped."""

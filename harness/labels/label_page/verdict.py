@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.labels.label_page.export import only_skipped
-from harness.labels.label_page.items import Item, Label, item_id
+from harness.labels.label_page.items import Item, ItemRating, item_id
 from harness.labels.label_page.settled import settle
-from harness.labels.label_page.state import State
+from harness.labels.label_page.state import PageState
 from harness.labels.labelling.label_pool import LabelPool
 from harness.labels.labelling.next_labels import by_labels, firmness_of
 from harness.labels.labelling.unjudged import GradedSpan, PassageToGrade
@@ -34,7 +34,7 @@ class LiveVerdict:
     that was only skipped, counts as skipped until that changes.
     """
 
-    def __init__(self, label_pool: LabelPool, state: State) -> None:
+    def __init__(self, label_pool: LabelPool, state: PageState) -> None:
         self._label_pool, self._state = label_pool, state
         self._page_id = {
             one.name: item_id(one.query_id, one.doc_id, one.start, one.end) for one in label_pool.wanted
@@ -46,7 +46,7 @@ class LiveVerdict:
         # a damaged record of draws is an error before anybody labels
         label_pool.order.design(label_pool.order.pool(label_pool.items))
 
-    def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[Label]) -> list[str]:
+    def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[ItemRating]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
         order, label_pool = self._label_pool.order, self._label_pool
         done = {one.item_id for one in labels if one.rater == rater and one.rating.done}
@@ -88,7 +88,7 @@ class LiveVerdict:
         with self._lock:
             self._latest, self._at, self._working = shown, event, False
 
-    def _known(self, labels: Sequence[Label]) -> tuple[list[GradedSpan], frozenset[str]]:
+    def _known(self, labels: Sequence[ItemRating]) -> tuple[list[GradedSpan], frozenset[str]]:
         """The grades of the page as graded ranges, and the names of passages that will get no grade."""
         items = {one.item_id: one for one in self._state.items(wanted=False)}
         settled = settle(labels, self._state.decisions())

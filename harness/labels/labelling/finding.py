@@ -23,7 +23,7 @@ _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FoundEvidence:
     """A passage that may answer: a range of a document, its page (None: unpaged text), how it was found."""
 
     document: Document
@@ -44,7 +44,7 @@ class Evidence:
 
 def find_evidence(
     sought: str, documents: Sequence[Document], context: Context, top: int | None = None
-) -> list[Evidence]:
+) -> list[FoundEvidence]:
     """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
@@ -59,9 +59,9 @@ def find_evidence(
     # a text that runs over several passages is none of them: it comes first
     first = sorted(exact, key=lambda found: place.get(found, -1))
     known = set(first)
-    found = [Evidence(by_id[doc_id], *span, "exact") for doc_id, span in first]
+    found = [FoundEvidence(by_id[doc_id], *span, "exact") for doc_id, span in first]
     found += [
-        Evidence(by_id[doc_id], *span, "words") for doc_id, span in ranked if (doc_id, span) not in known
+        FoundEvidence(by_id[doc_id], *span, "words") for doc_id, span in ranked if (doc_id, span) not in known
     ]
     return found[:top]
 

@@ -22,7 +22,7 @@ from harness.labels.labelling.unjudged import (
     scored_grades,
 )
 from harness.labels.ordering.order import ByVerdict
-from harness.labels.ordering.pool import Item
+from harness.labels.ordering.pool import PoolItem
 from harness.values import Reporter, Span
 
 
@@ -36,7 +36,7 @@ class LabelPool:
 
     opened: OpenedResults
     wanted: tuple[PassageToGrade, ...]
-    items: tuple[Item, ...]
+    items: tuple[PoolItem, ...]
     order: ByVerdict
     people: tuple[GradedSpan, ...]
     skipped: frozenset[str]
@@ -68,7 +68,7 @@ def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, rep
     wanted = passages_to_grade(
         retrieved_of(folder, top, opened.answerable), opened.documents, _matching_passages
     )
-    items = [Item(one.name, one.query_id, one.ranks, one.grade_in(judge_grades)) for one in wanted]
+    items = [PoolItem(one.name, one.query_id, one.ranks, one.grade_in(judge_grades)) for one in wanted]
     settings = {name for item in items for name in item.ranks}
     names = tuple(one["name"] for one in config["settings"] if one["name"] in settings)
     order = ByVerdict(names, path.with_suffix(".order.json"), k=top, batch=count)

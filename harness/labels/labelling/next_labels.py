@@ -12,7 +12,7 @@ from harness.labels.labelling.sheet import sheet_rows
 from harness.labels.labelling.unjudged import GradedSpan
 from harness.labels.ordering.expected import mean_scores
 from harness.labels.ordering.firmness import Firmness
-from harness.labels.ordering.pool import Pool
+from harness.labels.ordering.pool import ItemPool
 from harness.labels.ordering.words import known, sentences
 from harness.report import ByLabels
 from harness.values import Reporter
@@ -62,7 +62,7 @@ def firmness_of(
     return FirmnessReport(firm, label_pool.judge, alone)
 
 
-def _judge_alone(pool: Pool) -> dict[str, float] | None:
+def _judge_alone(pool: ItemPool) -> dict[str, float] | None:
     import numpy as np
 
     if np.isnan(pool.judge).any():

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from harness.labels.ordering.drawing import STORED, Batch, DrawnItem, draw
-from harness.labels.ordering.estimate import Estimate, estimate
-from harness.labels.ordering.pool import UNKNOWN, Pool
+from harness.labels.ordering.estimate import OrderEstimate, estimate
+from harness.labels.ordering.pool import UNKNOWN, ItemPool
 from harness.labels.ordering.sizes import sizes
 from harness.values import LabelError
 
@@ -29,7 +29,7 @@ class Design:
     pool: str
     batches: tuple[Batch, ...] = ()
 
-    def fits(self, pool: Pool) -> bool:
+    def fits(self, pool: ItemPool) -> bool:
         """Whether every batch holds a size for each item of a pool."""
         return all(len(one.sizes) == STORED.itemsize * len(pool.ids) for one in self.batches)
 
@@ -41,25 +41,25 @@ class Design:
         return tuple(name for name in last if name not in labels and name not in skipped)
 
 
-def pool_name(pool: Pool) -> str:
+def pool_name(pool: ItemPool) -> str:
     """A hash of what a design belongs to: the items, the settings and the cutoff."""
     parts = [sorted(pool.ids), list(pool.settings), pool.k, [float(step) for step in pool.steps]]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def begun(pool: Pool) -> Design:
+def begun(pool: ItemPool) -> Design:
     """A design without draws."""
     return Design(pool_name(pool))
 
 
 def draw_more(
-    pool: Pool,
+    pool: ItemPool,
     labels: Mapping[str, int],
     design: Design,
     count: int = BATCH,
     seed: int = 0,
     skipped: Container[str] = (),
-    now: Estimate | None = None,
+    now: OrderEstimate | None = None,
 ) -> Design:
     """The design with another batch of ``count`` items that are neither graded nor skipped.
 

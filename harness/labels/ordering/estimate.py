@@ -18,14 +18,14 @@ from harness.comparison import Bools, Floats, Ints, student_quantile
 from harness.labels.ordering.drawing import Batch
 from harness.labels.ordering.expected import Expected, expect
 from harness.labels.ordering.grades import GradeModel, fit
-from harness.labels.ordering.pool import UNKNOWN, Pool
+from harness.labels.ordering.pool import UNKNOWN, ItemPool
 
 _TINY = 1e-12
 _FEWEST_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class OrderEstimate:
     """Scores [S, Q], 0 if nothing is relevant, and ``share`` [Q], the probability that something is.
 
     ``moves`` [S, D] are the parts that each of D draws has in the error of the sums of the scores; without
@@ -34,7 +34,7 @@ class Estimate:
     drawn by now, 1 for those that were known from the first.
     """
 
-    pool: Pool
+    pool: ItemPool
     score: Floats
     share: Floats
     moves: Floats
@@ -98,8 +98,8 @@ class Estimate:
 
 
 def estimate(
-    pool: Pool, labels: Mapping[str, int], batches: Sequence[Batch], skipped: Container[str] = ()
-) -> Estimate:
+    pool: ItemPool, labels: Mapping[str, int], batches: Sequence[Batch], skipped: Container[str] = ()
+) -> OrderEstimate:
     """Estimate from the labels, by the batches as far as they are graded in order.
 
     ``skipped`` items cannot be graded: they are skipped, and the model's prediction is used.
@@ -113,7 +113,7 @@ def estimate(
     if not len(left) or not used:
         none = np.zeros((settings, 0))
         reached = (grades != UNKNOWN).astype(np.float64)
-        return Estimate(pool, expected.score, expected.share, none, left, expected, likely, reached)
+        return OrderEstimate(pool, expected.score, expected.share, none, left, expected, likely, reached)
     stands, drawn, reached = _standing_for(pool, grades, used)
     known = np.flatnonzero((grades != UNKNOWN) & (stands != 1))
     apart = _apart(expected, known, grades[known])
@@ -126,11 +126,11 @@ def estimate(
     # The model was fitted to the same grades, so both its errors and the draws' scatter with them; how well
     # the intervals then cover is measured by benchmarks/label_order.py.
     again = 1 + likely.learned / max(int((grades != UNKNOWN).sum()), 1)
-    return Estimate(pool, score, expected.share, moves * again, left, expected, likely, reached)
+    return OrderEstimate(pool, score, expected.share, moves * again, left, expected, likely, reached)
 
 
 def _standing_for(
-    pool: Pool, grades: Ints, used: Sequence[tuple[Batch, int]]
+    pool: ItemPool, grades: Ints, used: Sequence[tuple[Batch, int]]
 ) -> tuple[Floats, Bools, Floats]:
     """The weight of each item [P], which were drawn [P], and the chance of each to be drawn by now [P].
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.comparison import Floats, Ints
 from harness.labels.ordering.grades import GradeModel
-from harness.labels.ordering.pool import UNKNOWN, Pool
+from harness.labels.ordering.pool import UNKNOWN, ItemPool
 
 COMPLETIONS = 64
 _DRAWN = 0.02
@@ -30,7 +30,7 @@ class Expected:
     is the gain of each grade less the expected one.
     """
 
-    pool: Pool
+    pool: ItemPool
     score: Floats
     share: Floats
     slope: Floats
@@ -38,7 +38,7 @@ class Expected:
     news: Floats
 
 
-def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
+def score_all(pool: ItemPool, grades: Ints) -> tuple[Floats, Floats]:
     """NDCG [R, S, Q] under each of R completions, 0 if nothing is relevant; the ideals [R, Q]."""
     worth = np.concatenate([[0.0], np.cumsum(pool.steps)])[grades]
     rounds, queries = len(grades), len(pool.queries)
@@ -51,13 +51,13 @@ def score_all(pool: Pool, grades: Ints) -> tuple[Floats, Floats]:
     return np.divide(gained, below, out=np.zeros_like(gained), where=below > 0), ideal
 
 
-def mean_scores(pool: Pool, grades: Ints) -> Floats:
+def mean_scores(pool: ItemPool, grades: Ints) -> Floats:
     """The mean of every setting [S] over the queries with anything relevant; ``grades`` [P] are all known."""
     scores, ideals = score_all(pool, grades[None])
     return np.asarray(scores[0].sum(axis=1) / max(int((ideals[0] > 0).sum()), 1))
 
 
-def expect(pool: Pool, likely: GradeModel, seed: int = 0, completions: int = COMPLETIONS) -> Expected:
+def expect(pool: ItemPool, likely: GradeModel, seed: int = 0, completions: int = COMPLETIONS) -> Expected:
     """The expectations for every setting and query, by ``completions`` of the grades."""
     drawn = likely.draws(pool.query, completions, np.random.default_rng(seed))
     scores, ideals = score_all(pool, drawn)
@@ -69,7 +69,7 @@ def expect(pool: Pool, likely: GradeModel, seed: int = 0, completions: int = COM
     return Expected(pool, scores.mean(axis=0), (ideals > 0).mean(axis=0), slope, blind, news)
 
 
-def unknowing(pool: Pool, likely: GradeModel) -> Expected:
+def unknowing(pool: ItemPool, likely: GradeModel) -> Expected:
     """The model's prediction for items as if none had a grade, keeping what it has learned from others.
 
     Chances to be drawn come from here, so that an item's own grade does not move them.
@@ -78,7 +78,7 @@ def unknowing(pool: Pool, likely: GradeModel) -> Expected:
     return expect(pool, blank, completions=COMPLETIONS // 2)
 
 
-def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
+def _slopes(pool: ItemPool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
     """The gain in each setting's score per unit of an item's gain [S, P], by least squares over completions.
 
     Per setting and query the score is regressed on the ranking's gain and on all gain of the query, which
@@ -106,7 +106,7 @@ def _slopes(pool: Pool, scores: Floats, ideals: Floats, news: Floats) -> Floats:
     return slopes
 
 
-def _summed(pool: Pool, values: Floats) -> Floats:
+def _summed(pool: ItemPool, values: Floats) -> Floats:
     """Sums over the items of each query: [R, P] -> [R, Q]."""
     starts = np.flatnonzero(np.diff(pool.query, prepend=-1))
     return np.asarray(np.add.reduceat(values, starts, axis=1))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from harness.comparison import Floats, Interval, guarded_pair, student_quantile
-from harness.labels.ordering.estimate import Estimate
+from harness.labels.ordering.estimate import OrderEstimate
 from harness.labels.ordering.sizes import further as chances_of
 from harness.labels.ordering.sizes import left_over, moved
 
@@ -74,7 +74,7 @@ class Firmness:
         return self.state != "open"
 
 
-def firmness(now: Estimate) -> Firmness:
+def firmness(now: OrderEstimate) -> Firmness:
     """How firm the verdict is by the estimate.
 
     ``settled``: by labels alone the leader is ahead of every rival, all intervals together. ``alike``: every
@@ -109,7 +109,7 @@ def firmness(now: Estimate) -> Firmness:
     )
 
 
-def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> State:
+def _state(now: OrderEstimate, leader: int, others: list[int], halves: Floats) -> State:
     if now.left == 0:
         return "complete"
     if not others:
@@ -129,7 +129,7 @@ def _state(now: Estimate, leader: int, others: list[int], halves: Floats) -> Sta
     return "open"
 
 
-def _rival(now: Estimate, leader: int, other: int, half: float, families: int) -> Rival:
+def _rival(now: OrderEstimate, leader: int, other: int, half: float, families: int) -> Rival:
     apart = float(now.means[leader] - now.means[other])
     known = np.isfinite(half)
     labels = Interval(apart, apart - half, apart + half) if known else Interval(apart)
@@ -138,7 +138,7 @@ def _rival(now: Estimate, leader: int, other: int, half: float, families: int) -
     return Rival(now.pool.settings[other], labels.within(-1.0, 1.0), queries.within(-1.0, 1.0))
 
 
-def _over_queries(now: Estimate, contrast: Floats, families: int) -> Interval:
+def _over_queries(now: OrderEstimate, contrast: Floats, families: int) -> Interval:
     """A weighted sum of the means, with its interval for new queries, where there are draws."""
     value = float(contrast @ now.means)
     own = _shares(now, contrast)
@@ -152,14 +152,14 @@ def _over_queries(now: Estimate, contrast: Floats, families: int) -> Interval:
     return Interval(value, *guarded_pair(value, error, skew, len(own) - 1, _TAIL / families))
 
 
-def _shares(now: Estimate, contrast: Floats) -> Floats:
+def _shares(now: OrderEstimate, contrast: Floats) -> Floats:
     """Each query's share of the error of a mean over the queries with anything relevant (a ratio)."""
     values = contrast @ now.score
     mean = values.sum() / now.answered
     return np.asarray((values - mean * now.share) / max(float(now.share.mean()), 1e-12))
 
 
-def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
+def _variances(now: OrderEstimate, contrast: Floats) -> tuple[float | None, float]:
     """The variance of a weighted sum of means for new queries, and the part of it that labels can take away.
 
     The scores of queries scatter by what is unlabelled too. That part is counted once more, for with few
@@ -174,7 +174,7 @@ def _variances(now: Estimate, contrast: Floats) -> tuple[float | None, float]:
 
 
 def _ahead(
-    now: Estimate, leader: int, others: list[int], half: float, families: int
+    now: OrderEstimate, leader: int, others: list[int], half: float, families: int
 ) -> tuple[tuple[MoreLabels, ...], int | None]:
     """The effect of 50, 100 and 200 more labels on the nearest comparison, and how many would settle it."""
     if not others or not now.drawn or not now.left:

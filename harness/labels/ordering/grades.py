@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison import Floats, Ints
-from harness.labels.ordering.pool import UNKNOWN, Pool
+from harness.labels.ordering.pool import UNKNOWN, ItemPool
 
 # Before there are grades: three of ten are relevant, and each further grade is half as frequent.
 _FIRST, _NEXT = 0.3, 0.5
@@ -70,7 +70,7 @@ class GradeModel:
         return np.where(self.grades != UNKNOWN, self.grades, found)
 
 
-def fit(pool: Pool, grades: Ints) -> GradeModel:
+def fit(pool: ItemPool, grades: Ints) -> GradeModel:
     """The model by the known grades [P], -1 for none: Newton's method on the penalised likelihood.
 
     Queries are eliminated in each step, so that a step takes time in proportion to the items.
@@ -107,7 +107,7 @@ def fit(pool: Pool, grades: Ints) -> GradeModel:
     return GradeModel(logits, np.sqrt(1 / stiff), grades, blind, settled if known.any() else 0.0)
 
 
-def _features(pool: Pool) -> tuple[Floats, Floats]:
+def _features(pool: ItemPool) -> tuple[Floats, Floats]:
     """The features of items without their grades [P, F], of spread 1, and how large each slope may be [F]."""
     columns = [pool.discount.sum(axis=0), pool.discount.max(axis=0)]
     graded = ~np.isnan(pool.judge)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.labels.ordering.design import BATCH, Design, begun, draw_more, from_json, pool_name, to_json
-from harness.labels.ordering.estimate import Estimate, estimate
+from harness.labels.ordering.estimate import OrderEstimate, estimate
 from harness.labels.ordering.firmness import Firmness, firmness
-from harness.labels.ordering.pool import Gain, Item, Pool, make_pool
+from harness.labels.ordering.pool import Gain, ItemPool, PoolItem, make_pool
 from harness.store import write_text
 from harness.values import MAX_GRADE, LabelError
 
@@ -32,7 +32,7 @@ class ByVerdict:
     seed: int = 0
 
     def order(
-        self, items: Sequence[Item], labels: Mapping[str, int], skipped: Container[str] = ()
+        self, items: Sequence[PoolItem], labels: Mapping[str, int], skipped: Container[str] = ()
     ) -> list[str]:
         """The rest of the batch that was drawn last; where that is done, a new one, which is kept first."""
         pool = self.pool(items)
@@ -46,23 +46,23 @@ class ByVerdict:
         return list(pending)
 
     def firmness(
-        self, items: Sequence[Item], labels: Mapping[str, int], skipped: Container[str] = ()
+        self, items: Sequence[PoolItem], labels: Mapping[str, int], skipped: Container[str] = ()
     ) -> Firmness:
         """How firm the verdict by these labels is."""
         return firmness(self.estimate(items, labels, skipped))
 
     def estimate(
-        self, items: Sequence[Item], labels: Mapping[str, int], skipped: Container[str] = ()
-    ) -> Estimate:
+        self, items: Sequence[PoolItem], labels: Mapping[str, int], skipped: Container[str] = ()
+    ) -> OrderEstimate:
         """The scores by these labels and the draws on record."""
         pool = self.pool(items)
         return estimate(pool, labels, self.design(pool).batches, skipped)
 
-    def pool(self, items: Sequence[Item]) -> Pool:
+    def pool(self, items: Sequence[PoolItem]) -> ItemPool:
         """The items as arrays."""
         return make_pool(items, self.settings, k=self.k, gain=self.gain, max_grade=self.max_grade)
 
-    def design(self, pool: Pool) -> Design:
+    def design(self, pool: ItemPool) -> Design:
         """The draws on record; none if there is no record or it belongs to another pool."""
         try:
             text = self.record.read_text(encoding="utf-8")

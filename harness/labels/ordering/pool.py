@@ -17,7 +17,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PoolItem:
     """One thing to grade: a passage of a query, with the first rank that each setting gives it.
 
     ``ranks`` maps settings to 1-based ranks; a setting that does not rank it is missing. ``judge`` is the
@@ -31,7 +31,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ItemPool:
     """Items as arrays: S settings, Q queries, P items, query after query.
 
     ``query`` [P] is the number of an item's query, ``slot`` [P] its place among the items of that query.
@@ -72,13 +72,13 @@ class Pool:
 
 
 def make_pool(
-    items: Sequence[Item],
+    items: Sequence[PoolItem],
     settings: Sequence[str],
     *,
     k: int = 10,
     gain: Gain = "exp",
     max_grade: int = MAX_GRADE,
-) -> Pool:
+) -> ItemPool:
     """Arrays of the items that some setting has among its first ``k``; raises LabelError if none is.
 
     Items of one query keep their order. Items further down stay out: they move no ranking, and whether they
@@ -101,7 +101,7 @@ def make_pool(
     ranks = np.array([[one.ranks.get(name, k + 1) for one in kept] for name in settings], dtype=np.int64)
     discount = np.where(ranks <= k, log2_discount((ranks - 1).ravel()).reshape(ranks.shape), 0.0)
     worth = gain_exp if gain == "exp" else gain_lin
-    return Pool(
+    return ItemPool(
         tuple(settings),
         queries,
         tuple(one.item_id for one in kept),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.comparison import Bools, Floats, Ints
-from harness.labels.ordering.estimate import Estimate
+from harness.labels.ordering.estimate import OrderEstimate
 from harness.labels.ordering.expected import Expected, unknowing
 
 # The model of the grades may be overconfident; this much weight goes to the grades of an average item.
@@ -23,7 +23,7 @@ _NEVER = 1e-3
 _TINY = 1e-9
 
 
-def sizes(now: Estimate, open_: Bools, count: int) -> Floats:
+def sizes(now: OrderEstimate, open_: Bools, count: int) -> Floats:
     """Sizes of all items [P] for the next ``count`` draws from the ``open_`` [P] ones.
 
     They are for telling the leader from every other setting. For one comparison an item should be drawn with
@@ -54,7 +54,7 @@ def sizes(now: Estimate, open_: Bools, count: int) -> Floats:
     return np.where(more >= 1, _CERTAIN, np.maximum(more, _NEVER))
 
 
-def further(variance: Floats, now: Estimate, open_: Bools, count: int) -> Floats:
+def further(variance: Floats, now: OrderEstimate, open_: Bools, count: int) -> Floats:
     """The chances [P] of the next ``count`` draws that bring those of all draws in proportion to a spread.
 
     ``variance`` [P] is the square of that spread. Items that cannot be drawn get the chance that they would

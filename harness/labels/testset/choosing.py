@@ -15,7 +15,7 @@ from harness.labels.testset.choose.leading import copied
 from harness.labels.testset.choose.likeness import ALIKE, Floats, by_vectors, by_words, same_figures
 from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, Question
-from harness.labels.testset.state import State
+from harness.labels.testset.state import TestsetState
 from harness.labels.testset.steps import Outcome
 from harness.models import EmbedConfig
 from harness.running import Context, vectors
@@ -26,7 +26,12 @@ _TWIN = "near-duplicate"
 
 
 def choose(
-    state: State, context: Context, count: int, auto: bool = False, again: bool = False, by: str = "words"
+    state: TestsetState,
+    context: Context,
+    count: int,
+    auto: bool = False,
+    again: bool = False,
+    by: str = "words",
 ) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 
@@ -67,7 +72,7 @@ def choose(
 
 
 def _summary(
-    state: State, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
+    state: TestsetState, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
 ) -> list[str]:
     path = state.path(Candidate)
     kinds = ", ".join(f"{kind} {times}" for kind, times in Counter(one.kind for one in now).most_common())

@@ -9,8 +9,17 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from harness.data import AnchorConfig, LabelRow, Table, anchor, grade_of, plain_cell, read_labels, read_table
-from harness.judge import PEOPLE, Graded, Pair
+from harness.data import (
+    AnchorConfig,
+    InputTable,
+    LabelRow,
+    anchor,
+    grade_of,
+    plain_cell,
+    read_labels,
+    read_table,
+)
+from harness.judge import PEOPLE, Pair, PairGrade
 from harness.labels.labelling.grading import graded_rows
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.labels.labelling.unjudged import PassageToGrade
@@ -18,7 +27,7 @@ from harness.labels.testset.gathering import corpus_of
 from harness.labels.testset.grades import disagreements
 from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
-from harness.labels.testset.state import State, Tables
+from harness.labels.testset.state import Tables, TestsetState
 from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
 from harness.running import Context, grade_all, make_judge
 from harness.store import Ledger
@@ -29,7 +38,7 @@ _RATER = ("judge", "grader", "rater", "by")
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
-def grade_by_judge(state: State, context: Context, again: bool = False, dry: bool = False) -> Outcome:
+def grade_by_judge(state: TestsetState, context: Context, again: bool = False, dry: bool = False) -> Outcome:
     """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
 
     ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
@@ -58,7 +67,7 @@ def grade_by_judge(state: State, context: Context, again: bool = False, dry: boo
         if dry:
             would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
             return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
-        graded: dict[int, Graded] = {}
+        graded: dict[int, PairGrade] = {}
         summary = grade_all(
             judge, pairs, len(pairs), lambda one: graded.__setitem__(one.pair.number, one), context
         )
@@ -72,7 +81,7 @@ def grade_by_judge(state: State, context: Context, again: bool = False, dry: boo
     )
 
 
-def export_sheet(state: State, context: Context, path: Path, everything: bool = False) -> Outcome:
+def export_sheet(state: TestsetState, context: Context, path: Path, everything: bool = False) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
@@ -102,7 +111,7 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
 
-def import_grades(state: State, context: Context, path: Path, grader: str) -> Outcome:
+def import_grades(state: TestsetState, context: Context, path: Path, grader: str) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ,
@@ -140,7 +149,7 @@ class ReadGrades:
         return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
 
 
-def read_grades(state: State, context: Context, path: Path, grader: str) -> ReadGrades:
+def read_grades(state: TestsetState, context: Context, path: Path, grader: str) -> ReadGrades:
     """The grades of a file by one person: all of it where it names no rater, else that person's rows.
 
     Raises ConfigError where it names raters and has no row by this one.
@@ -180,7 +189,7 @@ def read_grades(state: State, context: Context, path: Path, grader: str) -> Read
     return ReadGrades(rows, 0, len(read) - len(labels), _decided(path, read, table))
 
 
-def _raters(table: Table) -> list[str]:
+def _raters(table: InputTable) -> list[str]:
     """Who graded each row, as far as a file says so; empty if no row does."""
     column = next((name for name in _RATER if name in table.columns), None)
     names = [plain_cell(row.get(column)) if column else "" for row in table.rows]
@@ -192,7 +201,7 @@ def _raters(table: Table) -> list[str]:
     return names if any(names) else []
 
 
-def _decided(path: Path, labels: Sequence[LabelRow], table: Table) -> dict[Key, tuple[int, str]]:
+def _decided(path: Path, labels: Sequence[LabelRow], table: InputTable) -> dict[Key, tuple[int, str]]:
     """What raters who differed have settled on, by passage."""
     return {
         (label.query_id, label.document, label.start, label.end): (
@@ -210,7 +219,7 @@ def _from_sheet(row: Mapping[str, Any], grader: str) -> GradeRow:
 
 
 def save_grades(
-    state: State,
+    state: TestsetState,
     before: Sequence[GradeRow],
     fresh: Sequence[GradeRow],
     how: str,
@@ -224,7 +233,7 @@ def save_grades(
     state.write(step, how, {GradeRow: ordered, **(further or {})}, facts)
 
 
-def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
+def pool_of_chosen(state: TestsetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
     """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
     pool, searched = gathered(state, chosen)
     missing = len({one.query_id for one in chosen} - searched)
@@ -237,6 +246,6 @@ def pool_of_chosen(state: State, chosen: Sequence[Candidate]) -> list[PoolRow]:
     return pool
 
 
-def _judged(row: PoolRow, graded: Graded, name: str) -> GradeRow:
+def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
     reason = "" if graded.judgment.grade is not None else graded.reason or "no grade"
     return GradeRow(*key_of(row), graded.judgment.grade, name, by_model="yes", reason=reason)

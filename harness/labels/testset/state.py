@@ -20,12 +20,12 @@ from harness.labels.testset.rows import (
     AnswerRow,
     Candidate,
     DisagreementRow,
-    DocumentRow,
     FoundRow,
     GradeRow,
     PoolRow,
     Question,
     SearchedRow,
+    TestsetDocument,
     from_csv,
     to_csv,
 )
@@ -41,7 +41,7 @@ FILES: dict[type[Any], str] = {
     GradeRow: "grades.csv",
     AnswerRow: "answers.csv",
     DisagreementRow: "disagreements.csv",
-    DocumentRow: "documents.csv",
+    TestsetDocument: "documents.csv",
 }
 HISTORY, EXPORT = "history", "export"
 _STEP = "step.json"
@@ -63,7 +63,7 @@ class StepRecord:
     facts: Mapping[str, Any]
 
 
-class State:
+class TestsetState:
     """The files of one test set."""
 
     def __init__(self, folder: Path) -> None:

@@ -16,7 +16,7 @@ from harness.measures.answer.measure import (
     Case,
     cosines,
 )
-from harness.measures.answer.steps import STATEMENTS, Language, Step, form_of, joined, prompt_of
+from harness.measures.answer.steps import STATEMENTS, AnswerCall, Language, form_of, joined, prompt_of
 from harness.models import Malformed, Prompt
 from harness.values import QueryScore
 
@@ -32,20 +32,20 @@ class Calls(Generic[T]):
     If one of them has no usable answer, the case fails; where they are not ``needed``, it gets none of them.
     """
 
-    step: Step[T]
+    step: AnswerCall[T]
     items: tuple[Item, ...]
     samples: int = 1
     needed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class TextPairs:
     """The cosines that a case needs from the encoder, one per pair of texts."""
 
     texts: tuple[tuple[str, str], ...]
 
 
-Scoring = Generator[Calls[Any] | Pairs, Any, QueryScore]
+Scoring = Generator[Calls[Any] | TextPairs, Any, QueryScore]
 """How a measure scores one case: it yields what it wants, is sent that, and returns the score.
 
 All cases want the same steps in the same order, some of them for no items, so that each step is one batch.
@@ -53,7 +53,7 @@ All cases want the same steps in the same order, some of them for no items, so t
 
 
 def ask(
-    step: Step[T], *items: Item, samples: int = 1, needed: bool = True
+    step: AnswerCall[T], *items: Item, samples: int = 1, needed: bool = True
 ) -> Generator[Calls[T], list[T], list[T]]:
     """The model's answers to each item: all of them once, then all again; nothing if not ``needed``."""
     return (yield Calls(step, items, samples, needed))
@@ -66,7 +66,7 @@ def statements_in(question: str, answer: str) -> Generator[Calls[Any], Any, tupl
 
 
 def verdicts(
-    step: Step[tuple[bool, ...]],
+    step: AnswerCall[tuple[bool, ...]],
     groups: Sequence[Sequence[str]],
     statements: Sequence[str],
     *,
@@ -78,16 +78,16 @@ def verdicts(
     return found or [()] * len(groups)
 
 
-def similarities(*texts: tuple[str, str]) -> Generator[Pairs, Any, list[float | None]]:
+def similarities(*texts: tuple[str, str]) -> Generator[TextPairs, Any, list[float | None]]:
     """The cosine of each pair of texts; None if a vector is zero."""
-    found: list[float | None] = yield Pairs(texts)
+    found: list[float | None] = yield TextPairs(texts)
     return found
 
 
 class LlmMeasureConfig(AnswerMeasureConfig):
     """Base configuration of measures that ask a language model."""
 
-    steps: ClassVar[tuple[Step[Any], ...]] = ()
+    steps: ClassVar[tuple[AnswerCall[Any], ...]] = ()
     language: Language = Field("en", description="The language of the built-in prompts: `en` or `zh`.")
     prompts: dict[str, str] = Field(
         default_factory=dict,
@@ -105,7 +105,7 @@ class LlmMeasureConfig(AnswerMeasureConfig):
             prompt_of(steps[name], "en", file)
         return prompts
 
-    def prompt(self, step: Step[T]) -> Prompt:
+    def prompt(self, step: AnswerCall[T]) -> Prompt:
         """The prompt of one of its steps."""
         return prompt_of(step, self.language, self.prompts.get(step.name))
 
@@ -134,13 +134,13 @@ class LlmMeasure(AnswerMeasure[LlmConfig]):
         scorings = {at: self.one(case) for at, case in enumerate(cases) if at not in found}
         sent: dict[int, Any] = dict.fromkeys(scorings)
         while sent:
-            wanted: dict[int, Calls[Any] | Pairs] = {}
+            wanted: dict[int, Calls[Any] | TextPairs] = {}
             for at, value in sent.items():
                 try:
                     wanted[at] = scorings[at].send(value)
                 except StopIteration as end:
                     found[at] = end.value
-            sent = _near({at: one for at, one in wanted.items() if isinstance(one, Pairs)}, tools)
+            sent = _near({at: one for at, one in wanted.items() if isinstance(one, TextPairs)}, tools)
             calls = {at: one for at, one in wanted.items() if isinstance(one, Calls)}
             for step in dict.fromkeys(one.step for one in calls.values()):
                 same = {at: one for at, one in calls.items() if one.step == step}
@@ -152,7 +152,7 @@ class LlmMeasure(AnswerMeasure[LlmConfig]):
         return [found[at] for at in range(len(cases))]
 
     def _replies(
-        self, step: Step[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
+        self, step: AnswerCall[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
     ) -> dict[int, list[T] | str]:
         """The model's answers about each case in one step, or why there are none."""
         asked = [(at, item) for at, one in calls.items() for item in one.items]
@@ -166,7 +166,7 @@ class LlmMeasure(AnswerMeasure[LlmConfig]):
         return {at: _usable(step, one.needed, replies[at]) for at, one in calls.items()}
 
 
-def _usable(step: Step[T], needed: bool, replies: Sequence[T | Malformed]) -> list[T] | str:
+def _usable(step: AnswerCall[T], needed: bool, replies: Sequence[T | Malformed]) -> list[T] | str:
     failed = [one.reason for one in replies if isinstance(one, Malformed)]
     if not failed:
         return [one for one in replies if not isinstance(one, Malformed)]
@@ -174,7 +174,7 @@ def _usable(step: Step[T], needed: bool, replies: Sequence[T | Malformed]) -> li
     return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 
 
-def _near(wanted: Mapping[int, Pairs], tools: AnswerTools) -> dict[int, Any]:
+def _near(wanted: Mapping[int, TextPairs], tools: AnswerTools) -> dict[int, Any]:
     """The cosines that each case wants; each text is embedded once."""
     found = iter(cosines([pair for one in wanted.values() for pair in one.texts], tools))
     return {at: [next(found) for _ in one.texts] for at, one in wanted.items()}

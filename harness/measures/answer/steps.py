@@ -235,7 +235,7 @@ def _fenced(name: str, text: str, mark: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[T]):
+class AnswerCall(Generic[T]):
     """One kind of call: the content of its prompt (``query``, texts in ``slots``) and the answer's shape."""
 
     name: str
@@ -249,23 +249,27 @@ class Step(Generic[T]):
         return (*(("query",) if self.query else ()), *self.slots)
 
 
-STATEMENTS: Step[tuple[str, ...]] = Step("statements", ("answer",), strings("statements"))
-SUPPORTED: Step[tuple[bool, ...]] = Step("supported", ("passages", "statements"), VERDICTS, query=False)
-CONTRADICTED: Step[tuple[bool, ...]] = Step("contradicted", ("passages", "statements"), VERDICTS, query=False)
-USEFUL: Step[bool] = Step("useful", ("answer", "passage"), VERDICT)
-RELEVANCE: Step[int] = Step("relevance", ("passages",), GRADE)
-ENTITIES: Step[tuple[str, ...]] = Step("entities", ("text",), strings("entities"), query=False)
-QUESTION = Step("question", ("answer",), QUESTION_BACK, query=False)
-ASPECT: Step[bool] = Step("aspect", ("aspect", "answer"), VERDICT)
-REFUSES: Step[bool] = Step("refuses", ("answer",), VERDICT)
+STATEMENTS: AnswerCall[tuple[str, ...]] = AnswerCall("statements", ("answer",), strings("statements"))
+SUPPORTED: AnswerCall[tuple[bool, ...]] = AnswerCall(
+    "supported", ("passages", "statements"), VERDICTS, query=False
+)
+CONTRADICTED: AnswerCall[tuple[bool, ...]] = AnswerCall(
+    "contradicted", ("passages", "statements"), VERDICTS, query=False
+)
+USEFUL: AnswerCall[bool] = AnswerCall("useful", ("answer", "passage"), VERDICT)
+RELEVANCE: AnswerCall[int] = AnswerCall("relevance", ("passages",), GRADE)
+ENTITIES: AnswerCall[tuple[str, ...]] = AnswerCall("entities", ("text",), strings("entities"), query=False)
+QUESTION = AnswerCall("question", ("answer",), QUESTION_BACK, query=False)
+ASPECT: AnswerCall[bool] = AnswerCall("aspect", ("aspect", "answer"), VERDICT)
+REFUSES: AnswerCall[bool] = AnswerCall("refuses", ("answer",), VERDICT)
 
-STEPS: dict[str, Step[Any]] = {
+STEPS: dict[str, AnswerCall[Any]] = {
     step.name: step
     for step in (STATEMENTS, SUPPORTED, CONTRADICTED, USEFUL, RELEVANCE, ENTITIES, QUESTION, ASPECT, REFUSES)
 }
 
 
-def prompt_of(step: Step[T], language: Language, own: str | None) -> Prompt:
+def prompt_of(step: AnswerCall[T], language: Language, own: str | None) -> Prompt:
     """The prompt of a step: one of ours by language, or a user's file; raises ConfigError.
 
     It shows each slot of the step at least once, and no other.
@@ -274,6 +278,6 @@ def prompt_of(step: Step[T], language: Language, own: str | None) -> Prompt:
     return read_prompt(name, FOLDER, Prompt, f"the step {step.name}", step.shown)
 
 
-def form_of(step: Step[T], prompt: Prompt) -> ObjectForm[T]:
+def form_of(step: AnswerCall[T], prompt: Prompt) -> ObjectForm[T]:
     """How a call of the step is worded and read."""
     return ObjectForm(prompt.system, prompt.user, step.slots, step.shape)

@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.models.encoder import Encoder, EncoderConfig
 from harness.models.llm.tokens import estimate_tokens
 from harness.models.served.endpoint import EmbeddingEndpoint
-from harness.models.served.fetching import Request, UnusableError
+from harness.models.served.fetching import ServedRequest, UnusableError
 from harness.models.served.reading import in_order, numbers, tokens_used
 
 
@@ -57,7 +57,7 @@ class ServedEncoder(Encoder):
         """About how many tokens a text has."""
         return estimate_tokens(text)
 
-    def requests(self, texts: Sequence[str], width: int | None = None) -> Iterator[Request]:
+    def requests(self, texts: Sequence[str], width: int | None = None) -> Iterator[ServedRequest]:
         """Requests for all texts in their order; ``width`` is how long vectors of this model are known to be.
 
         Vectors of other requests must be as long as those of the first one that is answered.
@@ -66,7 +66,7 @@ class ServedEncoder(Encoder):
         size = self.endpoint.texts_per_request
         for start in range(0, len(texts), size):
             batch = list(texts[start : start + size])
-            yield Request(
+            yield ServedRequest(
                 path="/embeddings",
                 body=self._body(batch),
                 tokens=sum(map(estimate_tokens, batch)),

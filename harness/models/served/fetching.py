@@ -36,7 +36,7 @@ class UnusableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServedRequest:
     """One request: its ``body``, where to (below ``base_url``), and about how many ``tokens`` it sends.
 
     ``read`` finds the numbers in the JSON of a reply, one row an item, and the tokens that were used (None:
@@ -60,10 +60,12 @@ class _Reply:
     tokens: int
 
 
-Keep = Callable[[Request, list[Any], int], None]
+Keep = Callable[[ServedRequest, list[Any], int], None]
 
 
-def fetch(endpoint: ServedEndpoint, requests: Iterable[Request], keep: Keep, spending: Spending) -> None:
+def fetch(
+    endpoint: ServedEndpoint, requests: Iterable[ServedRequest], keep: Keep, spending: Spending
+) -> None:
     """Send all requests; ``keep`` gets each reply as it arrives: its rows, and the tokens it used.
 
     Raises ServedError at the first request that fails, BudgetError at a limit, ConfigError without a key.
@@ -76,7 +78,7 @@ class _Fetching:
     """The state of one call of ``fetch``."""
 
     def __init__(
-        self, endpoint: ServedEndpoint, requests: Iterator[Request], keep: Keep, spending: Spending
+        self, endpoint: ServedEndpoint, requests: Iterator[ServedRequest], keep: Keep, spending: Spending
     ) -> None:
         self.endpoint = endpoint
         self.keep = keep
@@ -110,7 +112,7 @@ class _Fetching:
                     self.endpoint.max_concurrency, self._requests, lambda asked: self._ask(client, asked)
                 )
 
-    async def _ask(self, client: Any, asked: Request) -> None:
+    async def _ask(self, client: Any, asked: ServedRequest) -> None:
         try:
             await self._sender.send(_Numbers(asked, client, self))
         except BudgetError:
@@ -130,7 +132,7 @@ class _Fetching:
 class _Numbers(Exchange[_Reply, None]):
     """One request for numbers, and the rows of its reply."""
 
-    def __init__(self, asked: Request, client: Any, fetching: _Fetching) -> None:
+    def __init__(self, asked: ServedRequest, client: Any, fetching: _Fetching) -> None:
         self._asked = asked
         self._client = client
         self._fetching = fetching

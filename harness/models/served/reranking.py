@@ -11,7 +11,7 @@ import numpy as np
 from harness.models.llm.faults import one_line
 from harness.models.llm.tokens import estimate_tokens
 from harness.models.served.endpoint import RerankEndpoint
-from harness.models.served.fetching import Request, UnusableError
+from harness.models.served.fetching import ServedRequest, UnusableError
 from harness.models.served.reading import in_order, number, tokens_used
 from harness.models.served.template import compiled, fill
 
@@ -39,11 +39,11 @@ class ServedPairs:
         """The places of pairs by query, up to ``documents_per_request`` a group."""
         return by_query(pairs, self.endpoint.documents_per_request)
 
-    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[Request]:
+    def requests(self, pairs: Sequence[Pair], width: int | None = None) -> Iterator[ServedRequest]:
         """Requests for all pairs, those of a query together. A score is one number, whatever ``width``."""
         for group in self.batches(pairs):
             documents = [pairs[place][1] for place in group]
-            yield Request(
+            yield ServedRequest(
                 path=self.endpoint.path,
                 body=self._body(pairs[group[0]][0], documents),
                 tokens=sum(self.tokens(pairs[place]) for place in group),

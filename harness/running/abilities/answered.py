@@ -14,7 +14,7 @@ from harness.running.answering.replies import refuse_unanswered
 from harness.running.answering.tools import pending_calls
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, PendingCalls, Reply
+from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, AnswerReply, PendingCalls
 from harness.values import interval, number
 
 
@@ -23,7 +23,7 @@ class TrialResult:
     """A trial with its reply and how that is marked; None if there is no answer."""
 
     trial: Trial
-    reply: Reply
+    reply: AnswerReply
     marked: MarkedAnswer | None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison import Interval, kendall_tau, mean_of
-from harness.data import Exchange, FaultsOfRows, Passage, finite_number, read_table, suggestion
+from harness.data import AnsweredQuery, FaultsOfRows, Passage, finite_number, read_table, suggestion
 from harness.judge import Corrected, corrected_mean
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
@@ -45,7 +45,7 @@ class MeasureScores:
 
 
 def score_external(
-    exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, context: Context
 ) -> list[MeasureScores]:
     """Every measure over all questions; questions in the same words are one cluster of the intervals.
 
@@ -66,7 +66,7 @@ def score_external(
 
 
 def price_external(
-    exchanges: Sequence[Exchange], config: AnswerScoringConfig, context: Context
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, context: Context
 ) -> tuple[PendingCalls, ...]:
     """The calls that scoring would make, as far as known: a measure that asks twice, up to its first calls.
 
@@ -78,7 +78,7 @@ def price_external(
 
 
 def _prepared(
-    exchanges: Sequence[Exchange], config: AnswerScoringConfig
+    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig
 ) -> tuple[list[AnswerMeasure[Any]], list[Case]]:
     measures = measures_of(config)
     _refuse_unknown_texts(exchanges, measures)
@@ -108,7 +108,7 @@ def _reasons(one: MeasureScores) -> str:
     return f"{one.measure} has no value: {counts}." if counts else ""
 
 
-def _refuse_unknown_texts(exchanges: Sequence[Exchange], measures: Sequence[AnswerMeasure[Any]]) -> None:
+def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence[AnswerMeasure[Any]]) -> None:
     reading = [measure.name for measure in measures if "passages" in measure.needs]
     unknown = [one for one in exchanges if any(not passage.text.strip() for passage in one.read)]
     if reading and unknown:
@@ -125,7 +125,7 @@ def _refuse_unknown_texts(exchanges: Sequence[Exchange], measures: Sequence[Answ
         )
 
 
-def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:
+def exported_answers(folder: Path, setting: str | None) -> list[AnsweredQuery]:
     """The answers of one setting; the only one where ``setting`` is None. Raises HarnessError."""
     replies = read_any(folder, ReplyRow)
     if not replies:
@@ -154,9 +154,9 @@ def exported_answers(folder: Path, setting: str | None) -> list[Exchange]:
 
 def _exchange(
     row: ReplyRow, query: QueryRow, read: list[ReplyPassageRow], texts: dict[str, str], folder: Path
-) -> Exchange:
+) -> AnsweredQuery:
     places = sorted(read, key=lambda one: one.place)
-    return Exchange(
+    return AnsweredQuery(
         row.query_id,
         query.text,
         tuple(

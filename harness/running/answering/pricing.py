@@ -16,7 +16,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import RETRIEVE, Chunked, Searched, as_read
 from harness.running.tools import RunTools
-from harness.steps import ANSWERERS, PendingCalls, PendingCallsError, Reply
+from harness.steps import ANSWERERS, AnswerReply, PendingCalls, PendingCallsError
 from harness.values import Query, Ranking
 
 
@@ -80,7 +80,7 @@ def _placeholder_answers(one: Searched, corpus: Corpus) -> Replies:
     """A setting as if it answered as the query file does; with the question where that has no answer."""
     queries = corpus.queries.queries
     read = read_by(one, queries)
-    replies = {q.query_id: Reply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
+    replies = {q.query_id: AnswerReply(next(iter(golden_of(corpus, q.query_id)), q.text)) for q in queries}
     return Replies(one.setting.name, "", read, replies)
 
 

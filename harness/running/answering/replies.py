@@ -12,7 +12,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
 from harness.running.tools import RunTools
-from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, Reply, passages_read
+from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, AnswerReply, passages_read
 from harness.values import Chunk, LlmError, Query, golden_of_query
 
 _READING = {"top_n", "max_tokens", "order", "max_failed"}
@@ -35,7 +35,7 @@ class Replies:
     setting: str
     answered_by: str
     read: dict[str, tuple[ReadPassage, ...]]
-    replies: dict[str, Reply]
+    replies: dict[str, AnswerReply]
 
 
 def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -> list[Replies]:
@@ -83,7 +83,7 @@ def answer_group(
             one.setting.name,
             answerer.name,
             read,
-            {q.query_id: replies.get((place, q.query_id), Reply(None, NO_PASSAGES)) for q in queries},
+            {q.query_id: replies.get((place, q.query_id), AnswerReply(None, NO_PASSAGES)) for q in queries},
         )
         for place, (one, read) in enumerate(zip(ones, reads, strict=True))
     ]
@@ -144,7 +144,7 @@ def refuse_bad_golden(corpus: Corpus) -> None:
         golden_of(corpus, query.query_id)
 
 
-def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[Reply], most: float) -> None:
+def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[AnswerReply], most: float) -> None:
     """Raise LlmError if more than the share ``most`` of the questions failed: the rest says little.
 
     A question that was not asked because nothing was read has not failed.

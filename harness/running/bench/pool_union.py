@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.comparison import Stored, names_of, read_stored
-from harness.judge import Graded, Pair
+from harness.judge import Pair, PairGrade
 from harness.measures import Scorer, SpanQrels, family_of
 from harness.report import ScoringInputs, StoredResult, read_graded_spans, read_scoring_inputs
 from harness.running.config.load import load_config
@@ -52,7 +52,7 @@ _WHERE_ASKED = ("name", "base_url")
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class UnitedPool:
     """The grades that a result was scored on, and the identity of the judge (see ``identity``)."""
 
     judge: Mapping[str, Any]
@@ -78,7 +78,7 @@ def identity(judge: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in judge.items() if key not in _WHERE_ASKED}
 
 
-def unite(pools: Mapping[str, Pool], judge: Mapping[str, Any], asked: Grades | None = None) -> Union:
+def unite(pools: Mapping[str, UnitedPool], judge: Mapping[str, Any], asked: Grades | None = None) -> Union:
     """Put the grades of one judge together; spans that only others have graded stay without a grade.
 
     If a span has two grades, that of the first result counts. ``asked`` holds grades that the judge has given
@@ -139,8 +139,8 @@ def united(
     return done, _sentences(union, pools, judge is not None)
 
 
-def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
-    return Pool(
+def _pool(folder: Path, judge: Mapping[str, Any]) -> UnitedPool:
+    return UnitedPool(
         identity(judge),
         {
             (row.query_id, row.doc_id, row.start, row.end, row.evidence): row.grade
@@ -149,7 +149,7 @@ def _pool(folder: Path, judge: Mapping[str, Any]) -> Pool:
     )
 
 
-def _one_judge(pools: Mapping[str, Pool]) -> Mapping[str, Any]:
+def _one_judge(pools: Mapping[str, UnitedPool]) -> Mapping[str, Any]:
     """The judge of all pools; raises HarnessError if they have several."""
     (first, one), *others = pools.items()
     for name, other in others:
@@ -167,7 +167,7 @@ def _one_judge(pools: Mapping[str, Pool]) -> Mapping[str, Any]:
 
 
 def _asked(
-    path: Path, pools: Mapping[str, Pool], results: Sequence[StoredResult], reporter: Reporter
+    path: Path, pools: Mapping[str, UnitedPool], results: Sequence[StoredResult], reporter: Reporter
 ) -> tuple[Mapping[str, Any], Grades]:
     """The judge of a configuration and its grades for all spans that it has not graded in some result."""
     config = load_config(path)
@@ -189,7 +189,7 @@ def _asked(
         ]
         found: dict[Span, int | None] = {}
 
-        def keep(graded: Graded) -> None:
+        def keep(graded: PairGrade) -> None:
             found[missing[graded.pair.number]] = graded.judgment.grade
 
         if pairs:
@@ -233,7 +233,7 @@ def _again(
     )
 
 
-def _sentences(union: Union, pools: Mapping[str, Pool], asked: bool) -> tuple[str, ...]:
+def _sentences(union: Union, pools: Mapping[str, UnitedPool], asked: bool) -> tuple[str, ...]:
     """Sentences on what was done, and what is still unknown."""
     each = "; ".join(
         f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.measures import Bools, Floats, Ints, Measure, Scorer, discount, overlapping
-from harness.running.evaluate.segments import Evidence, Paying
+from harness.running.evaluate.segments import EvidenceSegments, Paying
 from harness.values import Ranking
 
 Orders = Mapping[str, Sequence[str]]
@@ -66,7 +66,7 @@ class Oracle:
         if (at, allowed) not in self._known:
             spans, rows = self._rows[at]
             # made anew for each set of chunks: all queries' at once would take kilobytes a judgment
-            evidence = Evidence.of(self._scorer, spans, rows, self._unit, self._paying)
+            evidence = EvidenceSegments.of(self._scorer, spans, rows, self._unit, self._paying)
             names = [self._scorer.chunks.chunk_ids[row] for row in rows]
             orders = [
                 greedy_order(evidence, allowed, self._paying, per_unit=per_unit) for per_unit in (True, False)
@@ -83,7 +83,9 @@ class Oracle:
         return self._known[at, allowed]
 
 
-def greedy_order(evidence: Evidence, allowed: Sequence[int], paying: Paying, *, per_unit: bool) -> list[int]:
+def greedy_order(
+    evidence: EvidenceSegments, allowed: Sequence[int], paying: Paying, *, per_unit: bool
+) -> list[int]:
     """Read next the chunk that adds most discounted gain, or most ``per_unit`` of its length.
 
     Up to the budget. The first can spend on one long chunk what several short ones need, the second the other
@@ -116,7 +118,7 @@ _MOST_APART = 30
 _ROUNDING = 1e-6
 
 
-def most_earned(evidence: Evidence, allowed: Sequence[int], paying: Paying) -> float:
+def most_earned(evidence: EvidenceSegments, allowed: Sequence[int], paying: Paying) -> float:
     """A bound of the discounted gain, not normalised, of all orders of the ``allowed`` chunks.
 
     Items are what is paid for: evidence that is found, or segments of text that are read. Let A(p) be the
@@ -177,8 +179,8 @@ class _Cells:
             self.discounts = 1.0 / np.log2(2.0 + begin / paying.L)
 
 
-def _of(evidence: Evidence, rows: Ints) -> Evidence:
-    return Evidence(
+def _of(evidence: EvidenceSegments, rows: Ints) -> EvidenceSegments:
+    return EvidenceSegments(
         evidence.length,
         evidence.at[rows],
         evidence.holds,
@@ -190,7 +192,7 @@ def _of(evidence: Evidence, rows: Ints) -> Evidence:
     )
 
 
-def _facts(one: Evidence) -> tuple[Floats, Floats, Floats]:
+def _facts(one: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
     """Gain [F], the first place it can be found at [F], and where in each chunk it can be [C, F].
 
     Other chunks may have shown a part of a span before; then at least one of them was read whole.

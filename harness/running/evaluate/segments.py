@@ -57,7 +57,7 @@ class Paying:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class EvidenceSegments:
     """The relevant spans of one query and C chunks that show some of them, cut into G common segments.
 
     Lengths and places are in the unit of the measure. ``length`` [G] of the segments; ``at`` [C, G] is the
@@ -77,7 +77,9 @@ class Evidence:
     size: Floats
 
     @classmethod
-    def of(cls, scorer: Scorer, span_rows: Ints, chunk_rows: Ints, unit: Unit, paying: Paying) -> Evidence:
+    def of(
+        cls, scorer: Scorer, span_rows: Ints, chunk_rows: Ints, unit: Unit, paying: Paying
+    ) -> EvidenceSegments:
         """Cut the given spans and chunks at each other's ends; documents are laid end to end.
 
         A measure of found evidence looks for the answer of a span that names one, as a whole.

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar, overload
 
 import numpy as np
 
-from harness.judge import Graded, Pairs
+from harness.judge import PairGrade, Pairs
 from harness.report import JudgmentRow
 from harness.values import Document, Judgment
 
@@ -52,7 +52,7 @@ class GradedPool:
         self._shared: dict[tuple[object, ...], tuple[str, str, tuple[int, ...], str]] = {}
         self._common: list[tuple[str, str, tuple[int, ...], str] | None] = [None] * len(pairs)
 
-    def keep(self, graded: Graded) -> None:
+    def keep(self, graded: PairGrade) -> None:
         """Take one graded pair of the pool."""
         at, judgment = graded.pair.number, graded.judgment
         self._grades[at] = _NONE if judgment.grade is None else judgment.grade

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig, EncoderConfig
-from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
+from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
 from harness.values import sentence_spans
 
 REFUSAL = "I cannot answer this from the passages."
@@ -58,7 +58,7 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
         """The kind and the model."""
         return f"extractive by {self.config.model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
         """The best sentences of every question's passages."""
         sentences = [list(_sentences(one.passages)) for one in asked]
         texts = dict.fromkeys([one.question for one in asked])
@@ -72,15 +72,15 @@ class ExtractiveAnswerer(Answerer[ExtractiveConfig]):
             for one, own in zip(asked, sentences, strict=True)
         ]
 
-    def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> Reply:
+    def _reply(self, sentences: Sequence[_Sentence], likeness: NDArray[np.float32]) -> AnswerReply:
         if not sentences:
-            return Reply(None, "the passages hold no sentence")
+            return AnswerReply(None, "the passages hold no sentence")
         best = np.argsort(-likeness, kind="stable")[: self.config.sentences]
         limit = self.config.refuse_below
         if limit is not None and float(likeness[best[0]]) < limit:
-            return Reply(REFUSAL)
+            return AnswerReply(REFUSAL)
         chosen = [sentences[i] for i in sorted(best.tolist())]
-        return Reply(
+        return AnswerReply(
             " ".join(one.text for one in chosen),
             cited=tuple(dict.fromkeys(one.passage for one in chosen)),
         )

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from harness.models import LlmStepConfig, Prompt, Request, read_prompt, text_of
 from harness.steps.answer.citations import read_citations, without_citations
-from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, Reply, StageTools
+from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, StageTools
 from harness.values import LlmAnswer
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -80,7 +80,7 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         """The model and the prompt."""
         return f"{self.config.prompt.name} by {self.config.asked_model}"
 
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
         """The model's words about every question."""
         prompt = self.config.prompt
         about = [(one.question, one.passages) for one in asked]
@@ -88,13 +88,13 @@ class LlmAnswerer(Answerer[LlmAnswerConfig]):
         return [_reply(answer, one, prompt) for answer, one in zip(answers, asked, strict=True)]
 
 
-def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> Reply:
+def _reply(answer: LlmAnswer, given: AnswerInput, prompt: AnswerPrompt) -> AnswerReply:
     text = text_of(answer)
     reason = "" if text is not None else answer.reason or "no_words"
     if text is not None and prompt.cites and not without_citations(text):
         text, reason = None, "only_citations"
     found = read_citations(text or "", len(given.passages)) if prompt.cites else None
-    return Reply(
+    return AnswerReply(
         text=text,
         reason=reason,
         cited=found.cited if found else (),

@@ -90,7 +90,7 @@ class AnswerInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class AnswerReply:
     """The outcome of asking. ``text`` None: no answer, and ``reason`` says why.
 
     ``cited`` are 0-based indexes into the passages, in the order of their first mention; ``bad_citations``
@@ -137,5 +137,5 @@ class Answerer(ABC, Generic[Config]):
         """The name of the answerer, for tables and messages."""
 
     @abstractmethod
-    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[Reply]:
+    def run(self, asked: Sequence[AnswerInput], tools: StageTools) -> list[AnswerReply]:
         """The replies; every question has at least one passage. Raises LlmError if no model can be asked."""

@@ -16,7 +16,7 @@ KINDS: Kinds[ChunkerConfig] = Kinds(
     "chunk",
     KindAt("recursive_token", "RecursiveTokenConfig"),
     KindAt("recursive", "RecursiveConfig"),
-    KindAt("token", "TokenConfig"),
+    KindAt("token", "TokenChunkerConfig"),
     KindAt("sentence", "SentenceConfig"),
     KindAt("markdown", "MarkdownConfig"),
     KindAt("page", "PageConfig"),

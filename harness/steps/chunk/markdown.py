@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
+from harness.steps.chunk.sizes import Cuts, Documents, OverlappingConfig, SizeMeasure, Vectors, measure_in
 from harness.values import Span, Tokenizer, between, markdown_headings
 
 
@@ -43,7 +43,7 @@ def section_spans(text: str, heading_level: int = 6) -> list[Span]:
 
 
 def _chunks(
-    text: str, config: MarkdownConfig, measure: Measure, splitter: RecursiveSplitter
+    text: str, config: MarkdownConfig, measure: SizeMeasure, splitter: RecursiveSplitter
 ) -> Iterator[Span]:
     sections = section_spans(text, config.heading_level)
     if config.merge_short:
@@ -55,7 +55,7 @@ def _chunks(
             yield from splitter.split(text, section)
 
 
-def _merged(text: str, sections: list[Span], measure: Measure, limit: int) -> list[Span]:
+def _merged(text: str, sections: list[Span], measure: SizeMeasure, limit: int) -> list[Span]:
     """Neighbouring sections joined as long as they measure no more than ``limit`` together."""
     merged: list[Span] = []
     size = 0

@@ -21,7 +21,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.chunk.sizes import Cuts, Documents, Measure, OverlappingConfig, Vectors, measure_in
+from harness.steps.chunk.sizes import Cuts, Documents, OverlappingConfig, SizeMeasure, Vectors, measure_in
 from harness.values import Span, Tokenizer, between
 
 DEFAULT_SEPARATORS = ("\n\n", "\n", " ", "")
@@ -59,7 +59,7 @@ class RecursiveConfig(OverlappingConfig):
 class RecursiveSplitter:
     """Splits ranges of a text. A merged chunk measures the sum of its pieces under ``measure``."""
 
-    measure: Measure
+    measure: SizeMeasure
     size: int
     overlap: int = 0
     separators: Sequence[str] = DEFAULT_SEPARATORS

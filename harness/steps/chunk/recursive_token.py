@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harness.steps.chunk.recursive import DEFAULT_SEPARATORS, RecursiveSplitter
-from harness.steps.chunk.sizes import Characters, Cuts, Documents, Vectors, smaller_than, tokenizer_for
+from harness.steps.chunk.sizes import CharacterSizes, Cuts, Documents, Vectors, smaller_than, tokenizer_for
 from harness.steps.chunk.token import TokenWindowConfig
 from harness.values import Span, Tokenizer, token_offsets, trim
 
@@ -42,7 +42,7 @@ class RecursiveTokenConfig(TokenWindowConfig):
         """The spans of each document; the pieces of all documents are tokenized in one batched call."""
         reader = tokenizer_for("model", tokenizer)
         windows = self.windows(reader)
-        splitter = RecursiveSplitter(Characters(), self.chunk_size, self.chunk_overlap, self.separators)
+        splitter = RecursiveSplitter(CharacterSizes(), self.chunk_size, self.chunk_overlap, self.separators)
         pieces = [
             (i, trim(document.text, span) if self.strip else span)
             for i, document in enumerate(documents)

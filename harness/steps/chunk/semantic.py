@@ -12,7 +12,15 @@ from pydantic import Field
 
 from harness.models import ComputingConfig, EmbedConfig
 from harness.steps.chunk.sentence import SentenceConfig, short_sentences
-from harness.steps.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in, smaller_than
+from harness.steps.chunk.sizes import (
+    Cuts,
+    Documents,
+    SizedConfig,
+    SizeMeasure,
+    Vectors,
+    measure_in,
+    smaller_than,
+)
 from harness.values import ConfigError, Span, Tokenizer
 
 Floats = NDArray[np.float64]
@@ -88,7 +96,9 @@ def distances(vectors: NDArray[np.float32]) -> Floats:
 class _Room:
     """How long a run of sentences is, in the unit: its sentences and the gaps between them."""
 
-    def __init__(self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: Measure) -> None:
+    def __init__(
+        self, text: str, sentences: Sequence[Span], sizes: Sequence[int], measure: SizeMeasure
+    ) -> None:
         gaps = measure.spans(text, [(before[1], after[0]) for before, after in pairwise(sentences)])
         self._gaps = [0, *gaps]
         self._ends = np.concatenate([[0], np.cumsum(np.add(sizes, self._gaps) if sentences else [])])

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from harness.steps.chunk.recursive import RecursiveSplitter
-from harness.steps.chunk.sizes import Cuts, Documents, Measure, SizedConfig, Vectors, measure_in
+from harness.steps.chunk.sizes import Cuts, Documents, SizedConfig, SizeMeasure, Vectors, measure_in
 from harness.values import SENTENCES_VERSION, Span, Tokenizer, sentence_spans
 
 PARTS_VERSION = 2
@@ -35,7 +35,7 @@ class SentenceConfig(SizedConfig):
         return [list(_groups(document.text, self, measure)) for document in documents]
 
 
-def _groups(text: str, config: SentenceConfig, measure: Measure) -> Iterator[Span]:
+def _groups(text: str, config: SentenceConfig, measure: SizeMeasure) -> Iterator[Span]:
     sentences, sizes = short_sentences(text, config.chunk_size, measure)
     if not sentences:
         return
@@ -65,7 +65,7 @@ def _repeat(sizes: list[int], gaps: list[int], i: int, most: int, room: int) -> 
     return first, total
 
 
-def short_sentences(text: str, limit: int, measure: Measure) -> tuple[list[Span], list[int]]:
+def short_sentences(text: str, limit: int, measure: SizeMeasure) -> tuple[list[Span], list[int]]:
     """The sentences of a text with their sizes, those above ``limit`` cut at whitespace."""
     cutter = RecursiveSplitter(measure, limit, separators=("\n", " ", ""), keep="end")
     sentences = sentence_spans(text)

@@ -104,7 +104,7 @@ class OverlappingConfig(SizedConfig):
     )
 
 
-class Measure(Protocol):
+class SizeMeasure(Protocol):
     """Measures pieces of a text."""
 
     def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
@@ -114,7 +114,7 @@ class Measure(Protocol):
         """The length of a whole text."""
 
 
-class Characters:
+class CharacterSizes:
     """Length in characters (Unicode code points)."""
 
     def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
@@ -126,7 +126,7 @@ class Characters:
         return len(text)
 
 
-class Tokens:
+class TokenSizes:
     """Length in tokens of a tokenizer, special tokens not counted."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -141,9 +141,9 @@ class Tokens:
         return token_counts(self._tokenizer, [text])[0]
 
 
-def measure_in(unit: SizeUnit, model: Tokenizer | None) -> Measure:
+def measure_in(unit: SizeUnit, model: Tokenizer | None) -> SizeMeasure:
     """The measure that a unit names; raises ConfigError for `model` without a model."""
-    return Characters() if unit == "characters" else Tokens(tokenizer_for(unit, model))
+    return CharacterSizes() if unit == "characters" else TokenSizes(tokenizer_for(unit, model))
 
 
 def tokenizer_for(unit: TokenUnit, model: Tokenizer | None) -> Tokenizer:

@@ -60,7 +60,7 @@ class TokenWindowConfig(ChunkerConfig):
         return TokenWindows(size, overlap, self.whole_words)
 
 
-class TokenConfig(TokenWindowConfig):
+class TokenChunkerConfig(TokenWindowConfig):
     """Windows of tokens over the whole text of a document."""
 
     kind: Literal["token"] = "token"

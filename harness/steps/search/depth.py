@@ -13,7 +13,7 @@ from harness.values import Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Depth:
+class SearchDepth:
     """``top_k`` chunks, or, with ``top_chars``, the best chunks up to the one that fills so many characters.
 
     Chunkings are searched equally deep when they are searched for the same amount of text: 50 chunks of 180
@@ -26,7 +26,7 @@ class Depth:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, config: RetrieverConfig, passages: Passages) -> Depth:
+    def of(cls, config: RetrieverConfig, passages: Passages) -> SearchDepth:
         """The depth that a configuration asks for among these passages."""
         return cls(config.top_k, config.top_chars, np.array(passages.lengths, dtype=np.int64))
 
@@ -54,5 +54,5 @@ class Depth:
 def cut(ranking: Ranking, config: RetrieverConfig, length: Mapping[str, int]) -> Ranking:
     """The beginning of a ranking, as deep as ``config`` asks for; ``length`` has characters by chunk id."""
     lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
-    end = Depth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
+    end = SearchDepth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
     return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])

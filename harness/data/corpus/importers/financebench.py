@@ -20,7 +20,7 @@ from harness.data.corpus.importers.folder import (
     write_csv,
     write_text,
 )
-from harness.data.corpus.table import Row, Table, read_table, whole_number
+from harness.data.corpus.table import InputTable, Row, read_table, whole_number
 from harness.values import CorpusError
 
 _ANSWERS_ALONE = 4
@@ -81,7 +81,7 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
     return ImportSummary(target, len(facts), queries, labels, _notes(questions, evidence))
 
 
-def _check_references(documents: Table, questions: Table, evidence: Table) -> None:
+def _check_references(documents: InputTable, questions: InputTable, evidence: InputTable) -> None:
     known = {row.get("document") for row in documents.rows}
     asked = questions_of(questions)
     for table in (questions, evidence):
@@ -128,7 +128,7 @@ def _labels(rows: Sequence[Row]) -> list[tuple[object, ...]]:
     ]
 
 
-def _notes(questions: Table, evidence: Table) -> tuple[str, ...]:
+def _notes(questions: InputTable, evidence: InputTable) -> tuple[str, ...]:
     passages = Counter(row.get("query_id") for row in evidence.rows)
     several = sum(count > 1 for count in passages.values())
     notes = [f"Questions with several evidence passages, each graded {_ANSWERS_IN_PART}: {several}."]

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import BinaryIO
 
 from harness.data.corpus.queries import refuse_spaces
-from harness.data.corpus.table import FaultsOfRows, Row, Table
+from harness.data.corpus.table import FaultsOfRows, InputTable, Row
 from harness.values import CorpusError
 
 # bytes; a file system allows 255, and a suffix and the name of a partial file come on top
@@ -81,7 +81,7 @@ def plain_name(name: str, where: str) -> str:
     return name
 
 
-def questions_of(table: Table, *, repeated: bool = False) -> dict[str, Row]:
+def questions_of(table: InputTable, *, repeated: bool = False) -> dict[str, Row]:
     """The first row of each query_id of a table with a column question.
 
     Raises CorpusError that names all rows whose id or question is empty, whose id holds a space, or whose id

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.external.exchange import Exchange
+from harness.data.external.exchange import AnsweredQuery
 from harness.data.external.traces.assemble import SkippedTraces, assemble
 from harness.data.external.traces.langfuse import langfuse_steps
 from harness.data.external.traces.langsmith import langsmith_steps
 from harness.data.external.traces.opentelemetry import otel_steps
-from harness.data.external.traces.step import Step, read_records
+from harness.data.external.traces.step import TraceStep, read_records
 from harness.values import CorpusError, OpenTable
 
 
@@ -22,7 +22,7 @@ class TraceFormat:
 
     name: str
     knows: Callable[[Mapping[str, Any]], bool]
-    steps: Callable[[Iterable[Mapping[str, Any]]], list[Step]]
+    steps: Callable[[Iterable[Mapping[str, Any]]], list[TraceStep]]
 
 
 _OURS = (
@@ -43,7 +43,7 @@ class Traces:
     """The questions in an export, the format it was read as, and how many traces were left out, and why."""
 
     format: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[AnsweredQuery, ...]
     left: SkippedTraces
 
 

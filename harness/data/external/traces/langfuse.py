@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.data.external.traces.step import Kind, Step, passages_in
+from harness.data.external.traces.step import Kind, TraceStep, passages_in
 from harness.data.external.traces.words import unpacked
 
 _KINDS: Mapping[str, Kind] = {"GENERATION": "llm", "RETRIEVER": "retriever"}
@@ -16,9 +16,9 @@ _RERANKS = ("rerank",)
 _RETRIEVES = ("retriev", "vector", "search")
 
 
-def langfuse_steps(records: Iterable[Mapping[str, Any]]) -> list[Step]:
+def langfuse_steps(records: Iterable[Mapping[str, Any]]) -> list[TraceStep]:
     """A step for each trace, around those of its observations."""
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     for record in records:
         if isinstance(record.get("trace"), Mapping):
             record = {**record["trace"], "observations": record.get("observations")}
@@ -28,18 +28,18 @@ def langfuse_steps(records: Iterable[Mapping[str, Any]]) -> list[Step]:
             continue
         trace = str(record.get("id", ""))
         began = str(record.get("timestamp") or "")
-        steps.append(Step(trace, trace, "", began, "other", record.get("input"), record.get("output")))
+        steps.append(TraceStep(trace, trace, "", began, "other", record.get("input"), record.get("output")))
         # a list of traces may name its observations by their ids alone
         own = [one for one in observations or () if isinstance(one, Mapping)]
         steps += [_observation(one, trace) for one in own]
     return steps
 
 
-def _observation(one: Mapping[str, Any], trace: str) -> Step:
+def _observation(one: Mapping[str, Any], trace: str) -> TraceStep:
     kind = _kind(one)
     got = unpacked(one.get("output"))
     failed = one.get("level") == "ERROR"
-    return Step(
+    return TraceStep(
         trace,
         str(one.get("id", "")),
         str(one.get("parentObservationId") or trace),

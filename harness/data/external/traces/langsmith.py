@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.data.external.traces.step import Kind, Step, passages_in
+from harness.data.external.traces.step import Kind, TraceStep, passages_in
 from harness.data.external.traces.words import unpacked
 
 _KINDS: Mapping[str, Kind] = {"llm": "llm", "retriever": "retriever"}
 
 
-def langsmith_steps(records: Iterable[Mapping[str, Any]]) -> list[Step]:
+def langsmith_steps(records: Iterable[Mapping[str, Any]]) -> list[TraceStep]:
     """The runs of an export as steps."""
     return [_step(run, trace) for record in records for run, trace in _runs(record, "")]
 
@@ -28,12 +28,12 @@ def _runs(run: Mapping[str, Any], trace: str) -> Iterator[tuple[Mapping[str, Any
         yield from _runs({"parent_run_id": run.get("id"), **child}, own)
 
 
-def _step(run: Mapping[str, Any], trace: str) -> Step:
+def _step(run: Mapping[str, Any], trace: str) -> TraceStep:
     kind = _KINDS.get(str(run.get("run_type", "")), "other")
     if kind in ("other", "retriever") and "rerank" in str(run.get("name") or "").lower():
         kind = "reranker"
     sent, received = unpacked(run.get("inputs")), unpacked(run.get("outputs"))
-    return Step(
+    return TraceStep(
         trace,
         str(run.get("id", "")),
         str(run.get("parent_run_id") or ""),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.data.external.exchange import Passage
-from harness.data.external.traces.step import Kind, Step, passages_in
+from harness.data.external.traces.step import Kind, TraceStep, passages_in
 from harness.data.external.traces.words import unpacked
 
 _DOCUMENT = re.compile(r"(?:retrieval|reranker)\.(?:output_)?documents\.(\d+)\.document\.(\w+)")
@@ -34,7 +34,7 @@ _SAID = ("gen_ai.input.messages", "gen_ai.retrieval.query.text", "input.value", 
 _GOT = ("gen_ai.output.messages", "output.value", "traceloop.entity.output")
 
 
-def otel_steps(records: Iterable[Mapping[str, Any]]) -> list[Step]:
+def otel_steps(records: Iterable[Mapping[str, Any]]) -> list[TraceStep]:
     """The spans of an export as steps."""
     return [_step(span) for record in records for span in _spans(record)]
 
@@ -45,7 +45,7 @@ def _spans(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from scope.get("spans") or ()
 
 
-def _step(span: Mapping[str, Any]) -> Step:
+def _step(span: Mapping[str, Any]) -> TraceStep:
     attributes = _attributes(span.get("attributes"))
     events = [
         (event.get("name", ""), _attributes(event.get("attributes"))) for event in span.get("events") or ()
@@ -60,7 +60,7 @@ def _step(span: Mapping[str, Any]) -> Step:
     passages = _documents(attributes, got) if kind in ("retriever", "reranker") else ()
     status = span.get("status") or {}
     failed = status.get("code") in (2, "STATUS_CODE_ERROR")
-    return Step(
+    return TraceStep(
         str(_either(span, "traceId", "trace_id") or ""),
         str(_either(span, "spanId", "span_id") or ""),
         str(_either(span, "parentSpanId", "parent_span_id") or ""),

@@ -20,7 +20,7 @@ _LISTS = ("data", "runs", "traces", "results")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """A span, run or observation. ``parent`` is '' at the top; ``began`` orders the steps of a trace.
 
     ``sent`` and ``received`` are its input and output as recorded; ``passages`` what a retriever or reranker

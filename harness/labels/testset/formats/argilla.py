@@ -15,7 +15,7 @@ from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats.values import (
     ExportResult,
     ImportResult,
-    Rating,
+    RaterGrade,
     Ratings,
     ask,
     exported,
@@ -129,7 +129,7 @@ def read_argilla(source: Path, documents: Mapping[str, Document]) -> ImportResul
     return ratings.result(questions, notes)
 
 
-def _given(record: Mapping[str, Any], where: str) -> list[Rating]:
+def _given(record: Mapping[str, Any], where: str) -> list[RaterGrade]:
     """What every user says of the passage, else what is suggested; empty where there is neither."""
     responses = record.get("responses") or {}
     suggestions = record.get("suggestions") or {}
@@ -140,7 +140,7 @@ def _given(record: Mapping[str, Any], where: str) -> list[Rating]:
             return []
         marked = (suggestions.get(EVIDENCE) or {}).get("value") or []
         by = str(suggestion.get("agent") or "Argilla")
-        return [Rating(by, grade_from(suggestion["value"], where), _ranges(marked, where))]
+        return [RaterGrade(by, grade_from(suggestion["value"], where), _ranges(marked, where))]
     spans = {one.get("user_id"): one["value"] for one in responses.get(EVIDENCE) or []}
     found = []
     for number, one in enumerate(given, 1):
@@ -148,7 +148,7 @@ def _given(record: Mapping[str, Any], where: str) -> list[Rating]:
         # responses without a user may be of several
         unnamed = "Argilla" if len(given) == 1 else f"Argilla response {number}"
         by = f"Argilla user {user}" if user else unnamed
-        found.append(Rating(by, grade_from(one["value"], where), _ranges(spans.get(user), where)))
+        found.append(RaterGrade(by, grade_from(one["value"], where), _ranges(spans.get(user), where)))
     return last_of_each(found)
 
 

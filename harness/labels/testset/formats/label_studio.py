@@ -16,7 +16,7 @@ from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats.values import (
     ExportResult,
     ImportResult,
-    Rating,
+    RaterGrade,
     Ratings,
     ask,
     exported,
@@ -120,7 +120,7 @@ def read_label_studio(source: Path, documents: Mapping[str, Document]) -> Import
             passage = resolve_passage(documents, *named, data.get("text"), where)
             text = passage[0].text[slice(*passage[1:])]
             given = last_of_each(
-                Rating(by, grade, tuple(resolve_offsets(text, *one, where) for one in marked))
+                RaterGrade(by, grade, tuple(resolve_offsets(text, *one, where) for one in marked))
                 for by, (grade, marked) in zip(names, read, strict=True)
             )
             ratings.add(query_id, passage, given, str(data.get("evidence") or ""), where)

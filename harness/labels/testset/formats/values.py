@@ -40,7 +40,7 @@ class ImportResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class RaterGrade:
     """One rater's grade of a passage, and the parts of it that are marked, as offsets within it."""
 
     by: str
@@ -60,7 +60,7 @@ class Ratings:
         self,
         query_id: str,
         passage: tuple[Document, int, int],
-        given: Sequence[Rating],
+        given: Sequence[RaterGrade],
         fact: str,
         where: str,
     ) -> None:
@@ -93,7 +93,7 @@ class Ratings:
         return ImportResult(tuple(questions.values()), tuple(self.labels), (*notes, *told), grades)
 
 
-def last_of_each(given: Iterable[Rating]) -> list[Rating]:
+def last_of_each(given: Iterable[RaterGrade]) -> list[RaterGrade]:
     """The last rating of each rater: what a person says later replaces what they said before."""
     return list({one.by: one for one in given}.values())
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import RerankEndpoint, ServedPairs, Spending, fetch
-from harness.models import ServedRequest as Request
+from harness.models import ServedRequest as ServedRequest
 from harness.steps.search.rerank.scorer import Pair, PairScorer
 from harness.steps.search.step import RerankerConfig
 
@@ -55,7 +55,7 @@ class ServedScorer(PairScorer):
         """Ask for all pairs, past any cache."""
         scores = np.zeros(len(pairs), dtype=np.float32)
 
-        def keep(asked: Request, rows: list[Any], used: int) -> None:
+        def keep(asked: ServedRequest, rows: list[Any], used: int) -> None:
             scores[list(asked.items)] = np.concatenate(rows)
 
         # it raises unless all are answered

@@ -19,7 +19,7 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     KindAt("minmax", "MinMaxConfig", "MinMax", module="harness.steps.search.fuse.minmax"),
     KindAt("weighted", "WeightedConfig", "Weighted", module="harness.steps.search.fuse.weighted"),
     KindAt("python", "PythonConfig", "PythonRetriever"),
-    KindAt("http", "HttpConfig", "HttpRetriever"),
+    KindAt("http", "HttpRetrieverConfig", "HttpRetriever"),
     retired=RETIRED,
     home=__name__,
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.steps.search.retrieve.scan import Nearest, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
@@ -97,7 +97,7 @@ class ApproximateRetriever(DenseRetriever[Dense]):
     ) -> Iterator[Search]:
         """A search of the index; without the check, one as in a deployment."""
         c = self.config
-        depth = Depth.of(c, passages)
+        depth = SearchDepth.of(c, passages)
         stored = self.scaled(vectors)
         distinct = DistinctVectors.of(stored)
         fingerprint = tools.fingerprint(c.embed)

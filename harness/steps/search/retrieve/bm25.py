@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.feedback import KINDS as FEEDBACKS
 from harness.steps.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, Weights
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
@@ -111,7 +111,7 @@ class Index:
     terms: Terms
     known: TermIds
     passages: Passages
-    depth: Depth
+    depth: SearchDepth
     scores: Any
 
     @classmethod
@@ -120,7 +120,7 @@ class Index:
         terms = Terms(config)
         known = terms.of_passages(passages, tools)
         scores = _index(config, known) if known.vocabulary else None
-        return cls(terms, known, passages, Depth.of(config, passages), scores)
+        return cls(terms, known, passages, SearchDepth.of(config, passages), scores)
 
     def asked(self, query: Query) -> Weights:
         """The terms of a query that any passage has; each counts as often as it is asked for."""

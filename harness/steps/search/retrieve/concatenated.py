@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
 from harness.steps.search.retrieve.ranked import Doubles, ranked
 from harness.steps.search.retrieve.sparse import (
@@ -74,7 +74,7 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         sparse = chunk_vectors(known, self._saturation(known))
         idf = inverse_document_frequency(sparse, self.config.method)
         stored = concatenate(sparse, self._scaled(vectors))
-        depth, rows = Depth.of(self.config, passages), np.arange(len(passages.ids))
+        depth, rows = SearchDepth.of(self.config, passages), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
             own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.ranked import ranked
 from harness.steps.search.retrieve.scan import exact_share, scan, similarities
 from harness.steps.search.step import Identity, Passages, RetrievalResult
@@ -42,7 +42,7 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
         self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """The scan, the lengths of the vectors known beforehand."""
-        distance, depth = self.config.distance, Depth.of(self.config, passages)
+        distance, depth = self.config.distance, SearchDepth.of(self.config, passages)
         norms: Floats = np.linalg.norm(vectors, axis=1)
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:

@@ -41,7 +41,7 @@ class IndexRequest(StageConfig):
         return request
 
 
-class HttpConfig(ServiceConfig, RetrieverConfig):
+class HttpRetrieverConfig(ServiceConfig, RetrieverConfig):
     """A service of your own ranks the chunks."""
 
     kind: Literal["http"] = "http"
@@ -53,7 +53,7 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
     )
 
     @model_validator(mode="after")
-    def _check_request(self) -> HttpConfig:
+    def _check_request(self) -> HttpRetrieverConfig:
         one_of(self.request, "query", "queries", ("k", *_PASSAGES))
         if self.index is None and not names_in(self.request) & {"passages", "texts"}:
             raise ValueError(
@@ -63,7 +63,7 @@ class HttpConfig(ServiceConfig, RetrieverConfig):
         return self
 
 
-class HttpRetriever(Retriever[HttpConfig]):
+class HttpRetriever(Retriever[HttpRetrieverConfig]):
     """Asks the service query by query, or several in one request; stores every answer as it arrives.
 
     ``response`` finds, for a query, a list of hits as ``returned`` describes them, or a list of such lists.

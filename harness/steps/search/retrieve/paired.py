@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.models import ComputingConfig, EncoderConfig, Value
 from harness.steps.search.dense import Floats
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
 from harness.steps.search.step import (
     Identity,
@@ -87,7 +87,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         c = self.config
         if not passages.ids or not queries:
             return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
-        depth = Depth.of(c, passages)
+        depth = SearchDepth.of(c, passages)
         with tools.timed("embed"):
             stored = self.stored(tools.values(passages.texts, c.embed))
             asked = list(map(self.question, tools.values([query.text for query in queries], c.embed_queries)))
@@ -98,7 +98,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
     def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
         """The same search among encoded chunks; each query is encoded by itself."""
         stored = self.stored(tools.values(passages.texts, self.config.embed))
-        depth = Depth.of(self.config, passages)
+        depth = SearchDepth.of(self.config, passages)
 
         def search(query: Query) -> Ranking:
             value: Value = tools.embed(query.text, self.config.embed_queries)
@@ -113,7 +113,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         asked: Sequence[Floats],
         stored: Any,
         passages: Passages,
-        depth: Depth,
+        depth: SearchDepth,
     ) -> list[Ranking]:
         return [
             ranked(query.query_id, *own, depth, passages.ids)

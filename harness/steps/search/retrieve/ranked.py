@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.values import Ranking
 
 Ints = NDArray[np.int64]
@@ -18,7 +18,7 @@ DECIMALS = 6
 
 
 def ranked(
-    query_id: str, rows: Ints, scores: Doubles, depth: Depth | int, chunk_ids: Sequence[str]
+    query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth | int, chunk_ids: Sequence[str]
 ) -> Ranking:
     """The best of the chunks ``rows`` [n] by their ``scores`` [n]: so many, or as deep as is asked for."""
     order, rounded = in_order(rows, scores)

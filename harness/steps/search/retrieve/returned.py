@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.steps.custom.code import broken_contract
-from harness.steps.search.depth import Depth
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.step import Passages, RetrieverConfig
 from harness.values import Query, Ranking, counted, finite
 
@@ -38,7 +38,7 @@ def rankings_of(
 def ranker_of(who: str, passages: Passages, config: RetrieverConfig) -> Callable[[Query, Any], Ranking]:
     """Check as ``rankings_of`` does, one query and its answer at a time."""
     places = {chunk_id: place for place, chunk_id in enumerate(passages.ids)}
-    depth = Depth.of(config, passages)
+    depth = SearchDepth.of(config, passages)
 
     def rank(query: Query, answer: Any) -> Ranking:
         found, scores = _checked(who, query, answer, places)
