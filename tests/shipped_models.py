@@ -1,8 +1,9 @@
 """The models that ship with the harness, replaced by vectors of hashed words wherever they are not the point.
 
 Loading torch takes seconds in every worker. A vector of hashed words is computed at once, is the same
-everywhere, and brings texts together that share words. Real are the models of ``tests/models`` and of tests
-that ask for ``real_models``, those that a test makes itself, and those of processes that a test starts.
+everywhere, and brings texts together that share words. Real are the models of ``tests/models``, of slow tests
+and of those that ask for ``real_models``, those that a test makes itself, and those of processes that a test
+starts.
 """
 
 # Nothing heavy is imported here: when numpy is loaded it reads the number of threads, which conftest.py sets.
@@ -19,9 +20,11 @@ real = False
 
 
 @pytest.fixture(scope="session", autouse=True)
-def shipped_models():
+def shipped_models(pytestconfig):
     """Replace the shipped models, and make each of their tokenizers once."""
     with pytest.MonkeyPatch.context() as patch:
+        # figures of the docs are among the slow tests
+        patch.setattr("tests.shipped_models.real", pytestconfig.getoption("markexpr") == "slow")
         if importlib.util.find_spec("tokenizers"):  # not where only the judge is tested
             replace_models(patch)
         yield

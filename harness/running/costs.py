@@ -43,7 +43,7 @@ def query_costs(
         )
         for stage in one.rankings:
             # later steps depend on all calls made for retrieval
-            rewritten = rewriting[stage if stage in rewriting else RETRIEVE]
+            rewritten = rewriting.get(stage, rewriting.get(RETRIEVE, 0.0))
             own = bought.get(stage)
             other = 0.0 if not bought else own.queries if own is not None else None
             total = None if unknown or rewritten is None or other is None else rewritten + other

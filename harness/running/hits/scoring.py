@@ -111,8 +111,7 @@ def returned(
     health = health_of(lengths[: len(chunks)], tokenizer.window)
     key = key_of(corpus.key, other_text.document and other_text.document.sha256, [c.chunk_id for c in every])
     chunking = Chunking(tuple(every), key, health, lengths - np.int32(tokenizer.special), returned_only=True)
-    notes = {"evidence_not_returned": len(missed)}
-    return Searched(setting, chunking, {RETRIEVE: ranked}, notes, rewriting_costs={RETRIEVE: 0.0})
+    return Searched(setting, chunking, {RETRIEVE: ranked}, {"evidence_not_returned": len(missed)})
 
 
 def _under_own_name(chunk: Chunk, taken: Collection[str]) -> Chunk:
