@@ -23,7 +23,7 @@ def column(names, coded=False):
 
 def paired(rows, coded=False, chosen=None):
     query = np.array([q for q, _ in rows], dtype=np.int32)
-    return match.Pairs.of(query, column([d for _, d in rows], coded), chosen)
+    return match.PairRows.of(query, column([d for _, d in rows], coded), chosen)
 
 
 @pytest.fixture(params=[64, 1, 0], ids=["good", "one bit", "constant"])
