@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.labels.testset.formats import FORMATS, Format
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.importing import import_testset
-    from harness.labels.testset.state import TestsetState
+    from harness.labels.testset.state import SetState
     from harness.labels.testset.status import status_of
     from harness.labels.testset.steps import Outcome
 else:

@@ -10,10 +10,10 @@ from harness.labels.testset.choose.balance import balanced
 from harness.labels.testset.choose.leading import copied
 from harness.labels.testset.choose.likeness import by_vectors, by_words, same_figures
 from harness.labels.testset.rows import Candidate, to_csv
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from tests.testset.helpers import testset
 
-SET = TestsetState(Path("set"))
+SET = SetState(Path("set"))
 
 
 def test_likeness_is_the_share_of_terms_and_pairs():

@@ -8,12 +8,12 @@ import pytest
 
 from harness.comparison.stats.agreement import krippendorff_alpha
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from tests.label_page.pools import by
 from tests.testset.helpers import run, testset
 
 LABEL = ("label", "--pool", "set/pool.csv", "--documents", "docs/*")
-SET = TestsetState(Path("set"))
+SET = SetState(Path("set"))
 
 
 def two_raters():

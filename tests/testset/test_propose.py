@@ -15,7 +15,7 @@ from harness.labels.testset.propose.drafting import draft
 from harness.labels.testset.propose.material import Place, excerpts, locate, table_rows
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
 from harness.values.errors import CorpusError
 from harness.values.types import Document
@@ -23,7 +23,7 @@ from tests.external import samples
 from tests.judge.fake_server import FakeServer, error, says
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
 
-SET = TestsetState(Path("set"))
+SET = SetState(Path("set"))
 
 
 def document(name, text):

@@ -24,11 +24,11 @@ from harness.labels.testset.rows import (
     Question,
     to_csv,
 )
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset
 
-SET = TestsetState(Path("set"))
+SET = SetState(Path("set"))
 QUESTIONS = "text,answerable\nWhat was total revenue?,yes\nWhere is the Alto built?,yes\nWho is on Mars?,no\n"
 
 

@@ -13,7 +13,7 @@ from harness.cli.commands.shared import refuse_below_one
 if TYPE_CHECKING:
     from harness.cli.commands.declaring import Option
     from harness.labels import Outcome
-    from harness.labels import TestsetState as TestsetState
+    from harness.labels import SetState as SetState
     from harness.running import Context
 
 _DESCRIPTION = """\
@@ -36,7 +36,7 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 docs/testset.md describes every step and file.
 """
 
-Step = Callable[["TestsetState", "Context", argparse.Namespace], "Outcome"]
+Step = Callable[["SetState", "Context", argparse.Namespace], "Outcome"]
 _AGAIN = flag("--again", "repeat the step; the old file stays in history/")
 _DRY_RUN = flag("--dry-run", "say what it would cost; ask nothing")
 _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
@@ -46,10 +46,10 @@ _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of 
 def status(args: argparse.Namespace) -> int:
     """Print a line per step, and what comes next."""
     from harness.cli.terminal import print_facts
-    from harness.labels import TestsetState as TestsetState
+    from harness.labels import SetState as SetState
     from harness.labels import status_of
 
-    found = status_of(TestsetState(args.folder))
+    found = status_of(SetState(args.folder))
     print_facts(str(args.folder), found.steps)
     _print_next(found.next)
     return 0
@@ -64,12 +64,12 @@ def status(args: argparse.Namespace) -> int:
 def undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
     from harness.cli.terminal import print_line
-    from harness.labels import TestsetState as TestsetState
+    from harness.labels import SetState as SetState
     from harness.labels import load_testset
 
     # a folder that holds no test set gets no lock file
     load_testset(args.folder)
-    state = TestsetState(args.folder)
+    state = SetState(args.folder)
     with state.alone():
         undone = state.undo()
     print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
@@ -85,11 +85,11 @@ def _step(name: str, help: str, description: str, *options: Option) -> Callable[
 def _run_step(step: Step, args: argparse.Namespace) -> int:
     """Do one step, print its outcome and what comes next."""
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels import TestsetState as TestsetState
+    from harness.labels import SetState as SetState
     from harness.labels import status_of
     from harness.running import Context
 
-    state = TestsetState(args.folder)
+    state = SetState(args.folder)
     # first of all: a folder that holds no test set gets no lock file
     cache = state.config.cache
     refuse_below_one(count=getattr(args, "count", None))
@@ -143,7 +143,7 @@ def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[O
     _AGAIN,
     _DRY_RUN,
 )
-def _propose(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _propose(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import proposing
     from harness.values import ConfigError
 
@@ -177,7 +177,7 @@ def _propose(state: TestsetState, context: Context, args: argparse.Namespace) ->
     ),
     _AGAIN,
 )
-def _choose(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _choose(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import choose
 
     count = args.count or state.config.chosen
@@ -194,7 +194,7 @@ def _choose(state: TestsetState, context: Context, args: argparse.Namespace) -> 
     path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
     _AGAIN,
 )
-def _gather(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _gather(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import gather
 
     return gather(state, context, args.count or state.config.passages, args.also, args.again)
@@ -212,7 +212,7 @@ def _gather(state: TestsetState, context: Context, args: argparse.Namespace) -> 
     _AGAIN,
     _DRY_RUN,
 )
-def _grade(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _grade(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import grading
 
     if args.sheet:
@@ -232,7 +232,7 @@ def _grade(state: TestsetState, context: Context, args: argparse.Namespace) -> O
     _AGAIN,
     _DRY_RUN,
 )
-def _answer(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _answer(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import answering
 
     if args.by_hand:
@@ -248,7 +248,7 @@ def _answer(state: TestsetState, context: Context, args: argparse.Namespace) -> 
     *_sheet("write the sheet, .xlsx or .csv", "read the graded sheet", "who reviews", required=True),
     number("--share", 0.2, "of the passages", "PART"),
 )
-def _review(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _review(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import reviewing
 
     if args.sheet:
@@ -269,7 +269,7 @@ def _review(state: TestsetState, context: Context, args: argparse.Namespace) -> 
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )
-def _export(state: TestsetState, context: Context, args: argparse.Namespace) -> Outcome:
+def _export(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
     from harness.labels import exporting
     from harness.values import ConfigError
 

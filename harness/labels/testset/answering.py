@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.labels.testset.grades import FinalGrade, final_grades
 from harness.labels.testset.prompts import load_prompt
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of
 from harness.models import Model, TextForm, answers, jobs_of, text_of
 from harness.running import Context
@@ -22,7 +22,7 @@ _SHOWN = 8
 _RELEVANT = 2
 
 
-def answer_by_hand(state: TestsetState) -> Outcome:
+def answer_by_hand(state: SetState) -> Outcome:
     """Write answers.csv with a row for every kept question; answers that it has stay."""
     chosen = chosen_of(state)
     rows = _rows(state, chosen)
@@ -38,7 +38,7 @@ def answer_by_hand(state: TestsetState) -> Outcome:
 
 
 def answer_by_model(
-    state: TestsetState, context: Context, prompt: str = "", again: bool = False, dry: bool = False
+    state: SetState, context: Context, prompt: str = "", again: bool = False, dry: bool = False
 ) -> Outcome:
     """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
 
@@ -98,7 +98,7 @@ def _answered(row: AnswerRow, answer: LlmAnswer, title: str) -> AnswerRow:
     return replace(row, answer=text.strip(), by=title, note="")
 
 
-def _rows(state: TestsetState, chosen: Sequence[Candidate]) -> list[AnswerRow]:
+def _rows(state: SetState, chosen: Sequence[Candidate]) -> list[AnswerRow]:
     """A row for every kept question; one that was reworded loses its answer."""
     before = {row.query_id: row for row in state.rows(AnswerRow)}
     return [
@@ -109,7 +109,7 @@ def _rows(state: TestsetState, chosen: Sequence[Candidate]) -> list[AnswerRow]:
     ]
 
 
-def _evidence(state: TestsetState, context: Context) -> dict[str, list[str]]:
+def _evidence(state: SetState, context: Context) -> dict[str, list[str]]:
     """The texts of the best passages of every question, the best first."""
     documents = documents_of(state, context)
     found: dict[str, list[FinalGrade]] = {}

@@ -15,7 +15,7 @@ from harness.labels.testset.choose.leading import copied
 from harness.labels.testset.choose.likeness import ALIKE, Floats, by_vectors, by_words, same_figures
 from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, Question
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.labels.testset.steps import Outcome
 from harness.models import EmbedConfig
 from harness.running import Context, vectors
@@ -26,7 +26,7 @@ _TWIN = "near-duplicate"
 
 
 def choose(
-    state: TestsetState,
+    state: SetState,
     context: Context,
     count: int,
     auto: bool = False,
@@ -72,7 +72,7 @@ def choose(
 
 
 def _summary(
-    state: TestsetState, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
+    state: SetState, facts: Mapping[str, Any], now: Sequence[Candidate], count: int, auto: bool
 ) -> list[str]:
     path = state.path(Candidate)
     kinds = ", ".join(f"{kind} {times}" for kind, times in Counter(one.kind for one in now).most_common())

@@ -17,14 +17,14 @@ from harness.labels.testset.rows import (
     GradeRow,
     Question,
     SearchedRow,
-    TestsetDocument,
+    SetDocument,
     key_of,
 )
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.values import counted
 
 
-def datasheet(state: TestsetState, testset: FinishedTestset) -> str:
+def datasheet(state: SetState, testset: FinishedTestset) -> str:
     """The datasheet as Markdown; counts only what the tables hold."""
     parts = [
         "# How this test set came about\n",
@@ -56,7 +56,7 @@ def _counts(testset: FinishedTestset) -> str:
     return _table(("what", "how many"), rows)
 
 
-def _questions(state: TestsetState, testset: FinishedTestset) -> str:
+def _questions(state: SetState, testset: FinishedTestset) -> str:
     proposed, candidates = state.rows(Question), state.rows(Candidate)
     by_id = {one.query_id: one for one in proposed}
     kept = [one for one in candidates if one.keep == "yes"]
@@ -82,7 +82,7 @@ def _look(kept: Iterable[Candidate], word: str) -> int:
     return sum(word in one.look for one in kept)
 
 
-def _passages(state: TestsetState) -> str:
+def _passages(state: SetState) -> str:
     found = state.rows(FoundRow)
     by = Counter(name for row in found for name in row.found_by.split("; ") if name)
     lines = ["## Passages\n"]
@@ -101,7 +101,7 @@ def _passages(state: TestsetState) -> str:
     return "\n".join(lines)
 
 
-def _grades(state: TestsetState) -> str:
+def _grades(state: SetState) -> str:
     rows = state.rows(GradeRow)
     by = Counter(
         (row.grader, "model" if row.by_model == "yes" else "person") for row in rows if row.grade is not None
@@ -123,7 +123,7 @@ def _grades(state: TestsetState) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _disputed(state: TestsetState, testset: FinishedTestset) -> str:
+def _disputed(state: SetState, testset: FinishedTestset) -> str:
     """What graders said differently, and how it was settled."""
     rows = state.rows(DisagreementRow)
     if not rows:
@@ -156,7 +156,7 @@ def _answers(testset: FinishedTestset) -> str:
     return "## Answers\n\n" + _table(("written by", "answers"), by.most_common())
 
 
-def _to_know(state: TestsetState, testset: FinishedTestset) -> str:
+def _to_know(state: SetState, testset: FinishedTestset) -> str:
     lines = ["## To look at\n", *(f"- {one}." for one in testset.contradictions)]
     if not testset.contradictions:
         lines.append("Nothing contradicts itself: every answerable question has a relevant passage.")
@@ -166,15 +166,14 @@ def _to_know(state: TestsetState, testset: FinishedTestset) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _steps(state: TestsetState) -> str:
+def _steps(state: SetState) -> str:
     rows = [(one.when, one.step, one.how) for one in state.done()]
     return "## Steps\n\n" + _table(("when (UTC)", "step", "how"), rows)
 
 
-def _documents(state: TestsetState) -> str:
+def _documents(state: SetState) -> str:
     rows = [
-        (row.doc_id, row.pages or "–", row.characters, f"`{row.sha256}`")
-        for row in state.rows(TestsetDocument)
+        (row.doc_id, row.pages or "–", row.characters, f"`{row.sha256}`") for row in state.rows(SetDocument)
     ]
     return "## Documents\n\nOffsets hold for these texts, as they were extracted.\n\n" + _table(
         ("document", "pages", "characters", "sha256 of the text"), rows

@@ -14,7 +14,7 @@ from harness.labels.testset.formats import FORMATS
 from harness.labels.testset.formats.tables import tables_of
 from harness.labels.testset.merging import MergedLabels, merge
 from harness.labels.testset.rows import GradeRow, to_csv
-from harness.labels.testset.state import EXPORT, TestsetState
+from harness.labels.testset.state import EXPORT, SetState
 from harness.labels.testset.steps import Outcome, documents_of
 from harness.running import Context
 from harness.values import ConfigError, Document, counted
@@ -23,7 +23,7 @@ from harness.values import ConfigError, Document, counted
 _WRITTEN = f"{EXPORT}/.labels.csv"
 
 
-def export(state: TestsetState, context: Context) -> Outcome:
+def export(state: SetState, context: Context) -> Outcome:
     """Write export/: queries.csv, labels.csv (merged), grades.csv (of each grader), datasheet.md, bench.yaml.
 
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
@@ -84,7 +84,7 @@ def _summary(merged: MergedLabels) -> list[str]:
     return lines
 
 
-def export_as(state: TestsetState, context: Context, name: str, to: Path | None) -> Outcome:
+def export_as(state: SetState, context: Context, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
@@ -99,7 +99,7 @@ def export_as(state: TestsetState, context: Context, name: str, to: Path | None)
     return Outcome(tuple(lines), next=())
 
 
-def _bench(state: TestsetState, documents: Sequence[Document]) -> str:
+def _bench(state: SetState, documents: Sequence[Document]) -> str:
     facts = TextFacts.of([one.text for one in documents])
     config, folder = state.config, state.folder / EXPORT
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.labels.testset.grades import final_grades
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.labels.testset.steps import chosen_of
 from harness.values import ConfigError, Document
 
@@ -53,7 +53,7 @@ class FinishedTestset:
     contradictions: tuple[str, ...]
 
 
-def assemble(state: TestsetState, documents: Mapping[str, Document]) -> FinishedTestset:
+def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTestset:
     """Put the tables together; raises ConfigError if nothing has been graded."""
     chosen = chosen_of(state)
     found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))

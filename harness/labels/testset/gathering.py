@@ -12,7 +12,7 @@ from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.retrievers import retrievers
 from harness.labels.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
-from harness.labels.testset.state import Tables, TestsetState
+from harness.labels.testset.state import SetState, Tables
 from harness.labels.testset.steps import Outcome, chosen_of, document_rows, documents_of, gathered
 from harness.running import (
     Context,
@@ -35,7 +35,7 @@ _Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
-    state: TestsetState, context: Context, count: int, also: Path | None = None, again: bool = False
+    state: SetState, context: Context, count: int, also: Path | None = None, again: bool = False
 ) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
@@ -76,7 +76,7 @@ def gather(
     return Outcome(tuple(_summary(state, searched, len(todo), names, count)))
 
 
-def corpus_of(state: TestsetState, context: Context, chosen: Sequence[Candidate]) -> Corpus:
+def corpus_of(state: SetState, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [(one.query_id, spreadsheet_safe(one.text), one.answerable, "train") for one in chosen]
@@ -145,7 +145,7 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Docume
 
 
 def _summary(
-    state: TestsetState, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
+    state: SetState, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
 ) -> Iterator[str]:
     """The outcome, in sentences."""
     few = sum(row.passages < count for row in searched)

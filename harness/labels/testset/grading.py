@@ -27,7 +27,7 @@ from harness.labels.testset.gathering import corpus_of
 from harness.labels.testset.grades import disagreements
 from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
-from harness.labels.testset.state import Tables, TestsetState
+from harness.labels.testset.state import SetState, Tables
 from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
 from harness.running import Context, grade_all, make_judge
 from harness.store import Ledger
@@ -38,7 +38,7 @@ _RATER = ("judge", "grader", "rater", "by")
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
-def grade_by_judge(state: TestsetState, context: Context, again: bool = False, dry: bool = False) -> Outcome:
+def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: bool = False) -> Outcome:
     """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
 
     ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
@@ -81,7 +81,7 @@ def grade_by_judge(state: TestsetState, context: Context, again: bool = False, d
     )
 
 
-def export_sheet(state: TestsetState, context: Context, path: Path, everything: bool = False) -> Outcome:
+def export_sheet(state: SetState, context: Context, path: Path, everything: bool = False) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
@@ -111,7 +111,7 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
 
 
-def import_grades(state: TestsetState, context: Context, path: Path, grader: str) -> Outcome:
+def import_grades(state: SetState, context: Context, path: Path, grader: str) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ,
@@ -149,7 +149,7 @@ class ReadGrades:
         return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
 
 
-def read_grades(state: TestsetState, context: Context, path: Path, grader: str) -> ReadGrades:
+def read_grades(state: SetState, context: Context, path: Path, grader: str) -> ReadGrades:
     """The grades of a file by one person: all of it where it names no rater, else that person's rows.
 
     Raises ConfigError where it names raters and has no row by this one.
@@ -219,7 +219,7 @@ def _from_sheet(row: Mapping[str, Any], grader: str) -> GradeRow:
 
 
 def save_grades(
-    state: TestsetState,
+    state: SetState,
     before: Sequence[GradeRow],
     fresh: Sequence[GradeRow],
     how: str,
@@ -233,7 +233,7 @@ def save_grades(
     state.write(step, how, {GradeRow: ordered, **(further or {})}, facts)
 
 
-def pool_of_chosen(state: TestsetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
+def pool_of_chosen(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
     """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
     pool, searched = gathered(state, chosen)
     missing = len({one.query_id for one in chosen} - searched)

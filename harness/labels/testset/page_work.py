@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.labels.label_page.opening import SUFFIX
 from harness.labels.label_page.state import PageState
 from harness.labels.testset.rows import GradeRow, Key, PoolRow, key_of
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PageWork:
     unread: int
 
 
-def page_work(state: TestsetState, pool: Sequence[PoolRow]) -> list[PageWork]:
+def page_work(state: SetState, pool: Sequence[PoolRow]) -> list[PageWork]:
     """The work of every rater on the page over pool.csv; none where it was never opened."""
     path = page_file(state)
     if not path.exists():
@@ -53,7 +53,7 @@ def page_work(state: TestsetState, pool: Sequence[PoolRow]) -> list[PageWork]:
     ]
 
 
-def page_file(state: TestsetState) -> Path:
+def page_file(state: SetState) -> Path:
     """The file in which the page keeps its grades."""
     pool = state.path(PoolRow)
     return pool.with_name(pool.stem + SUFFIX)

@@ -12,7 +12,7 @@ from harness.labels.testset.propose.drafting import draft
 from harness.labels.testset.propose.llm import Proposer, question_requests
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
-from harness.labels.testset.state import Tables, TestsetState
+from harness.labels.testset.state import SetState, Tables
 from harness.labels.testset.steps import Outcome, calls_made, document_rows, documents_of
 from harness.running import Context
 from harness.store import Ledger
@@ -20,7 +20,7 @@ from harness.values import ConfigError, Document, counted
 
 
 def propose_offline(
-    state: TestsetState, context: Context, count: int, again: bool = False, add: bool = False
+    state: SetState, context: Context, count: int, again: bool = False, add: bool = False
 ) -> Outcome:
     """Draft questions from headings, tables and sentences."""
     documents = _documents(state, context, again or add)
@@ -40,7 +40,7 @@ def propose_offline(
 
 
 def propose_from_file(
-    state: TestsetState,
+    state: SetState,
     context: Context,
     path: Path,
     count: int,
@@ -65,7 +65,7 @@ def propose_from_file(
 
 
 def propose_by_model(
-    state: TestsetState,
+    state: SetState,
     context: Context,
     count: int,
     prompt: str = "",
@@ -107,7 +107,7 @@ def propose_by_model(
     return Outcome(tuple(lines))
 
 
-def _documents(state: TestsetState, context: Context, replace: bool) -> dict[str, Document]:
+def _documents(state: SetState, context: Context, replace: bool) -> dict[str, Document]:
     """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
     if state.has(Question) and not replace:
         raise ConfigError(
@@ -119,7 +119,7 @@ def _documents(state: TestsetState, context: Context, replace: bool) -> dict[str
 
 
 def _save(
-    state: TestsetState, questions: Sequence[Question], documents: Iterable[Document], how: str, add: bool
+    state: SetState, questions: Sequence[Question], documents: Iterable[Document], how: str, add: bool
 ) -> list[str]:
     """Write the proposals; with ``add`` behind those that are there, repeated texts left out."""
     before = state.rows(Question) if add else []

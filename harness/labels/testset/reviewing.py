@@ -9,13 +9,13 @@ from shlex import quote
 from harness.labels.testset.grades import agreements, disagreements, final_grades
 from harness.labels.testset.grading import pool_of_chosen, read_grades, save_grades, write_rows
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow, key_of
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.labels.testset.steps import Outcome, chosen_of, documents_of
 from harness.running import Context
 from harness.values import ConfigError, counted
 
 
-def export_review(state: TestsetState, context: Context, path: Path, share: float, grader: str) -> Outcome:
+def export_review(state: SetState, context: Context, path: Path, share: float, grader: str) -> Outcome:
     """Write a sheet with a part of the graded passages, drawn by chance, without their grades.
 
     What the second person has graded already is left out.
@@ -46,7 +46,7 @@ def export_review(state: TestsetState, context: Context, path: Path, share: floa
     )
 
 
-def import_review(state: TestsetState, context: Context, path: Path, grader: str) -> Outcome:
+def import_review(state: SetState, context: Context, path: Path, grader: str) -> Outcome:
     """Take a second person's grades, say how far they agree with the first, and list the differences.
 
     Raises ConfigError if that person gave the first grades of all of it.

@@ -145,7 +145,7 @@ class DisagreementRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TestsetDocument:
+class SetDocument:
     """A document as it was when the test set was begun."""
 
     doc_id: str
@@ -164,7 +164,7 @@ _KEYS: dict[type[Any], tuple[str, ...]] = {
     DisagreementRow: ("query_id", "doc_id", "start", "end"),
     SearchedRow: ("query_id",),
     AnswerRow: ("query_id",),
-    TestsetDocument: ("doc_id",),
+    SetDocument: ("doc_id",),
 }
 Key = tuple[str, str, int, int]
 # The columns that come before the others, where the order is not that of the fields.

@@ -25,7 +25,7 @@ from harness.labels.testset.rows import (
     PoolRow,
     Question,
     SearchedRow,
-    TestsetDocument,
+    SetDocument,
     from_csv,
     to_csv,
 )
@@ -41,7 +41,7 @@ FILES: dict[type[Any], str] = {
     GradeRow: "grades.csv",
     AnswerRow: "answers.csv",
     DisagreementRow: "disagreements.csv",
-    TestsetDocument: "documents.csv",
+    SetDocument: "documents.csv",
 }
 HISTORY, EXPORT = "history", "export"
 _STEP = "step.json"
@@ -63,7 +63,7 @@ class StepRecord:
     facts: Mapping[str, Any]
 
 
-class TestsetState:
+class SetState:
     """The files of one test set."""
 
     def __init__(self, folder: Path) -> None:

@@ -19,7 +19,7 @@ from harness.labels.testset.rows import (
     Question,
     key_of,
 )
-from harness.labels.testset.state import EXPORT, TestsetState
+from harness.labels.testset.state import EXPORT, SetState
 from harness.labels.testset.steps import chosen_of, gathered
 from harness.values import ConfigError, counted
 
@@ -34,7 +34,7 @@ class Status:
     next: tuple[str, ...]
 
 
-def status_of(state: TestsetState) -> Status:
+def status_of(state: SetState) -> Status:
     """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
     language_model = state.config.llm is not None
     chosen = _chosen(state)
@@ -84,7 +84,7 @@ def _graded(graded: int, people: int, open_: int, work: Sequence[PageWork]) -> s
     return "; ".join(parts) or "not done"
 
 
-def _chosen(state: TestsetState) -> list[Candidate]:
+def _chosen(state: SetState) -> list[Candidate]:
     try:
         return chosen_of(state)
     except ConfigError:
@@ -92,7 +92,7 @@ def _chosen(state: TestsetState) -> list[Candidate]:
 
 
 def _next(
-    state: TestsetState,
+    state: SetState,
     chosen: Sequence[Candidate],
     pool: Sequence[PoolRow],
     searched: int,
@@ -128,7 +128,7 @@ def _next(
     return (*fill, *settle, *_review(state, do), f"{do} export")
 
 
-def _grading(state: TestsetState, do: str, work: Sequence[PageWork], open_: int) -> list[str]:
+def _grading(state: SetState, do: str, work: Sequence[PageWork], open_: int) -> list[str]:
     """The ways to grade what is open: read what was graded on the page, go on there, or one of the others."""
     unread = [one for one in work if one.unread]
     globs = " ".join(f"'{glob}'" for glob in state.config.documents)
@@ -148,20 +148,20 @@ def _grading(state: TestsetState, do: str, work: Sequence[PageWork], open_: int)
     return [*found, "# by people in the browser", page, "# by people in a spreadsheet", *sheet]
 
 
-def _review(state: TestsetState, do: str) -> tuple[str, ...]:
+def _review(state: SetState, do: str) -> tuple[str, ...]:
     """A second person grades a part, unless two have graded something already."""
     if state.has(DisagreementRow) or agreements(state.rows(GradeRow)):
         return ()
     return (f"{do} review --sheet second.xlsx", f"{do} review --from second.xlsx --by NAME")
 
 
-def _exported(state: TestsetState) -> str:
+def _exported(state: SetState) -> str:
     if not (state.folder / EXPORT / "labels.csv").exists():
         return "not done"
     return "written" if _is_exported(state) else "written, and changed since: export again"
 
 
-def _is_exported(state: TestsetState) -> bool:
+def _is_exported(state: SetState) -> bool:
     """Whether the export is newer than every table that it is made of."""
     labels = state.folder / EXPORT / "labels.csv"
     made_of = (Candidate, GradeRow, DisagreementRow, AnswerRow)

@@ -12,10 +12,10 @@ from harness.labels.testset.rows import (
     GradeRow,
     PoolRow,
     SearchedRow,
-    TestsetDocument,
+    SetDocument,
     key_of,
 )
-from harness.labels.testset.state import TestsetState
+from harness.labels.testset.state import SetState
 from harness.models import Estimate, Spending
 from harness.running import Context, load_documents
 from harness.values import ConfigError, CorpusError, Document, counted
@@ -40,7 +40,7 @@ def calls_made(spent: Spending) -> str:
     return f"{counted(spent.calls, 'call')} now {cost}, {spent.from_ledger} from the ledger"
 
 
-def chosen_of(state: TestsetState) -> list[Candidate]:
+def chosen_of(state: SetState) -> list[Candidate]:
     """The questions that are kept; raises ConfigError if there is none."""
     if not state.has(Candidate):
         raise ConfigError(
@@ -64,7 +64,7 @@ def chosen_of(state: TestsetState) -> list[Candidate]:
     return kept
 
 
-def _refuse_repeated(state: TestsetState, kept: Sequence[Candidate]) -> None:
+def _refuse_repeated(state: SetState, kept: Sequence[Candidate]) -> None:
     seen: set[str] = set()
     for one in kept:
         if one.query_id in seen or not one.query_id or one.query_id.split() != [one.query_id]:
@@ -84,26 +84,26 @@ def _refuse_repeated(state: TestsetState, kept: Sequence[Candidate]) -> None:
         seen.add(one.query_id)
 
 
-def gathered(state: TestsetState, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
+def gathered(state: SetState, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
     """The passages of questions that are asked in the words they were searched in, and their ids."""
     texts = {one.query_id: one.text for one in chosen}
     pool = [row for row in state.rows(PoolRow) if texts.get(row.query_id) == row.question]
     return pool, {row.query_id for row in state.rows(SearchedRow) if texts.get(row.query_id) == row.question}
 
 
-def documents_of(state: TestsetState, context: Context) -> dict[str, Document]:
+def documents_of(state: SetState, context: Context) -> dict[str, Document]:
     """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
 
     Offsets of questions, passages and grades hold for the text they were made of, and for no other. A row of
     a document that is not there, or beyond its end, is refused too.
     """
     documents = {one.doc_id: one for one in load_documents(state.config.bench(state.folder), context)}
-    for row in state.rows(TestsetDocument):
+    for row in state.rows(SetDocument):
         now = documents.get(row.doc_id)
         if now is None or now.sha256 != row.sha256:
             what = "is missing" if now is None else "has changed"
             raise CorpusError(
-                f"{row.doc_id} {what} since {state.path(TestsetDocument)} was written, so offsets would not "
+                f"{row.doc_id} {what} since {state.path(SetDocument)} was written, so offsets would not "
                 "hold. Put the document back, or start again: harness init with another --out."
             )
     placed: tuple[type[PoolRow | GradeRow | DisagreementRow], ...] = (PoolRow, GradeRow, DisagreementRow)
@@ -119,12 +119,10 @@ def documents_of(state: TestsetState, context: Context) -> dict[str, Document]:
     return documents
 
 
-def document_rows(
-    state: TestsetState, documents: Iterable[Document]
-) -> dict[type[Any], list[TestsetDocument]]:
+def document_rows(state: SetState, documents: Iterable[Document]) -> dict[type[Any], list[SetDocument]]:
     """The table that later steps compare the documents with; none if it has been written."""
     rows = [
-        TestsetDocument(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
+        SetDocument(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
         for one in sorted(documents, key=lambda one: one.doc_id)
     ]
-    return {} if state.has(TestsetDocument) else {TestsetDocument: rows}
+    return {} if state.has(SetDocument) else {SetDocument: rows}

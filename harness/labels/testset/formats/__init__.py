@@ -24,23 +24,43 @@ class Format:
     read: Callable[[Path, Mapping[str, Document]], ImportResult]
 
 
-def _ours(name: str, about: str, reads: str, module: str = "") -> Format:
-    home = f"{__name__}.{module or name}"
-    return Format(about, reads, At(home, f"write_{name}"), At(home, f"read_{module or name}"))
+def _ours(about: str, reads: str, module: str, write: str, read: str) -> Format:
+    home = f"{__name__}.{module}"
+    return Format(about, reads, At(home, write), At(home, read))
 
 
+_AS_TABLES = {
+    "csv": ("queries.csv and labels.csv", "write_csv"),
+    "jsonl": ("queries.jsonl and labels.jsonl", "write_jsonl"),
+    "xlsx": ("queries.xlsx and labels.xlsx", "write_xlsx"),
+}
 FORMATS: OpenTable[Format] = OpenTable(
     "testset_formats",
     Format,
     {
-        "csv": _ours("csv", "queries.csv and labels.csv", "the folder", "tables"),
-        "jsonl": _ours("jsonl", "queries.jsonl and labels.jsonl", "the folder", "tables"),
-        "xlsx": _ours("xlsx", "queries.xlsx and labels.xlsx", "the folder", "tables"),
-        "trec": _ours("trec", "topics and qrels over passages", "the folder"),
-        "label_studio": _ours("label_studio", "an export of Label Studio", "the JSON file"),
-        "argilla": _ours("argilla", "the records of an Argilla dataset", "the JSON file"),
-        "quepid": _ours("quepid", "a book or case of Quepid", "the CSV file"),
-        "ragas": _ours("ragas", "questions with reference answers and contexts", "the JSONL file"),
+        name: _ours(about, "the folder", "tables", write, "read_tables")
+        for name, (about, write) in _AS_TABLES.items()
+    }
+    | {
+        "trec": _ours("topics and qrels over passages", "the folder", "trec", "write_trec", "read_trec"),
+        "label_studio": _ours(
+            "an export of Label Studio",
+            "the JSON file",
+            "label_studio",
+            "write_label_studio",
+            "read_label_studio",
+        ),
+        "argilla": _ours(
+            "the records of an Argilla dataset", "the JSON file", "argilla", "write_argilla", "read_argilla"
+        ),
+        "quepid": _ours("a book or case of Quepid", "the CSV file", "quepid", "write_quepid", "read_quepid"),
+        "ragas": _ours(
+            "questions with reference answers and contexts",
+            "the JSONL file",
+            "ragas",
+            "write_ragas",
+            "read_ragas",
+        ),
     },
 )
 """By name; other packages add theirs, see docs/own-steps.md."""
