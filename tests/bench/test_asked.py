@@ -127,7 +127,7 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
         "Words of: Words of: Who is the chief executive?",
     }
     assert "to rewrite" not in capsys.readouterr().out
-    assert not any("4711" in file.read_text() for file in folder.glob("*.*"))
+    assert not any("sk-do-not-show" in file.read_text() for file in folder.glob("*.*"))
 
 
 def test_settings_that_differ_in_the_model_are_named_by_it(write_config):
