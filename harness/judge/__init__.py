@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
     from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
     from harness.judge.examples import Example, Examples, candidates_of
-    from harness.judge.kinds import JUDGES
-    from harness.judge.labels import PEOPLE, LabelsConfig, pairs_of_labels
+    from harness.judge.kinds import JUDGES, PEOPLE, LabelsConfig
     from harness.judge.llm import LlmJudge
     from harness.judge.panel import PanelConfig, PanelJudge, together
     from harness.judge.pool import Pairs, Pool, pool_of
     from harness.judge.prompt_injection import find_injection
     from harness.judge.prompting import GradingForm, load_prompt
-    from harness.judge.records import Pair, PairGrade, Sink, Summary
+    from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary
     from harness.judge.threshold import (
         CosineConfig,
         RerankerJudgeConfig,
@@ -32,6 +31,5 @@ if TYPE_CHECKING:
         reranker_judge,
         same_model_warning,
     )
-    from harness.judge.tools import JudgeTools, PoolJudge
 else:
     __getattr__ = door(__name__, __file__)

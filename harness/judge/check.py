@@ -10,8 +10,7 @@ from statistics import fmean
 from harness.judge.attacks import ATTACKS, CARRIERS, TOPICS, AttackTopic, attacked
 from harness.judge.config import LlmConfig
 from harness.judge.llm import LlmJudge, items_of
-from harness.judge.prompting import order_shown
-from harness.judge.records import Pair, PairGrade, Summary
+from harness.judge.records import CUT_OFF, Pair, PairGrade, Summary
 from harness.models import Client
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Query, Reporter, counted
@@ -24,7 +23,6 @@ POSITION_BIAS_AT_MOST = 0.5
 # How often and for how many seconds the first call is tried at an endpoint that does not answer.
 TRIES = 3
 PATIENCE = 20.0
-CUT_OFF = {"truncated", "unfinished_thought"}
 # Faults that another passage need not have.
 OF_THE_TEXT = {"content_filter", "too_long"}
 
@@ -123,7 +121,7 @@ def _try_once(
         update={"samples": 1, "breaker": TRIES, "breaker_seconds": min(PATIENCE, config.longest_outage)}
     )
     judge = LlmJudge(alone, ledger, client=client)
-    first = next(items_of(pairs, judge.prompt)).pairs
+    first = next(items_of(pairs, judge.prompt))
     summary = judge.grade(first, lambda graded: None, reporter=reporter, total=len(first))
     met = (summary.faults.keys() | CUT_OFF) - OF_THE_TEXT
     reason = next((reason for reason in summary.unscored if reason in met), None)
@@ -197,12 +195,12 @@ def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
     first: list[float] = []
     second: list[float] = []
     for item in items_of(pairs, judge.prompt):
-        count = len(item.pairs)
+        count = len(item)
         shown = []
-        for sample, call in enumerate(judge.calls(item)):
+        for call in judge.calls(item):
             answer = judge.model.find(call)
             if answer is not None and answer.grades is not None:
-                shown.append((order_shown(judge.prompt, item.query, item.passages, sample), answer.grades))
+                shown.append((judge.form.order_shown(call), answer.grades))
         for passage in range(count if shown else 0):
             mean = fmean(grades[passage] for _, grades in shown)
             for order, grades in shown:

@@ -1,17 +1,41 @@
-"""The table of the kinds of judges."""
+"""The table of the kinds of judges, and human labels in place of one."""
 
 from __future__ import annotations
 
-from harness.judge.tools import PoolJudge
-from harness.values import KindAt, Kinds
+from typing import Literal, NoReturn
+
+from pydantic import Field
+
+from harness.judge.records import PoolJudge
+from harness.values import ConfigError, KindAt, Kinds, StageConfig
+
+# The judge shown in tables if labels name none.
+PEOPLE = "human"
+
+
+class LabelsConfig(StageConfig):
+    """Human labels."""
+
+    kind: Literal["labels"] = "labels"
+    file: str | None = Field(
+        None,
+        description="JSON lines with query_id, doc_id, start, end, grade, instead of the file that `labels` "
+        "names.",
+    )
+
+
+def nobody(config: LabelsConfig, tools: object) -> NoReturn:
+    """There is no judge to call where labels already are the grades; raises ConfigError."""
+    raise ConfigError("relevance: labels already are the grades, so there is no judge to call.")
+
 
 JUDGES: Kinds[PoolJudge] = Kinds(
     "relevance.judge",
-    KindAt("labels", "LabelsConfig", "nobody"),
+    KindAt("labels", "LabelsConfig", "nobody", "kinds"),
     KindAt("llm", "LlmConfig", "LlmJudge.of"),
     KindAt("panel", "PanelConfig", "PanelJudge.of"),
     KindAt("cosine", "CosineConfig", "cosine_judge", "threshold"),
     KindAt("reranker", "RerankerJudgeConfig", "reranker_judge", "threshold"),
-    KindAt("graph", "GraphConfig", "graph_judge"),
     home=__package__,
+    retired={"graph": "Use `labels` or `llm`; `cosine` asks nobody either."},
 )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 
 from harness.judge.config import LlmConfig, llm_name
 from harness.judge.examples import Example, Examples
 from harness.judge.prompting import GradingForm, JudgePrompt, load_prompt
-from harness.judge.records import Pair, PairGrade, Sink, Summary
+from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
-from harness.judge.tools import JudgeTools
 from harness.models import Client, Estimate, Job, Model, ask, one_line, send_batches
 from harness.store import Ledger
-from harness.values import ConfigError, JudgeError, Judgment, LlmAnswer, LlmCall, Reporter
+from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter
 
-EXAMPLES = 20
+QueryPairs = tuple[Pair, ...]
+"""The pairs of one query that are graded in one call, in their own order."""
+
 # Why a pair has no grade whose answers can be read and not weighted.
 NO_LOGPROBS = "no_logprobs"
 
@@ -51,8 +51,8 @@ class LlmJudge:
                 "Use pointwise."
             )
         self.examples = examples
-        form = GradingForm(self.prompt, config.endpoint.structured, examples)
-        self.model = Model(config, form, ledger, client=client)
+        self.form = GradingForm(self.prompt, config.endpoint.structured, examples)
+        self.model = Model(config, self.form, ledger, client=client)
 
     @classmethod
     def of(cls, config: LlmConfig, tools: JudgeTools) -> LlmJudge:
@@ -106,10 +106,10 @@ class LlmJudge:
 
         def hand_on(item: QueryPairs, answers: Sequence[LlmAnswer]) -> None:
             for graded in self._graded(item, answers):
-                note_graded(summary, graded)
+                summary.note(graded)
                 sink(graded)
             if total:
-                check_unscored(summary, self.config.max_unscored, total)
+                summary.check_unscored(self.config.max_unscored, total)
 
         ask(
             self.model,
@@ -120,7 +120,7 @@ class LlmJudge:
             name="judging",
             total=total or 0,
         )
-        check_unscored(summary, self.config.max_unscored, summary.pairs)
+        summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
 
     def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
@@ -131,18 +131,19 @@ class LlmJudge:
     def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[QueryPairs]]:
         """The calls for all samples of each item, in order."""
         for item in items_of(pairs, self.prompt):
-            yield Job(item, tuple(self.calls(item)), len(item.pairs))
+            yield Job(item, tuple(self.calls(item)), len(item))
 
     def calls(self, item: QueryPairs) -> list[LlmCall]:
         """The call for each sample of an item."""
-        return [self.model.call(item.query, item.passages, n) for n in range(self.config.samples)]
+        query, passages = item[0].query.text, tuple(pair.passage.text for pair in item)
+        return [self.model.call(query, passages, n) for n in range(self.config.samples)]
 
     def _graded(self, item: QueryPairs, answers: Sequence[LlmAnswer]) -> list[PairGrade]:
         """Combine the samples of an item; a pair is scored when more than half of its samples are."""
         cost = self.model.cost(self.calls(item))
-        each = None if cost is None else cost / len(item.pairs)
+        each = None if cost is None else cost / len(item)
         source = f"ledger:{self.model.ledger.key(answers[0])[:16]}"
-        return [self._one(pair, at, answers, each, source) for at, pair in enumerate(item.pairs)]
+        return [self._one(pair, at, answers, each, source) for at, pair in enumerate(item)]
 
     def _one(
         self, pair: Pair, at: int, answers: Sequence[LlmAnswer], cost: float | None, source: str
@@ -154,7 +155,7 @@ class LlmJudge:
         reason, detail = ("", "") if enough else (failed[0].reason, one_line(failed[0].raw))
         if enough and grade is None:
             reason, detail = NO_LOGPROBS, one_line(answers[0].raw)
-        judgment = judgment_of(pair, grade, self.name, source, answers[0].prompt_sha)
+        judgment = pair.judgment(grade, self.name, source, answers[0].prompt_sha)
         return PairGrade(pair, judgment, samples, spread_of(samples), reason, cost, detail)
 
     def _combined(self, at: int, answers: Sequence[LlmAnswer], samples: Sequence[int]) -> int | None:
@@ -170,85 +171,10 @@ class LlmJudge:
         return rounded_mean(known) if 2 * len(known) > len(answers) else None
 
 
-def judgment_of(pair: Pair, grade: int | None, judge: str, source: str, prompt_sha: str) -> Judgment:
-    """The span of a pair with a grade for its query."""
-    span = pair.passage
-    return Judgment(
-        query_id=pair.query.query_id,
-        doc_id=span.doc_id,
-        start=span.start,
-        end=span.end,
-        grade=grade,
-        source=source,
-        judge=judge,
-        prompt_sha=prompt_sha,
-    )
-
-
-def note_graded(summary: Summary, graded: PairGrade) -> None:
-    """Count one graded pair."""
-    summary.pairs += 1
-    summary.disagreeing += graded.spread > 0
-    if graded.judgment.grade is None:
-        summary.unscored[graded.reason] = summary.unscored.get(graded.reason, 0) + 1
-        if graded.detail:
-            summary.details.setdefault(graded.reason, graded.detail)
-        if len(summary.unscored_examples) < EXAMPLES:
-            pair, passage = graded.pair, graded.pair.passage
-            detail = f" ({graded.detail})" if graded.detail else ""
-            summary.unscored_examples.append(
-                f"query {pair.query.query_id}, {passage.doc_id}:{passage.start}-{passage.end}: "
-                f"{graded.reason}{detail}"
-            )
-
-
-def check_unscored(summary: Summary, limit: float, total: int) -> None:
-    """Raise JudgeError with the list when more than ``limit`` of ``total`` pairs have no grade."""
-    if summary.unscored_count <= limit * total:
-        return
-    reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(summary.unscored.items()))
-    listed = "\n  ".join(summary.unscored_examples)
-    more = summary.unscored_count - len(summary.unscored_examples)
-    raise JudgeError(
-        f"{summary.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
-        f"{limit:.1%}. A "
-        "mean over the rest would be misleading. Check the reasons, change the endpoint, the prompt or "
-        f"max_unscored, and run again (ask_again: true repeats closed failures).{_about_length(summary)}"
-        f"\n  {listed}" + (f"\n  and {more} more" if more > 0 else "")
-    )
-
-
-def _about_length(summary: Summary) -> str:
-    if not summary.unscored.keys() & {"truncated", "unfinished_thought"}:
-        return ""
-    return (
-        " Answers were cut off: raise endpoint.max_tokens, which includes reasoning; complete "
-        "answers are not paid for again."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPairs:
-    """The pairs of one query that are graded in one call, in their own order."""
-
-    pairs: tuple[Pair, ...]
-
-    @property
-    def query(self) -> str:
-        """The text of the query."""
-        return self.pairs[0].query.text
-
-    @property
-    def passages(self) -> tuple[str, ...]:
-        """The texts of the passages."""
-        return tuple(pair.passage.text for pair in self.pairs)
-
-
 def items_of(pairs: Iterable[Pair], prompt: JudgePrompt) -> Iterator[QueryPairs]:
     """Group pairs for a prompt, lazily; the pairs of a query must follow one another."""
     if not prompt.listwise:
-        for pair in pairs:
-            yield QueryPairs((pair,))
+        yield from ((pair,) for pair in pairs)
         return
     seen: set[str] = set()
     for query_id, group in groupby(pairs, key=lambda pair: pair.query.query_id):
@@ -256,4 +182,4 @@ def items_of(pairs: Iterable[Pair], prompt: JudgePrompt) -> Iterator[QueryPairs]
             raise JudgeError(f"The pairs of query {query_id} are not consecutive, as a list prompt needs.")
         seen.add(query_id)
         while chunk := tuple(islice(group, prompt.list_size)):
-            yield QueryPairs(chunk)
+            yield chunk

@@ -13,10 +13,9 @@ from pydantic import Field, field_validator, model_validator
 from harness.comparison import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
-from harness.judge.llm import LlmJudge, check_unscored, judgment_of, note_graded
-from harness.judge.records import Pair, PairGrade, Sink, Summary
+from harness.judge.llm import LlmJudge
+from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
-from harness.judge.tools import JudgeTools
 from harness.models import Estimate
 from harness.store import Ledger
 from harness.values import Reporter
@@ -116,7 +115,7 @@ class PanelJudge:
             grades: dict[tuple[str, str], PairGrade] = {}
 
             def keep(graded: PairGrade, grades: dict[tuple[str, str], PairGrade] = grades) -> None:
-                grades[_name(graded.pair)] = graded
+                grades[graded.pair.key] = graded
 
             own = member.grade(pairs, keep, reporter=reporter, total=total)
             summary.add_spending(own)
@@ -125,13 +124,13 @@ class PanelJudge:
             given.append(grades)
         table = []
         for pair in pairs:
-            answers = [grades[_name(pair)] for grades in given]
+            answers = [grades[pair.key] for grades in given]
             table.append([np.nan if one.judgment.grade is None else one.judgment.grade for one in answers])
             graded = self._combined(pair, answers)
-            note_graded(summary, graded)
+            summary.note(graded)
             sink(graded)
         summary.panel = self._agreement(np.array(table, dtype=float).T) if table else {}
-        check_unscored(summary, self.config.max_unscored, summary.pairs)
+        summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
 
     def _combined(self, pair: Pair, answers: Sequence[PairGrade]) -> PairGrade:
@@ -146,7 +145,7 @@ class PanelJudge:
         reason = next((one.reason for one in answers if one.judgment.grade is None), "")
         source = " ".join(one.judgment.source for one in answers)
         prompts = " ".join(one.judgment.prompt_sha for one in answers)
-        judgment = judgment_of(pair, grade, self.name, source, prompts)
+        judgment = pair.judgment(grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
         return PairGrade(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
 
@@ -193,7 +192,3 @@ def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:
     if middle is None or np.isnan(grades).all():
         return None
     return float(np.nanmean(grades - middle))
-
-
-def _name(pair: Pair) -> tuple[str, str]:
-    return pair.query.query_id, pair.passage.chunk_id

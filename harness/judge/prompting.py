@@ -77,97 +77,12 @@ def load_prompt(name: str) -> JudgePrompt:
     return prompt.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
 
-def render(prompt: JudgePrompt, query: str, passages: Sequence[str], sha: str = "") -> Messages:
-    """The messages of one call, with the passages in the order given, between fences.
-
-    ``sha`` stands for all else that is shown; by default it is the hash of the prompt.
-    """
-
-    def graded(template: str) -> str:
-        return _MAX_GRADE.sub(str(prompt.max_grade), template)
-
-    return fences.render(
-        graded(prompt.system),
-        graded(prompt.user),
-        query,
-        passages,
-        sha or prompt.sha256,
-        fenced=prompt.fenced,
-    )
-
-
-def order_shown(prompt: JudgePrompt, query: str, passages: Sequence[str], sample: int) -> list[int]:
-    """The order in which a sample shows the passages: drawn from their content, or as given."""
-    order = list(range(len(passages)))
-    if prompt.shuffle:
-        random.Random(mark_of([query, *passages, str(sample)])).shuffle(order)
-    return order
-
-
-def read_grades(prompt: JudgePrompt, text: str, count: int) -> tuple[int, ...] | Malformed:
-    """The grades of the passages shown, in the order shown, or the fault of the answer."""
-    if prompt.answer == "labelled":
-        return parse_labelled(text, count, prompt.max_grade)
-    if prompt.answer == "plain":
-        return parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
-    read = parse_final_score if prompt.answer == "final_score" else parse_grade
-    grade = read(text, prompt.max_grade)
-    return grade if isinstance(grade, Malformed) else (grade,)
-
-
-def response_format(prompt: JudgePrompt, structured: str) -> Mapping[str, Any] | None:
-    """The ``response_format`` of a request under ``endpoint.structured``; None asks by words alone."""
-    if prompt.answer == "final_score" and structured != "none":
-        raise ConfigError(
-            f"The prompt {prompt.id} asks for its answer in words: set endpoint.structured to none."
-        )
-    if structured == "none":
-        return None
-    if structured == "json_object":
-        return {"type": "json_object"}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "relevance", "strict": True, "schema": _schema(prompt)},
-    }
-
-
-@cache
-def _schema(prompt: JudgePrompt) -> dict[str, Any]:
-    grade = {"type": "integer", "enum": list(range(prompt.max_grade + 1))}
-    if prompt.answer == "plain":
-        return _closed({"scores": {"type": "array", "items": grade}})
-    if prompt.answer == "labelled":
-        row = _closed({"passage": {"type": "integer"}, "grade": grade})
-        return _closed({"grades": {"type": "array", "items": row}})
-    return _closed({**dict.fromkeys(prompt.aspects, grade), "grade": grade})
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def shortest_answer(prompt: JudgePrompt, passages: int) -> str:
-    """An answer in the form that the prompt asks for, with nothing around it."""
-    if prompt.answer == "plain":
-        return json.dumps({"scores": [0] * passages})
-    if prompt.answer == "labelled":
-        return json.dumps({"grades": [{"passage": n, "grade": 0} for n in range(1, passages + 1)]})
-    if prompt.answer == "final_score":
-        return "##final score: 0"
-    return json.dumps({**dict.fromkeys(prompt.aspects, 0), "grade": 0})
-
-
 @dataclass(frozen=True, slots=True)
 class GradingForm:
     """A judge's prompt as the form of its calls; ``structured`` as ``endpoint.structured``."""
 
     prompt: JudgePrompt
-    structured: Structured
+    structured: Structured = "none"
     examples: Examples | None = None
 
     @property
@@ -185,34 +100,89 @@ class GradingForm:
     @property
     def response_format(self) -> Mapping[str, Any] | None:
         """The ``response_format`` of a request; None asks by words alone."""
-        return response_format(self.prompt, self.structured)
+        if self.prompt.answer == "final_score" and self.structured != "none":
+            raise ConfigError(
+                f"The prompt {self.prompt.id} asks for its answer in words: set endpoint.structured to none."
+            )
+        if self.structured == "none":
+            return None
+        if self.structured == "json_object":
+            return {"type": "json_object"}
+        schema = {"name": "relevance", "strict": True, "schema": _schema(self.prompt)}
+        return {"type": "json_schema", "json_schema": schema}
+
+    def order_shown(self, call: LlmCall) -> list[int]:
+        """The order in which a call shows its passages: drawn from their content and sample, or as given."""
+        order = list(range(len(call.passages)))
+        if self.prompt.shuffle:
+            random.Random(mark_of([call.query, *call.passages, str(call.sample)])).shuffle(order)
+        return order
 
     def messages(self, call: LlmCall) -> Messages:
         """The messages of a call, its passages in the order that its sample shows."""
-        order = order_shown(self.prompt, call.query, call.passages, call.sample)
-        passages = [call.passages[i] for i in order]
-        if self.examples is None:
-            return render(self.prompt, call.query, passages)
+        passages = [call.passages[i] for i in self.order_shown(call)]
         # the fences of a call depend on all that is in it, its examples too
         sha = self.sha_of(call.query)
-        system, user = render(self.prompt, call.query, passages, sha)
-        turns = [turn for one in self.examples.shown_for(call.query) for turn in self._turns(one, sha)]
-        return [system, *turns, user]
+        *system, user = self.render(call.query, passages, sha)
+        examples = () if self.examples is None else self.examples.shown_for(call.query)
+        turns = [turn for one in examples for turn in self._turns(one, sha)]
+        return [*system, *turns, user]
 
     def _turns(self, example: Example, sha: str) -> Messages:
         """An example as it would have been asked and answered."""
-        _, user = render(self.prompt, example.query, [example.passage], sha)
+        user = self.render(example.query, [example.passage], sha)[-1]
         return [user, {"role": "assistant", "content": json.dumps({"grade": example.grade})}]
+
+    def render(self, query: str, passages: Sequence[str], sha: str) -> Messages:
+        """Passages in the order given, between fences of which ``sha``, the hash of all else, is a part."""
+        system, user = (
+            _MAX_GRADE.sub(str(self.prompt.max_grade), part)
+            for part in (self.prompt.system, self.prompt.user)
+        )
+        return fences.render(system, user, query, passages, sha, fenced=self.prompt.fenced)
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or the fault of the answer."""
-        read = read_grades(self.prompt, text, len(call.passages))
-        if isinstance(read, Malformed):
-            return read
-        order = order_shown(self.prompt, call.query, call.passages, call.sample)
-        own = dict(zip(order, read, strict=True))
-        return tuple(own[i] for i in range(len(order)))
+        shown = self.read_shown(text, len(call.passages))
+        if isinstance(shown, Malformed):
+            return shown
+        own = dict(zip(self.order_shown(call), shown, strict=True))
+        return tuple(own[i] for i in range(len(own)))
+
+    def read_shown(self, text: str, count: int) -> tuple[int, ...] | Malformed:
+        """The grades of ``count`` passages in the order shown, or the fault of the answer."""
+        prompt = self.prompt
+        if prompt.answer == "labelled":
+            return parse_labelled(text, count, prompt.max_grade)
+        if prompt.answer == "plain":
+            return parse_plain(text, count, prompt.max_grade, distinct=prompt.distinct)
+        read = parse_final_score if prompt.answer == "final_score" else parse_grade
+        grade = read(text, prompt.max_grade)
+        return grade if isinstance(grade, Malformed) else (grade,)
 
     def shortest(self, call: LlmCall) -> str:
-        """An answer with nothing around it."""
-        return shortest_answer(self.prompt, len(call.passages))
+        """An answer in the form that the prompt asks for, with nothing around it."""
+        if self.prompt.answer == "plain":
+            return json.dumps({"scores": [0] * len(call.passages)})
+        if self.prompt.answer == "labelled":
+            numbers = range(1, len(call.passages) + 1)
+            return json.dumps({"grades": [{"passage": number, "grade": 0} for number in numbers]})
+        if self.prompt.answer == "final_score":
+            return "##final score: 0"
+        return json.dumps({**dict.fromkeys(self.prompt.aspects, 0), "grade": 0})
+
+
+@cache
+def _schema(prompt: JudgePrompt) -> dict[str, Any]:
+    grade = {"type": "integer", "enum": list(range(prompt.max_grade + 1))}
+    if prompt.answer == "plain":
+        return _closed({"scores": {"type": "array", "items": grade}})
+    if prompt.answer == "labelled":
+        row = _closed({"passage": {"type": "integer"}, "grade": grade})
+        return _closed({"grades": {"type": "array", "items": row}})
+    return _closed({**dict.fromkeys(prompt.aspects, grade), "grade": grade})
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}

@@ -1,12 +1,21 @@
-"""The input and output of a judge."""
+"""The input and output of a judge, what a run gives it, and the interface of judges of a pool."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from harness.models import Spending
-from harness.values import Chunk, Judgment, Query
+import numpy as np
+
+from harness.judge.examples import Example
+from harness.models import Estimate, Spending
+from harness.store import Ledger
+from harness.values import Chunk, JudgeError, Judgment, Query, Reporter
+
+EXAMPLES = 20
+# Why a pair has no grade whose answer has met its limit of tokens.
+CUT_OFF = {"truncated", "unfinished_thought"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +25,21 @@ class Pair:
     query: Query
     passage: Chunk
     number: int = field(default=-1, compare=False)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Query and passage by their ids."""
+        return self.query.query_id, self.passage.chunk_id
+
+    def judgment(self, grade: int | None, judge: str, source: str, prompt_sha: str = "") -> Judgment:
+        """The span with a grade for the query, None for none."""
+        span = self.passage
+        return Judgment(
+            *(self.query.query_id, span.doc_id, span.start, span.end, grade),
+            source=source,
+            judge=judge,
+            prompt_sha=prompt_sha,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +84,83 @@ class Summary(Spending):
         """How many pairs have no grade."""
         return sum(self.unscored.values())
 
+    def note(self, graded: PairGrade) -> None:
+        """Count one graded pair."""
+        self.pairs += 1
+        self.disagreeing += graded.spread > 0
+        reason, detail = graded.reason, graded.detail
+        if graded.judgment.grade is not None:
+            return
+        self.unscored[reason] = self.unscored.get(reason, 0) + 1
+        if detail:
+            self.details.setdefault(reason, detail)
+        if len(self.unscored_examples) < EXAMPLES:
+            span = graded.judgment
+            where = f"query {span.query_id}, {span.doc_id}:{span.start}-{span.end}"
+            self.unscored_examples.append(f"{where}: {reason}{f' ({detail})' if detail else ''}")
+
+    def check_unscored(self, limit: float, total: int) -> None:
+        """Raise JudgeError with the list when more than ``limit`` of ``total`` pairs have no grade."""
+        if self.unscored_count <= limit * total:
+            return
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(self.unscored.items()))
+        listed = "\n  ".join(self.unscored_examples)
+        more = self.unscored_count - len(self.unscored_examples)
+        cut_off = (
+            " Answers were cut off: raise endpoint.max_tokens, which includes reasoning; complete answers "
+        )
+        cut_off += "are not paid for again."
+        raise JudgeError(
+            f"{self.unscored_count} of {total} pairs have no grade ({reasons}); max_unscored allows "
+            f"{limit:.1%}. A mean over the rest would be misleading. Check the reasons, change the endpoint, "
+            "the prompt or max_unscored, and run again (ask_again: true repeats closed failures)."
+            f"{cut_off if self.unscored.keys() & CUT_OFF else ''}\n  {listed}"
+            + (f"\n  and {more} more" if more > 0 else "")
+        )
+
     def progress(self) -> list[str]:
         """The progress line during the run."""
         spent, *faults = Spending.progress(self)
         return [spent, *([f"{self.unscored_count} unscored"] if self.unscored else []), *faults]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeTools:
+    """The tools that a run gives a judge. Nothing is loaded or read before it is needed.
+
+    ``ledger`` keeps the answers of language models; ``people_graded()`` is what people have graded for train
+    queries, to be shown to a judge; ``vectors(model, texts)`` [texts, dimensions] are those of an embedding
+    model of the pipeline, and ``scores(model, pairs)`` those of a reranker for (query, passage) texts, higher
+    for more relevant.
+    """
+
+    ledger: Ledger
+    people_graded: Callable[[], Sequence[Example]]
+    vectors: Callable[[str, Sequence[str]], np.ndarray]
+    scores: Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
+
+
+class PoolJudge(Protocol):
+    """A judge that grades a pool of (query, passage) pairs."""
+
+    @property
+    def name(self) -> str:
+        """How the judge is named in every table."""
+
+    @property
+    def fingerprint(self) -> Mapping[str, object]:
+        """The facts about the judge in a run record; no secret."""
+
+    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
+        """The cost of grading, with the name of each language model; makes no call.
+
+        Reads the pairs once for each. Empty for a judge that costs nothing.
+        """
+
+    def grade(
+        self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
+    ) -> Summary:
+        """Grade the pairs, each handed to ``sink`` as soon as it is graded.
+
+        Raises JudgeError if too many have no grade, and LlmError where a model cannot be asked.
+        """

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from itertools import groupby, pairwise
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from harness.judge.config import PoolConfig, PoolJudgeConfig
-from harness.judge.free import FreeJudge, Thresholds
-from harness.judge.records import Pair, PairGrade
-from harness.judge.tools import JudgeTools
-from harness.values import JudgeError, kind_of
+from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
+from harness.models import Estimate
+from harness.values import JudgeError, Reporter, kind_of
 
 _NONE: frozenset[str] = frozenset()
+
+
+def _rising(thresholds: tuple[float, ...]) -> tuple[float, ...]:
+    if any(low >= high for low, high in pairwise(thresholds)):
+        raise ValueError("thresholds rise: the scores from which grades 1, 2, 3 and 4 begin")
+    return thresholds
+
+
+Thresholds = Annotated[tuple[float, float, float, float], AfterValidator(_rising)]
 
 
 class _ThresholdConfig(PoolJudgeConfig):
@@ -52,15 +61,19 @@ class RerankerJudgeConfig(_ThresholdConfig):
     )
 
 
-class ThresholdJudge(FreeJudge[CosineConfig | RerankerJudgeConfig]):
-    """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance."""
+class ThresholdJudge:
+    """A judge that cuts scores at thresholds. It measures agreement with one model, not relevance.
+
+    ``score`` gives one for each (query, passage), higher for more relevant.
+    """
 
     def __init__(
         self,
         config: CosineConfig | RerankerJudgeConfig,
         score: Callable[[Sequence[tuple[str, str]]], Sequence[float]],
     ) -> None:
-        super().__init__(config)
+        self.config = config
+        self.name = config.title
         self._score = score
 
     @property
@@ -72,16 +85,29 @@ class ThresholdJudge(FreeJudge[CosineConfig | RerankerJudgeConfig]):
             "thresholds": list(self.config.thresholds),
         }
 
-    def graded(self, pairs: Sequence[Pair]) -> Iterator[PairGrade]:
-        """The passages of one query, their scores cut at the thresholds."""
-        scores = np.asarray(
-            self._score([(pair.query.text, pair.passage.text) for pair in pairs]), dtype=float
-        )
-        if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
-            raise JudgeError(f"{self.name} gave no finite score for each of {len(pairs)} pairs.")
-        grades = np.searchsorted(self.config.thresholds, scores, side="right")
-        for pair, grade in zip(pairs, grades.tolist(), strict=True):
-            yield self.one(pair, grade)
+    def estimates(self, pairs: Iterable[Pair]) -> Sequence[tuple[str, Estimate]]:
+        """Nothing: no language model is asked."""
+        return []
+
+    def grade(
+        self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
+    ) -> Summary:
+        """Grade the pairs, one query at a time; same contract as LlmJudge.grade, at no cost."""
+        summary = Summary(judge=self.name)
+        with reporter.task(f"judging with {self.name}", total or 0) as task:
+            for _, group in groupby(pairs, key=lambda pair: pair.query.query_id):
+                together = list(group)
+                scores = np.asarray(
+                    self._score([(pair.query.text, pair.passage.text) for pair in together]), dtype=float
+                )
+                if scores.shape != (len(together),) or not np.isfinite(scores).all():
+                    raise JudgeError(f"{self.name} gave no finite score for each of {len(together)} pairs.")
+                grades = np.searchsorted(self.config.thresholds, scores, side="right")
+                for pair, grade in zip(together, grades.tolist(), strict=True):
+                    sink(PairGrade(pair, pair.judgment(grade, self.name, self.name), (grade,)))
+                summary.pairs += len(together)
+                task.advance(len(together))
+        return summary
 
 
 def cosine_judge(config: CosineConfig, tools: JudgeTools) -> ThresholdJudge:

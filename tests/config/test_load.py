@@ -162,8 +162,9 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         (
             "relevance: {judge: people}",
             6,
-            ["no kind 'people'", "cosine, graph, labels, llm, panel, reranker"],
+            ["no kind 'people'", "cosine, labels, llm, panel, reranker"],
         ),
+        ("relevance: {judge: graph}", 6, ["no kind 'graph' any more", "Use `labels` or `llm`"]),
         ("relevance: {judge: llm}", 6, ["relevance.endpoint", "missing"]),
         ("relevance: {depth: 3}", 6, ["relevance.depth", "no such key"]),
         ("relevance: {samples: 3}", 6, ["relevance.samples", "judge: llm"]),

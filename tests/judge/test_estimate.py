@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.prompting import FOLDER, load_prompt, read_grades, shortest_answer
+from harness.judge.prompting import FOLDER, GradingForm, load_prompt
 from harness.models.llm.prompt import built_in
 from harness.models.llm.tokens import estimate_tokens, token_counter
+from harness.values.types import LlmCall
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs
 
@@ -57,7 +58,9 @@ def test_answers_that_had_to_be_repeated_count_with_their_calls(ledger):
 @pytest.mark.parametrize("name", built_in(FOLDER))
 def test_the_bare_answer_is_one_that_the_prompt_accepts(name):
     prompt = load_prompt(name)
-    grades = read_grades(prompt, shortest_answer(prompt, prompt.list_size), prompt.list_size)
+    form = GradingForm(prompt)
+    call = LlmCall("q", ("p",) * prompt.list_size, "", "m", {}, 0)
+    grades = form.read(call, form.shortest(call))
     # seed_list wants distinct scores; its form is right
     assert grades == (0,) * prompt.list_size or grades.reason == "duplicate_grades"
 

@@ -12,18 +12,16 @@ from harness.judge import (
     cosine_judge,
     reranker_judge,
 )
-from harness.judge.labels import pairs_of_labels
+from harness.judge.records import JudgeTools
 from harness.judge.threshold import same_model_warning
-from harness.judge.tools import JudgeTools
 from harness.values.errors import ConfigError, JudgeError
 from harness.values.progress import Silent
-from harness.values.types import Document, Judgment, Query
 from tests.judge.helpers import pairs
 
 
 def test_the_table_of_kinds():
-    assert set(JUDGES) == {"llm", "labels", "panel", "cosine", "graph", "reranker"}
-    with pytest.raises(ConfigError, match="cosine, graph, labels, llm, panel, reranker"):
+    assert set(JUDGES) == {"llm", "labels", "panel", "cosine", "reranker"}
+    with pytest.raises(ConfigError, match="cosine, labels, llm, panel, reranker"):
         JUDGES.find("oracle")
 
 
@@ -52,17 +50,6 @@ def test_every_kind_that_grades_a_pool_builds_itself_and_knows_its_name(fields, 
 def test_labels_are_not_a_judge_that_can_be_called():
     with pytest.raises(ConfigError, match="no judge to call"):
         JUDGES.make(LabelsConfig(), None)
-
-
-def test_what_people_have_graded_can_be_judged_too():
-    def label(query_id, start, grade):
-        return Judgment(query_id, "d", start, 5, grade)
-
-    labels = [label("r", 0, 3), label("q", 0, 3), label("q", 1, None)]
-    documents = {"d": Document("d", "long enough", (), "")}
-    queries = {name: Query(name, f"{name}?", "train") for name in "qr"}
-    found = list(pairs_of_labels(labels, queries, documents))
-    assert [(pair.query.query_id, pair.passage.text) for pair in found] == [("q", "long "), ("r", "long ")]
 
 
 def by_angle(model, texts):

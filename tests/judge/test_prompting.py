@@ -9,17 +9,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from harness.judge import LlmConfig
-from harness.judge.prompting import (
-    FOLDER,
-    load_prompt,
-    order_shown,
-    read_grades,
-    render,
-    response_format,
-)
+from harness.judge.prompting import FOLDER, GradingForm, load_prompt
 from harness.models.llm.form import Malformed
 from harness.models.llm.prompt import built_in
 from harness.values.errors import ConfigError
+from harness.values.types import LlmCall
 
 OPEN = re.compile(r"^<passage (\d+) ([0-9a-f]{16})>$")
 NAMES = ["pointwise", "umbrela", "listwise", "seed_list"]
@@ -30,6 +24,14 @@ def test_every_protocol_comes_in_english_and_chinese():
     for name in built_in(FOLDER):
         prompt = load_prompt(name)
         assert (prompt.id, prompt.language) == (name, "zh" if name.endswith("_zh") else "en")
+
+
+def call(query, passages, sample=0):
+    return LlmCall(query, tuple(passages), "", "m", {}, sample)
+
+
+def render(prompt, query, passages):
+    return GradingForm(prompt).render(query, passages, prompt.sha256)
 
 
 def fenced(message):
@@ -142,21 +144,28 @@ def test_a_prompt_is_read_with_the_configuration():
 def test_the_order_shown_is_a_permutation_fixed_by_content_and_sample():
     prompt = load_prompt("listwise")
     passages = [f"passage {n}" for n in range(8)]
-    orders = [order_shown(prompt, "q", passages, sample) for sample in range(4)]
+    orders, again = (
+        [GradingForm(prompt).order_shown(call("q", passages, sample)) for sample in range(4)]
+        for _ in range(2)
+    )
     assert all(sorted(order) == list(range(8)) for order in orders)
-    assert orders == [order_shown(prompt, "q", passages, sample) for sample in range(4)]
+    assert orders == again
     assert len({tuple(order) for order in orders}) == 4
-    assert order_shown(load_prompt("seed_list"), "q", passages, 3) == list(range(8))
+    assert GradingForm(load_prompt("seed_list")).order_shown(call("q", passages, 3)) == list(range(8))
+
+
+def response_format(name, structured):
+    return GradingForm(load_prompt(name), structured).response_format
 
 
 def test_structured_output_asks_for_exactly_what_is_parsed():
-    umbrela = response_format(load_prompt("umbrela"), "json_schema")["json_schema"]["schema"]
+    umbrela = response_format("umbrela", "json_schema")["json_schema"]["schema"]
     assert umbrela["required"] == ["intent", "match", "trust", "grade"]
     assert umbrela["properties"]["grade"]["enum"] == [0, 1, 2, 3, 4]
-    listed = response_format(load_prompt("listwise"), "json_schema")["json_schema"]["schema"]
+    listed = response_format("listwise", "json_schema")["json_schema"]["schema"]
     assert listed["properties"]["grades"]["items"]["required"] == ["passage", "grade"]
-    assert response_format(load_prompt("listwise"), "json_object") == {"type": "json_object"}
-    assert response_format(load_prompt("listwise"), "none") is None
+    assert response_format("listwise", "json_object") == {"type": "json_object"}
+    assert response_format("listwise", "none") is None
 
 
 def test_umbrela_is_asked_in_its_published_words():
@@ -188,13 +197,13 @@ def test_umbrela_is_asked_in_its_published_words():
     ],
 )
 def test_the_published_form_of_an_answer_is_read(said, read):
-    found = read_grades(load_prompt("umbrela_published"), said, 1)
+    found = GradingForm(load_prompt("umbrela_published")).read_shown(said, 1)
     assert found == ((read,) if isinstance(read, int) else Malformed(read))
 
 
 def test_a_prompt_in_words_refuses_a_structured_answer():
     with pytest.raises(ConfigError, match="structured to none"):
-        response_format(load_prompt("umbrela_published"), "json_schema")
+        response_format("umbrela_published", "json_schema")
     endpoint = {"model": "m", "structured": "json_object"}
     with pytest.raises(ValidationError, match="structured to none"):
         LlmConfig(endpoint=endpoint, prompt="umbrela_published")

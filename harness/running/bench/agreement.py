@@ -22,7 +22,6 @@ from harness.judge import (
     corrected_mean,
     match_judgments,
     measure_agreement,
-    pairs_of_labels,
 )
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
@@ -32,7 +31,7 @@ from harness.running.judging.judges import make_judge
 from harness.running.judging.pool import Judged, grade_all, judge_pool, judged_by_people
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import MAX_GRADE, Judgment, LabelError
+from harness.values import MAX_GRADE, Chunk, Judgment, LabelError
 
 # Values of one measure by query id, for each (setting, stage)
 Values = dict[tuple[str, str], dict[str, float | None]]
@@ -62,8 +61,14 @@ def label_pairs(corpus: Corpus) -> list[Pair]:
         raise LabelError("There are no human labels to compare with: name a label file under labels.")
     queries = {query.query_id: query for query in corpus.queries.queries}
     documents = {document.doc_id: document for document in corpus.documents}
-    pairs = pairs_of_labels(corpus.labels, queries, documents)
-    return list({(pair.query.query_id, pair.passage.chunk_id): pair for pair in pairs}.values())
+    scored = sorted(
+        (label for label in corpus.labels if label.grade is not None), key=lambda one: one.query_id
+    )
+    pairs = (
+        Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
+        for label in scored
+    )
+    return list({pair.key: pair for pair in pairs}.values())
 
 
 def grade_agreement(corpus: Corpus, judge_config: PoolJudgeConfig, context: Context) -> Agreement:
