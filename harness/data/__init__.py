@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from harness.data.corpus.formats import libraries_of
     from harness.data.corpus.hits import HitFile, read_hits
     from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
+    from harness.data.corpus.inputs import input_table, read_rows
     from harness.data.corpus.labels import (
+        GivenPassage,
         LabelRow,
         grade_of,
         graded_passages,

@@ -10,10 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.report.columns import TABLES, Declared, R, spec_of
+from harness.report.columns import TABLES, R, spec_of
 from harness.report.rows.scores import SummaryRow
 from harness.report.stored import RECORD, Row, damaged, read_as, read_record, read_rows
-from harness.values import SPLITS, HarnessError, document_of
+from harness.values import SPLITS, Declared, HarnessError, document_of
 
 SUMMARY = spec_of(SummaryRow).file
 

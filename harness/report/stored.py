@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.cells import original
-from harness.report.columns import TABLES, Cells, R, TableSpec, spec_of
-from harness.values import HarnessError
+from harness.report.columns import TABLES, R, TableSpec, spec_of
+from harness.values import Cells, HarnessError
 
 RECORD = "record.json"
 REPORT = "report.html"

@@ -6,7 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from harness.values.columns import Column
 
 Split = Literal["train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation")
@@ -94,14 +96,14 @@ class Judgment:
     ``answer`` is the part of the span that answers, a half-open range of the document; None: all of it.
     """
 
-    query_id: str
-    doc_id: str
-    start: int
-    end: int
-    grade: int | None
-    evidence: str = ""
+    query_id: Annotated[str, Column("the query")]
+    doc_id: Annotated[str, Column("the document")]
+    start: Annotated[int, Column("the first character")]
+    end: Annotated[int, Column("the end, exclusive", least=1)]
+    grade: Annotated[int | None, Column("the grade; null: not scored", most=MAX_GRADE)]
+    evidence: Annotated[str, Column("spans of a query that share a name are copies of one fact")] = ""
     source: str = ""
-    judge: str = ""
+    judge: Annotated[str, Column("who graded")] = ""
     prompt_sha: str = ""
     answer: tuple[int, int] | None = None
 

@@ -109,14 +109,14 @@ ROWS = {
     ],
     "graded spans": [
         ("grade above the scale", ('"grade": 4', '"grade": 5'), 1),
-        ("grade in words", ('"grade": 4', '"grade": "4"'), 1),
+        ("grade in words", ('"grade": 4', '"grade": "four"'), 1),
         ("float offsets", ('"start": 30', '"start": 30.5'), 1),
         ("empty range", ('"end": 79', '"end": 30'), 1),
         ("offsets beyond the text", ('"end": 79', '"end": 799'), 1),
         ("unknown query", ('"q1"', '"q3"'), 1),
         ("unknown document", ('"engines"', '"engine"'), 1),
         ("missing key", ('"doc_id": "engines", ', ""), 1),
-        ("unknown key", ('"grade": 4', '"grade": 4, "colour": 1'), 1),
+        ("unknown key", ('"grade": 4', '"grade": 4, "colour": 1'), "'colour'"),
         ("two grades of one range", SPANS + lines({**SPAN, "grade": 1}), 3),
     ],
 }

@@ -292,7 +292,7 @@ def test_a_query_without_evidence_and_one_without_ranking():
 
 
 def row(line, **fields):
-    return LabelRow(line, "q", "d", 2, **fields)
+    return LabelRow(line=line, query_id="q", document="d", grade=2, **fields)
 
 
 def test_labels_that_did_not_land_are_lost_with_their_length():

@@ -33,7 +33,7 @@ def test_spans_are_read_as_they_are(read):
 
 @pytest.mark.parametrize(
     "change",
-    [{"grade": 5}, {"grade": -1}, {"grade": "3"}, {"grade": 2.5}, {"start": -1}, {"end": 0}, {"colour": 1}],
+    [{"grade": 5}, {"grade": -1}, {"grade": True}, {"grade": 2.5}, {"start": -1}, {"end": 0}],
     ids=str,
 )
 def test_a_bad_label_is_named_by_its_line(change, read):

@@ -1,5 +1,7 @@
 """Label files, before anchoring."""
 
+from functools import partial
+
 import pytest
 
 from harness.data.corpus.labels import LabelRow, read_labels
@@ -15,21 +17,20 @@ def test_all_ways_to_locate_a_passage(write):
         "q1,b,,,7,,0,,,\n"
         "q2,b,,,,anywhere,1,,,\n",
     )
+    row = partial(LabelRow, query_id="q1", document="a.pdf", source="labels.csv")
     assert read_labels(path) == [
-        LabelRow(2, "q1", "a.pdf", 4, start=3, end=9, evidence="revenue", source="labels.csv"),
-        LabelRow(
-            3,
-            "q1",
-            "a.pdf",
-            3,
+        row(line=2, grade=4, start=3, end=9, evidence="revenue", where=f"{path}, line 2"),
+        row(
+            line=3,
+            grade=3,
             page=2,
             quote="two\nlines",
             note="see table",
             judge="ann",
-            source="labels.csv",
+            where=f"{path}, line 3",
         ),
-        LabelRow(5, "q1", "b", 0, page=7, source="labels.csv"),
-        LabelRow(6, "q2", "b", 1, quote="anywhere", source="labels.csv"),
+        row(line=5, grade=0, document="b", page=7, where=f"{path}, line 5"),
+        row(line=6, grade=1, query_id="q2", document="b", quote="anywhere", where=f"{path}, line 6"),
     ]
 
 
@@ -40,7 +41,8 @@ def test_the_column_answer(write):
 
 def test_jsonl_with_numbers(write):
     path = write("l.jsonl", '{"query_id": 7, "document": "a", "page": 2, "grade": 4, "quote": null}\n')
-    assert read_labels(path) == [LabelRow(1, "7", "a", 4, page=2, source="l.jsonl")]
+    (row,) = read_labels(path)
+    assert (row.line, row.query_id, row.document, row.grade, row.page) == (1, "7", "a", 4, 2)
 
 
 def test_a_missing_column_is_named_with_the_nearest(write):

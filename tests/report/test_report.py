@@ -24,8 +24,9 @@ from harness.report import (
     write_results,
 )
 from harness.report.cells import to_csv
-from harness.report.columns import TABLES, Column, table
+from harness.report.columns import TABLES, table
 from harness.report.trec import strictly_falling, trec_run
+from harness.values import Column
 from harness.values.errors import HarnessError
 from harness.values.text.characters import snippet
 from harness.values.types import Query, QueryScore, Ranking, RunRecord

@@ -7,7 +7,8 @@ import textwrap
 from typing import Any
 
 import harness.report.rows  # noqa: F401 - declares the tables
-from harness.report.columns import TABLES, Declared, TableSpec
+from harness.report.columns import TABLES, TableSpec
+from harness.values import Declared
 
 _WIDTH = 118
 

@@ -50,37 +50,60 @@ _MEANT = {
 
 
 def read_table(
-    path: Path, required: Collection[str], error: type[HarnessError], note: Note = lambda _: None
+    path: Path,
+    required: Collection[str],
+    error: type[HarnessError],
+    note: Note = lambda _: None,
+    ending: str = "",
 ) -> InputTable:
     """Read ``.csv``, ``.tsv``, ``.jsonl`` or ``.xlsx``; raises ``error`` that names file, line and remedy.
+
+    ``ending`` says what the file is where its name does not.
 
     Delimited text has a header and may be as spreadsheets save it: see ``spreadsheet.read_csv``; ``note``
     gets what was unusual. In JSON Lines each line is one object; numbers and booleans become their JSON text,
     null becomes ''. All faults of rows are named together.
     """
-    readers: dict[str, Callable[[], tuple[tuple[str, ...], tuple[Row, ...]]]] = {
+    readers: dict[str, Callable[[], InputTable]] = {
         ".csv": lambda: _of_records(path, read_csv(path, note)),
         ".tsv": lambda: _of_records(path, read_csv(path, note)),
-        ".jsonl": lambda: _read_jsonl(path, read_utf8(path).removeprefix("\ufeff"), required),
+        ".jsonl": lambda: _read_jsonl(path, required),
         ".xlsx": lambda: _of_records(path, read_xlsx(path, note)),
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get(ending or path.suffix.lower())
     try:
         refuse_special(path)
         if reader is None:
             raise CorpusError(f"{path}: unknown table format {path.suffix!r}. Known: {', '.join(readers)}.")
-        columns, rows = reader()
+        table = reader()
+        _refuse_incomplete(table, required)
     except CorpusError as unreadable:
         raise error(str(unreadable)) from unreadable
+    return table
+
+
+def _refuse_incomplete(table: InputTable, required: Collection[str]) -> None:
+    """Raise CorpusError for a table without rows, and for one without a column that is needed."""
+    columns = table.columns
     if not columns:
-        raise error(f"{path}: the file is empty. Fill it, or point to another file.")
-    missing = [column for column in required if column not in columns]
-    if missing:
+        raise CorpusError(f"{table.path}: the file is empty. Fill it, or point to another file.")
+    if missing := [column for column in required if column not in columns]:
         absent = "; ".join(f"there is no column {one!r}{_suggested_column(one, columns)}" for one in missing)
-        raise error(f"{path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one.")
-    if not rows:
-        raise error(f"{path}: there is no row below the header. Add some, or point to another file.")
-    return InputTable(path, columns, rows)
+        raise CorpusError(
+            f"{table.path}: {absent}. The columns are: {', '.join(columns)}. Add or rename one."
+        )
+    if not table.rows:
+        raise CorpusError(
+            f"{table.path}: there is no row below the header. Add some, or point to another file."
+        )
+
+
+def is_bare(path: Path, needed: Collection[str]) -> bool:
+    """Whether a file has a header and nothing below it."""
+    refuse_special(path)
+    with path.open("rb") as file:
+        header = file.readline()
+        return not file.read(64).strip() and all(name.encode() in header for name in needed)
 
 
 def plain_cell(cell: str) -> str:
@@ -172,7 +195,7 @@ def suggestion(name: str, known: Collection[str]) -> str:
     return f" (did you mean {lowered[match[0]]!r}?)" if match else ""
 
 
-def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _of_records(path: Path, records: Records) -> InputTable:
     columns = tuple(name.strip() for name in records[0][1]) if records else ()
     for column in columns:
         if columns.count(column) > 1:
@@ -188,12 +211,12 @@ def _of_records(path: Path, records: Records) -> tuple[tuple[str, ...], tuple[Ro
                 )
             rows.append(Row(line, dict(zip(columns, record, strict=True))))
     faults.end()
-    return columns, tuple(rows)
+    return InputTable(path, columns, tuple(rows))
 
 
-def _read_jsonl(path: Path, text: str, required: Collection[str]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def _read_jsonl(path: Path, required: Collection[str]) -> InputTable:
     rows, columns = [], dict[str, None]()
-    for line, source in enumerate(text.split("\n"), 1):
+    for line, source in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), 1):
         if not source.strip():
             continue
         try:
@@ -217,7 +240,7 @@ def _read_jsonl(path: Path, text: str, required: Collection[str]) -> tuple[tuple
             )
         columns.update(dict.fromkeys(cells))
         rows.append(Row(line, cells))
-    return tuple(columns), tuple(rows)
+    return InputTable(path, tuple(columns), tuple(rows))
 
 
 def _json_text(value: object) -> str:

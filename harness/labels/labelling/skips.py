@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data import FaultsOfRows, read_table, whole_number
+from harness.data import GivenPassage, input_table, read_rows
 from harness.labels.labelling.rows import holds_rows, write_rows
 from harness.values import LabelError
 
 SKIP = "skip"
 _COLUMNS = ("query_id", "document", "start", "end")
 Skip = tuple[str, str, int, int]
+
+
+@input_table("skipped passages", "passages that cannot be graded", LabelError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedRow(GivenPassage):
+    """A passage that is not to come again."""
 
 
 def skips_of(labels: Path) -> Path:
@@ -28,18 +35,12 @@ def read_skips(labels: Path) -> list[Skip]:
     path = skips_of(labels)
     if not holds_rows(path):
         return []
-    faults = FaultsOfRows(LabelError)
-    found = []
-    for raw in read_table(path, _COLUMNS, LabelError, lambda _: None).rows:
-        with faults.of_a_row():
-            where = f"{path}, line {raw.line}"
-            start = whole_number(where, "start", raw.get("start"), 0)
-            end = whole_number(where, "end", raw.get("end"), 1)
-            if start is None or end is None:
-                raise LabelError(f"{where}: start and end are empty. Correct the row, or remove it.")
-            found.append((raw.get("query_id"), raw.get("document"), start, end))
-    faults.end()
-    return found
+    rows = read_rows(path, SkippedRow, fault=_fault)
+    return [(row.query_id, row.document, row.start or 0, row.end or 0) for row in rows]
+
+
+def _fault(row: SkippedRow) -> str:
+    return "start and end are empty. Correct the row, or remove it." if row.start is None else ""
 
 
 def add_skips(labels: Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Column, table
+from harness.report.columns import table
 from harness.report.rows.common import CiHigh, CiLow, QueryId, QuerySplit, Setting, Stage
+from harness.values import Column
 
 
 @table(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Column, table
+from harness.report.columns import table
 from harness.report.rows.common import ChunkId, CiHigh, CiLow, Measure, QueryId, QuerySplit, Setting
+from harness.values import Column
 
 AnswerMeasureName = Annotated[str, Column("a measure of answers", filled=True)]
 _WHEN = "where a setting has an `answer` section"

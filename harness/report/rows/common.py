@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.report.columns import Column
-from harness.values import SPLITS
+from harness.values import SPLITS, Column
 
 Setting = Annotated[str, Column("the name of a setting: a point of the sweep", filled=True)]
 Stage = Annotated[

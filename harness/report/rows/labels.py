@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Column, table
+from harness.report.columns import table
 from harness.report.rows.common import DocumentId, End, Page, QueryId, Setting, Start
-from harness.values import snippet
+from harness.values import Column, snippet
 
 
 @table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))

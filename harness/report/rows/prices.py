@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Cells, Column, Earlier, table
+from harness.report.columns import Earlier, table
 from harness.report.rows.common import Setting, Stage
+from harness.values import Cells, Column
 
 
 def _from_one_depth(cells: Cells) -> Iterator[Cells]:

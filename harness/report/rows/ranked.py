@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Cells, Column, table
+from harness.report.columns import table
 from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
-from harness.values import Chunk, snippet
+from harness.values import Cells, Chunk, Column, snippet
 
 
 @table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))

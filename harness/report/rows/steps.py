@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Cells, Column, Earlier, table
+from harness.report.columns import Earlier, table
 from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting, Stage
+from harness.values import Cells, Column
 
 
 @table(

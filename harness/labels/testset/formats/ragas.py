@@ -111,7 +111,7 @@ def _place(context: str, documents: Mapping[str, Document]) -> tuple[Document, i
     listed = AnchorConfig(on_unanchored="list")
     best: tuple[float, Document, int, int] | None = None
     for document in documents.values():
-        row = LabelRow(1, "q", document.doc_id, 4, quote=context)
+        row = LabelRow(query_id="q", document=document.doc_id, grade=4, quote=context)
         (one,) = anchor([row], {document.doc_id: document}, listed).anchorings
         fits = one.accepted and one.start is not None and one.end is not None
         if fits and (best is None or one.score > best[0]):

@@ -1,0 +1,160 @@
+"""Tables that people write: each is declared once, as the dataclass of its rows (harness/values/columns.py).
+
+Reader, checks and messages come from the declaration, and so do the tables of docs/corpora.md. Add one so::
+
+    @input_table("skips", "passages that nobody can grade", LabelError, key=("query_id",))
+    @dataclass(frozen=True, slots=True)
+    class SkippedRow:
+        query_id: Annotated[str, Column("the query")]
+        start: Annotated[int, Column("the first character")]
+        line: int = 0
+
+Fields called ``line`` and ``where`` have no column: they are the line of the row, and where it is for
+messages. Columns called ``start`` and ``end`` are a half-open range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from harness.data.corpus.spreadsheet import Note
+from harness.data.corpus.table import (
+    FaultsOfRows,
+    InputTable,
+    check_offsets,
+    is_bare,
+    read_table,
+    without_apostrophe,
+)
+from harness.values import Declared, HarnessError, columns_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+R = TypeVar("R", bound="DataclassInstance")
+Fault = Callable[[R], str]
+"""Says what is wrong with a row as a whole, with the remedy; '' for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec(Generic[R]):
+    """A table that people write; ``about`` is a line on it, ``error`` what faults raise."""
+
+    name: str
+    about: str
+    row: type[R]
+    error: type[HarnessError]
+    key: tuple[str, ...]
+    """Of these columns no two rows hold the same, and those that have to be there are never empty."""
+    formulas: bool
+    """Cells may have the apostrophe that keeps a spreadsheet from running them; it is taken off."""
+    closed: bool
+    """No other columns are allowed."""
+    columns: tuple[Declared, ...]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that a file must have, and has under no other name."""
+        return tuple(one.name for one in self.columns if one.needed and not one.column.names)
+
+
+INPUTS: dict[type[Any], InputSpec[Any]] = {}
+"""Every declared table by the class of its rows."""
+
+
+def input_table(
+    name: str,
+    about: str,
+    error: type[HarnessError],
+    *,
+    key: tuple[str, ...] = (),
+    formulas: bool = False,
+    closed: bool = False,
+) -> Callable[[type[R]], type[R]]:
+    """Declare the dataclass below as the rows of a table that people write; see `InputSpec`."""
+
+    def declare(row: type[R]) -> type[R]:
+        INPUTS[row] = InputSpec(name, about, row, error, key, formulas, closed, columns_of(row))
+        return row
+
+    return declare
+
+
+def no_fault(row: object) -> str:
+    """For tables whose rows are right if their cells are."""
+    return ""
+
+
+def read_rows(
+    path: Path,
+    row: type[R],
+    note: Note = lambda _: None,
+    fault: Fault[R] = no_fault,
+    *,
+    may_lack: bool = False,
+) -> list[R]:
+    """The rows of a file; with ``may_lack`` none where it is not there or has only a header.
+
+    Raises the error of its declaration, which names all lines at fault, the columns and the remedies.
+    """
+    spec = INPUTS[row]
+    if may_lack and (not path.exists() or is_bare(path, spec.needs)):
+        return []
+    return rows_of(read_table(path, spec.needs, spec.error, note), row, fault)
+
+
+def rows_of(table: InputTable, row: type[R], fault: Fault[R] = no_fault) -> list[R]:
+    """The rows of a table that is read already; errors as `read_rows`."""
+    spec = INPUTS[row]
+    if spec.formulas:
+        table = without_apostrophe(table)
+    names = _names(spec, table)
+    places = [one.name for one in fields(row) if one.name in ("line", "where")]
+    faults, rows, lines = FaultsOfRows(spec.error), list[R](), dict[tuple[Any, ...], int]()
+    for raw in table.rows:
+        where = f"{table.path}, line {raw.line}"
+        with faults.of_a_row():
+            values = {
+                one.field: _value(spec, one, names[one.field], raw.cells, where) for one in spec.columns
+            }
+            check_offsets(where, values.get("start"), values.get("end"), spec.error)
+            place = {"line": raw.line, "where": where}
+            made = row(**values, **{name: place[name] for name in places})
+            if wrong := fault(made):
+                raise spec.error(f"{where}: {wrong}")
+            key = tuple(values[column] for column in spec.key)
+            if key and lines.setdefault(key, raw.line) != raw.line:
+                same = ", ".join(map(names.__getitem__, spec.key))
+                raise spec.error(f"{where}: has the {same} of line {lines[key]}. Keep one of them.")
+            rows.append(made)
+    faults.end()
+    return rows
+
+
+def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
+    """What the file calls the column of each field; raises the error of the table where one is missing."""
+    names: dict[str, str] = {}
+    for one in spec.columns:
+        called = (one.name, *one.column.names)
+        names[one.field] = next((name for name in called if name in table.columns), "")
+        if not names[one.field] and one.needed:
+            raise spec.error(
+                f"{table.path}: there is no column {' or '.join(called)}. The columns are: "
+                f"{', '.join(table.columns)}. Add or rename one."
+            )
+    if spec.closed and (more := [name for name in table.columns if name not in names.values()]):
+        raise spec.error(f"{table.path}: there is no column {more[0]!r} in {spec.name}. Remove it.")
+    return names
+
+
+def _value(spec: InputSpec[Any], column: Declared, name: str, cells: Mapping[str, str], where: str) -> Any:
+    cell = cells.get(name, "")
+    try:
+        if column.needed and column.name in spec.key and not cell.strip():
+            raise ValueError("is empty. Fill it.")
+        return column.read(cell)
+    except ValueError as fault:
+        raise spec.error(f"{where}: {name} {fault}") from None

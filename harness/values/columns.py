@@ -1,0 +1,177 @@
+"""How a table is declared: once, as the dataclass of its rows.
+
+Every field is a column. Its type says what a cell may hold, its `Column` what it means. Readers, checks,
+messages and docs come from that: of tables of results (report/columns.py) and of what people write
+(data/corpus/inputs.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, fields
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+from typing import get_type_hints as types_of
+
+Cells = dict[str, str]
+
+_NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,3})?")
+_RANGE = r"[0-9]{1,15}-[0-9]{1,15}"
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None and abs(float(cell)) != float("inf")
+
+
+Check = tuple[str, Callable[[str], Any]]
+# For each type its description, and the check of a cell.
+_COUNT: Check = "a whole number", re.compile(r"[0-9]{1,15}").fullmatch
+_FIGURE: Check = "a finite number", _is_number
+_YES_NO: Check = "yes or no", ("yes", "no").__contains__
+_CHUNK: Check = (
+    "the id of a chunk such as document:0-100",
+    re.compile(rf".*:({_RANGE}\+)*{_RANGE}", re.DOTALL).fullmatch,
+)
+_RANGES: Check = "ranges such as 0-20 30-40", re.compile(rf"({_RANGE}( {_RANGE})*)?").fullmatch
+_NAME: Check = "a name", bool
+_BY_TYPE = {int: _COUNT, float: _FIGURE, bool: _YES_NO}
+# other words that people and programs write in columns of yes and no
+_WORDS = {"true": "yes", "1": "yes", "false": "no", "0": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The meaning of a field as a column, given in its type: ``Annotated[int, Column("how many")]``."""
+
+    about: str
+    unit: str = ""
+    """The unit of a number."""
+    header: str = ""
+    """The name of the column where it is not called as the field."""
+    filled: bool = False
+    """Text that is never empty."""
+    chunk: bool = False
+    """The id of a chunk."""
+    ranges: bool = False
+    """None or more ranges of offsets."""
+    among: tuple[str, ...] = ()
+    """All it may say, where that is known."""
+    least: int | None = None
+    """The least number that it may hold."""
+    most: int | None = None
+    """The largest number that it may hold."""
+    names: tuple[str, ...] = ()
+    """What others call the column, the likeliest name first: read where our own name is not there."""
+    verbatim: bool = False
+    """The cell is kept with the white space around it."""
+    shown: Callable[[Any], Any] | None = None
+    """Turns a value into what is written of it."""
+    restored: Callable[[Cells], str] | None = None
+    """Finds the text of a cell where its row says more of it."""
+    read: Callable[[str], Any] | None = None
+    """Turns a cell that people have filled into its value; raises ValueError that says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A column and its field: ``kind`` is the type of its values; ``empty``: None is one of them.
+
+    ``default`` is the value where the column is missing or empty; MISSING: it has to be there.
+    """
+
+    name: str
+    field: str
+    kind: type
+    empty: bool
+    column: Column
+    default: Any = MISSING
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is no value for it but that of its cell."""
+        return self.default is MISSING and not self.empty
+
+    @property
+    def check(self) -> Check | None:
+        """The type of a cell in words, and a check whether a cell is of it; None if it may hold anything."""
+        column = self.column
+        if column.among:
+            return f"one of {', '.join(column.among)}", column.among.__contains__
+        if column.chunk or column.ranges:
+            return _CHUNK if column.chunk else _RANGES
+        if self.kind is str:
+            return _NAME if column.filled else None
+        what, holds = self._within(*_BY_TYPE[self.kind])
+        return (f"{what} or nothing", lambda cell: not cell or holds(cell)) if self.empty else (what, holds)
+
+    def _within(self, what: str, holds: Callable[[str], Any]) -> Check:
+        """The type and check of numbers within the limits of the column."""
+        least, most = self.column.least, self.column.most
+        if least is None and most is None:
+            return what, holds
+        low = (least or 0) if self.kind is int else least
+        what += f" of at least {low}" if most is None else f" from {low} to {most}"
+        return (
+            what,
+            lambda cell: (
+                holds(cell) and (low is None or low <= float(cell)) and (most is None or float(cell) <= most)
+            ),
+        )
+
+    def value(self, cell: str) -> Any:
+        """The value that a checked cell spells."""
+        if self.empty and not cell:
+            return None
+        return cell == "yes" if self.kind is bool else self.kind(cell)
+
+    def read(self, cell: str) -> Any:
+        """The value of a cell that people have written; raises ValueError with what is wrong, and a remedy.
+
+        Whole numbers may end in ``.0``, and decimals have a comma, as spreadsheets write them.
+        """
+        text = cell.strip()
+        if not text:
+            if self.column.filled or (self.needed and self.kind is not str):
+                raise ValueError("is empty. Fill it.")
+            return ("" if self.needed else None) if self.default is MISSING else self.default
+        if self.column.read is not None:
+            return self.column.read(text)
+        plain = _plain(text, self.kind)
+        if (check := self.check) and not check[1](plain):
+            raise ValueError(f"is {text[:80]!r}, not {check[0]}. Correct it.")
+        return self.value(cell if self.column.verbatim else plain)
+
+
+def _plain(text: str, kind: type) -> str:
+    """A cell as a program would write it."""
+    if kind is bool:
+        return _WORDS.get(text.lower(), text.lower())
+    if kind is float:
+        with suppress(ValueError):
+            return repr(float(text.replace(",", ".")))
+    if kind is int:
+        head, point, tail = text.partition(".")
+        return head if point and tail and not tail.strip("0") else text
+    return text
+
+
+def columns_of(row: type[Any]) -> tuple[Declared, ...]:
+    """The columns that a dataclass declares: its fields that have a `Column`, in their order."""
+    types = types_of(row, include_extras=True)
+    return tuple(
+        _declared(field, types[field.name])
+        for field in fields(row)
+        if get_origin(types[field.name]) is Annotated
+    )
+
+
+def _declared(field: Field[Any], annotated: Any) -> Declared:
+    base, column = get_args(annotated)
+    parts = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
+    kinds = [part for part in parts if part is not NoneType]
+    made = field.default_factory
+    default = field.default if made is MISSING else made()
+    name = column.header or field.name
+    return Declared(name, field.name, kinds[0], len(kinds) < len(parts), column, default)
