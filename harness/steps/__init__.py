@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from harness.steps.search.feedback.step import Feedback, FeedbackConfig
     from harness.steps.search.filter import KINDS as FILTERS
     from harness.steps.search.filter.step import Filter
-    from harness.steps.search.fuse.minmax import MinMaxConfig
     from harness.steps.search.fuse.phrasings import fuse_phrasings
     from harness.steps.search.fuse.routes import Fusion, FusionConfig, ranked_by, route_names
+    from harness.steps.search.fuse.scores import MinMaxConfig
     from harness.steps.search.query_steps import (
         FilterConfig,
         FilterResult,
@@ -43,8 +43,13 @@ if TYPE_CHECKING:
     from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
     from harness.steps.search.rerank.endpoint import EndpointRerankerConfig, ServedScorer
     from harness.steps.search.rerank.late_interaction import LateInteractionConfig
-    from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
-    from harness.steps.search.rerank.scorer import Pair, PairScorer, rerank
+    from harness.steps.search.rerank.scorer import (
+        LocalModelConfig,
+        LocalModelScorer,
+        Pair,
+        PairScorer,
+        rerank,
+    )
     from harness.steps.search.retrieve import KINDS as RETRIEVERS
     from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
     from harness.steps.search.retrieve.exact import ExactConfig

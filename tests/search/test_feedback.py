@@ -10,7 +10,7 @@ from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.feedback import KINDS as FEEDBACKS
-from harness.steps.search.feedback.rm3 import Rm3Config
+from harness.steps.search.feedback.rm3 import Rm3Config, relevance_model
 from harness.steps.search.feedback.step import FoundFirst
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.step import Passages
@@ -47,7 +47,7 @@ def made(config):
 def test_rm3_by_hand():
     # 2/4 each for the first chunk's terms, 1/4 and twice that for the second's
     model = {0: 0.75, 1: 0.5, 2: 1.0, 3: 0.5, 4: 0.25}
-    assert made(Rm3Config()).model(FOUND) == pytest.approx(model)
+    assert relevance_model(FOUND) == pytest.approx(model)
     # the two likeliest are seal and pump, 1 and 3/4 of 7/4; the query is pump alone, half of it stays
     expected = {0: 0.5 + 0.5 * 0.75 / 1.75, 2: 0.5 * 1 / 1.75}
     assert made(Rm3Config(fb_terms=2)).expand([0], FOUND, RARE) == pytest.approx(expected)

@@ -13,7 +13,7 @@ from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.rewrite.llm import LlmRewriterConfig
-from harness.steps.search.rewrite.multi_query import MultiQueryConfig
+from harness.steps.search.rewrite.many import MultiQueryConfig
 from harness.steps.search.rewrite.prompted import FOLDER
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError

@@ -7,10 +7,9 @@ from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
 from harness.steps.search.fuse.rrf import RrfConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
-from harness.steps.search.rewrite.decomposition import DecompositionConfig
 from harness.steps.search.rewrite.entities import EntitiesConfig
 from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig
-from harness.steps.search.rewrite.multi_query import MultiQueryConfig
+from harness.steps.search.rewrite.many import DecompositionConfig, MultiQueryConfig
 from harness.steps.search.rewrite.prompted import lines_of
 from harness.steps.search.rewrite.template import TemplateConfig
 from harness.steps.search.step import Passages

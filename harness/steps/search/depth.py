@@ -1,8 +1,8 @@
-"""The depth of a ranking: a number of chunks, or as many as hold a given length of text."""
+"""Scored chunks → a ranking, the same on every machine: a number of chunks or a length of text deep."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 
 from harness.steps.search.step import Passages, RetrieverConfig
 from harness.values import Ranking
+
+Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+# Scores keep this many decimals: below it, sums depend on the machine and would reorder ties.
+DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,7 @@ class SearchDepth:
 
     top_k: int
     top_chars: int | None
-    lengths: NDArray[np.int64]
+    lengths: Ints
 
     @classmethod
     def of(cls, config: RetrieverConfig, passages: Passages) -> SearchDepth:
@@ -44,7 +50,7 @@ class SearchDepth:
             return min(self.top_k, len(scores))
         return self.of_ranked(self.lengths[np.argsort(-scores, kind="stable")])
 
-    def of_ranked(self, lengths: NDArray[np.int64]) -> int:
+    def of_ranked(self, lengths: Ints) -> int:
         """How many chunks of a ranking are wanted, given their lengths [n] in rank order."""
         if self.top_chars is None:
             return min(self.top_k, len(lengths))
@@ -56,3 +62,20 @@ def cut(ranking: Ranking, config: RetrieverConfig, length: Mapping[str, int]) ->
     lengths = np.array([length[chunk_id] for chunk_id in ranking.chunk_ids], dtype=np.int64)
     end = SearchDepth(config.top_k, config.top_chars, lengths).of_ranked(lengths)
     return Ranking(ranking.query_id, ranking.chunk_ids[:end], ranking.scores[:end])
+
+
+def ranked(
+    query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth | int, chunk_ids: Sequence[str]
+) -> Ranking:
+    """The best of the chunks ``rows`` [n] by their ``scores`` [n]: so many, or as deep as is asked for."""
+    order, rounded = in_order(rows, scores)
+    end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
+    return Ranking(query_id, tuple(chunk_ids[i] for i in order[:end]), tuple(rounded[:end].tolist()))
+
+
+def in_order(rows: Ints, scores: Doubles) -> tuple[Ints, Doubles]:
+    """``rows`` [n] in rank order with their rounded scores; equal ones are in the order of the chunks."""
+    # Python rounds to the nearest decimal, numpy by multiplication; no -0.0
+    rounded = np.array([round(score, DECIMALS) for score in scores.tolist()], dtype=np.float64) + 0.0
+    order = np.lexsort((rows, -rounded))
+    return rows[order], rounded[order]

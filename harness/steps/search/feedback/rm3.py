@@ -22,19 +22,28 @@ class Rm3(Feedback[Rm3Config]):
     to 1; a term of the query has tf / |q|. BM25's score takes the place of the query's likelihood.
     """
 
-    def question(self, counts: Mapping[int, int]) -> Weights:
-        """The share of each term in the query."""
-        total = sum(counts.values())
-        return {term: count / total for term, count in counts.items()}
+    def expand(
+        self, asked: Sequence[int], found: Sequence[FoundFirst], shares: Mapping[int, float]
+    ) -> Weights:
+        """The mixture, on the scale of the query: its weights sum to the number of its terms."""
+        offered = {
+            term: value
+            for term, value in relevance_model(found).items()
+            if shares[term] <= self.config.max_share
+        }
+        best = dict(sorted(offered.items(), key=lambda item: (-item[1], item[0]))[: self.config.fb_terms])
+        total, length = sum(best.values()), float(len(asked))
+        weight = self.config.weight if total else 1.0
+        mixed = {term: weight * (count / len(asked)) for term, count in Counter(asked).items()}
+        for term, value in best.items():
+            mixed[term] = mixed.get(term, 0.0) + (1 - weight) * value / total
+        return {term: length * value for term, value in mixed.items() if value > 0}
 
-    def model(self, found: Sequence[FoundFirst]) -> Weights:
-        """The relevance model."""
-        weights: Weights = {}
-        for one in found:
-            for term, count in Counter(one.terms).items():
-                weights[term] = weights.get(term, 0.0) + one.score * count / len(one.terms)
-        return weights
 
-    def size(self, weights: Mapping[int, float]) -> float:
-        """Their sum."""
-        return sum(weights.values())
+def relevance_model(found: Sequence[FoundFirst]) -> Weights:
+    """The weight of each term of the chunks [≥ 1], on any scale."""
+    weights: Weights = {}
+    for chunk in found:
+        for term, count in Counter(chunk.terms).items():
+            weights[term] = weights.get(term, 0.0) + chunk.score * count / len(chunk.terms)
+    return weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -58,17 +57,6 @@ class Feedback(Step[Configured]):
         return [_VERSION, self.config.model_dump(mode="json")]
 
     @abstractmethod
-    def question(self, counts: Mapping[int, int]) -> Weights:
-        """The query's terms on the scale of the method, from how often it has each."""
-
-    @abstractmethod
-    def model(self, found: Sequence[FoundFirst]) -> Weights:
-        """The weight of each term of the chunks [≥ 1], on any scale."""
-
-    @abstractmethod
-    def size(self, weights: Mapping[int, float]) -> float:
-        """The norm by which the method makes weights comparable."""
-
     def expand(
         self, asked: Sequence[int], found: Sequence[FoundFirst], shares: Mapping[int, float]
     ) -> Weights:
@@ -77,15 +65,3 @@ class Feedback(Step[Configured]):
         On the scale of the query's own terms, each of which counts as often as it is asked for without
         feedback. Equal weights are settled by the numbers of the terms.
         """
-        counts = Counter(asked)
-        offered = {
-            term: value for term, value in self.model(found).items() if shares[term] <= self.config.max_share
-        }
-        best = dict(sorted(offered.items(), key=lambda one: (-one[1], one[0]))[: self.config.fb_terms])
-        own, scale = self.question(counts), self.size({term: float(n) for term, n in counts.items()})
-        total = self.size(best)
-        weight = self.config.weight if total else 1.0
-        weighed = {term: weight * value for term, value in own.items()}
-        for term, value in best.items():
-            weighed[term] = weighed.get(term, 0.0) + (1 - weight) * value / total
-        return {term: scale * value for term, value in weighed.items() if value > 0}

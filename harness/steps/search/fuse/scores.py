@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Generic
+from typing import Generic, Literal
 
-from harness.steps.search.fuse.routes import Fusing, Fusion
+from harness.steps.search.fuse.routes import Fusing, Fusion, FusionConfig
 from harness.values import Ranking
 
 
@@ -31,14 +31,56 @@ class ScoreFusion(Fusion[Fusing], Generic[Fusing]):
         every = dict.fromkeys(chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids)
         fused = dict.fromkeys(every, 0.0)
         for ranking, weight in zip(rankings, weights, strict=True):
-            scored = [
-                (chunk_id, score)
+            scored = {
+                chunk_id: score
                 for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
                 if math.isfinite(score)
-            ]
-            rescaled = self.rescale([score for _, score in scored]) if scored else []
+            }
+            rescaled = self.rescale(list(scored.values())) if scored else []
             nothing = self.absent(rescaled)
-            given = dict(zip((chunk_id for chunk_id, _ in scored), rescaled, strict=True))
+            given = dict(zip(scored, rescaled, strict=True))
             for chunk_id in every:
                 fused[chunk_id] += weight * given.get(chunk_id, nothing)
         return fused
+
+
+class MinMaxConfig(FusionConfig):
+    """The sum of scores scaled to 0..1: the best that a route found for a query is 1, the last 0."""
+
+    kind: Literal["minmax"] = "minmax"
+
+
+class MinMax(ScoreFusion[MinMaxConfig]):
+    """(score − lowest) / (highest − lowest), over what the route found for the query.
+
+    Fox and Shaw's CombSUM over scores scaled as by Lee (SIGIR 1997). An absent chunk gets 0, as the last one
+    found does: retrieve deeper by the routes than by the fusion. Where all scores are equal, a single hit
+    among them, each is the best, 1.
+    """
+
+    def rescale(self, scores: Sequence[float]) -> list[float]:
+        """Scores in 0..1."""
+        low, high = min(scores), max(scores)
+        return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
+
+
+class WeightedConfig(FusionConfig):
+    """The weighted sum of the routes' own scores, for routes whose scores can be compared between queries."""
+
+    kind: Literal["weighted"] = "weighted"
+
+
+class Weighted(ScoreFusion[WeightedConfig]):
+    """The score itself.
+
+    An absent chunk gets 0, or the lowest that the route gave where that is less: 0 would put it above all
+    that a route with negative scores (`distance: l2`) found.
+    """
+
+    def rescale(self, scores: Sequence[float]) -> list[float]:
+        """The scores."""
+        return list(scores)
+
+    def absent(self, rescaled: Sequence[float]) -> float:
+        """0, or the lowest."""
+        return min([0.0, *rescaled])

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from harness.models import EMBEDDED, Load, length_sorted_batches, load_cross_encoder
-from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
-from harness.steps.search.rerank.scorer import Pair
+from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
 class CrossEncoderConfig(LocalModelConfig):

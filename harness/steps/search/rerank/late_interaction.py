@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models import Load, content_vectors, length_sorted_batches, load_bi_encoder
-from harness.steps.search.rerank.local_model import LocalModelConfig, LocalModelScorer
-from harness.steps.search.rerank.scorer import Pair
+from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
 class LateInteractionConfig(LocalModelConfig):

@@ -1,14 +1,16 @@
-"""The interface of rerankers: score (query, passage) pairs."""
+"""The interface of rerankers, which score (query, passage) pairs, and the base of those that run here."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.models import LocalConfig, LocalModel, not_finite
+from harness.steps.search.step import RerankerConfig
 from harness.values import NOT_SCORED, Ranking
 
 Pair = tuple[str, str]
@@ -44,6 +46,27 @@ class PairScorer(ABC):
 
     def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
         """Make sure that it can be used; raises HarnessError."""
+
+
+class LocalModelConfig(LocalConfig, RerankerConfig):
+    """Base of the configurations of rerankers whose model runs here."""
+
+
+Configured = TypeVar("Configured", bound=LocalModelConfig)
+
+
+class LocalModelScorer(LocalModel[Configured], PairScorer, Generic[Configured]):
+    """Scores pairs with a model that runs here."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a score besides the pair."""
+        return f"{self.config.kind}:{self.model.computing_in(self.config.dtype, self.config.backend)}"
+
+    def try_out(self) -> None:
+        """Load the model and score a pair; raises ModelError if it cannot be used."""
+        if not np.isfinite(self.score([("word", "word")])).all():
+            raise not_finite(self.model)
 
 
 def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from harness.steps.search.fuse import RETIRED
 from harness.steps.search.step import Retriever
 from harness.values import KindAt, Kinds
 
@@ -16,10 +15,10 @@ KINDS: Kinds[Retriever[Any]] = Kinds(
     KindAt("learned_sparse", "LearnedSparseConfig", "LearnedSparseRetriever"),
     KindAt("multi_vector", "MultiVectorConfig", "MultiVectorRetriever"),
     KindAt("rrf", "RrfConfig", "Rrf", module="harness.steps.search.fuse.rrf"),
-    KindAt("minmax", "MinMaxConfig", "MinMax", module="harness.steps.search.fuse.minmax"),
-    KindAt("weighted", "WeightedConfig", "Weighted", module="harness.steps.search.fuse.weighted"),
+    KindAt("minmax", "MinMaxConfig", "MinMax", module="harness.steps.search.fuse.scores"),
+    KindAt("weighted", "WeightedConfig", "Weighted", module="harness.steps.search.fuse.scores"),
     KindAt("python", "PythonConfig", "PythonRetriever"),
     KindAt("http", "HttpRetrieverConfig", "HttpRetriever"),
-    retired=RETIRED,
+    retired=dict.fromkeys(("zscore", "dbsf"), "Use `minmax`, which also fuses by rescaled scores."),
     home=__name__,
 )

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
-from harness.steps.search.depth import SearchDepth
-from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
+from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
 from harness.steps.search.retrieve.scan import Nearest, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools

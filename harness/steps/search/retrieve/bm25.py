@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.steps.search.depth import SearchDepth
+from harness.steps.search.depth import DECIMALS, Doubles, Ints, SearchDepth, in_order
 from harness.steps.search.feedback import KINDS as FEEDBACKS
 from harness.steps.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, Weights
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.steps.search.retrieve.ranked import DECIMALS, Doubles, Ints, in_order
 from harness.steps.search.step import (
     Identity,
     Passages,

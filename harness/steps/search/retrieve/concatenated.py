@@ -10,9 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
-from harness.steps.search.depth import SearchDepth
+from harness.steps.search.depth import Doubles, SearchDepth, ranked
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.steps.search.retrieve.ranked import Doubles, ranked
 from harness.steps.search.retrieve.sparse import (
     Method,
     Saturation,

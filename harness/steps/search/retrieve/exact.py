@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
-from harness.steps.search.depth import SearchDepth
-from harness.steps.search.retrieve.ranked import ranked
+from harness.steps.search.depth import SearchDepth, ranked
 from harness.steps.search.retrieve.scan import exact_share, scan, similarities
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from harness.models import ComputingConfig, SparseConfig
 from harness.steps.search.dense import Floats
+from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
-from harness.steps.search.retrieve.ranked import Doubles, Ints
 from harness.steps.search.retrieve.sparse import dot_products
 
 

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from harness.models import ComputingConfig, TokenConfig, unpack
 from harness.steps.search.dense import Floats
+from harness.steps.search.depth import Doubles, Ints
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
-from harness.steps.search.retrieve.ranked import Doubles, Ints
 
 # numbers held in memory: of a block of chunks, of its similarities, of the scores of a block of queries
 _BLOCK = 16_000_000

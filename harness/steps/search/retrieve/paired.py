@@ -11,8 +11,7 @@ import numpy as np
 
 from harness.models import ComputingConfig, EncoderConfig, Value
 from harness.steps.search.dense import Floats
-from harness.steps.search.depth import SearchDepth
-from harness.steps.search.retrieve.ranked import Doubles, Ints, ranked
+from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
 from harness.steps.search.step import (
     Identity,
     Passages,

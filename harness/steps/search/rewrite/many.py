@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from harness.steps.search.fuse.minmax import MinMax, MinMaxConfig
 from harness.steps.search.fuse.routes import Fusion
 from harness.steps.search.fuse.rrf import Rrf, RrfConfig
+from harness.steps.search.fuse.scores import MinMax, MinMaxConfig
 from harness.steps.search.query_steps import SeveralRewriter
-from harness.steps.search.rewrite.prompted import PromptedConfig, ask_about, identity_of, lines_of
+from harness.steps.search.rewrite.prompted import (
+    PromptedConfig,
+    RewritePrompt,
+    ask_about,
+    identity_of,
+    lines_of,
+)
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
@@ -39,11 +45,12 @@ class ManyConfig(PromptedConfig):
     )
 
 
-Configured = TypeVar("Configured", bound=ManyConfig)
+class ManyRewriter(SeveralRewriter[ManyConfig]):
+    """Asks for up to ``n`` questions in place of each, one a line.
 
-
-class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
-    """Asks for up to ``n`` questions in place of each, one a line."""
+    Wordings in other terms reach passages that share none with the question; parts suit questions whose
+    answer takes several passages, such as a comparison of two years. Fusion forgives a bad one.
+    """
 
     def identity(self) -> Identity:
         """The prompt with its number, the model, and the handling of the answers."""
@@ -67,3 +74,29 @@ class ManyRewriter(SeveralRewriter[Configured], Generic[Configured]):
     def _asked(self, query: Query, lines: Sequence[str]) -> tuple[Query, ...]:
         first = (query.text,) if self.config.with_question else ()
         return tuple(replace(query, text=text) for text in dict.fromkeys((*first, *lines[: self.config.n])))
+
+
+class MultiQueryConfig(ManyConfig):
+    """A language model words every question several times; the rankings of all wordings are fused."""
+
+    kind: Literal["multi_query"] = "multi_query"
+    prompt: RewritePrompt = Field(
+        "multi_query",
+        validate_default=True,
+        description="`multi_query`, `multi_query_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one wording per line.",
+    )
+    n: int = Field(3, ge=1, le=20, description="How many wordings are requested; more are dropped.")
+
+
+class DecompositionConfig(ManyConfig):
+    """A language model takes every question apart; the rankings of its parts are fused."""
+
+    kind: Literal["decomposition"] = "decomposition"
+    prompt: RewritePrompt = Field(
+        "decomposition",
+        validate_default=True,
+        description="`decomposition`, `decomposition_zh`, or the path of your own file; `{{ n }}` in it is "
+        "replaced by `n`, and the model answers with one question per line.",
+    )
+    n: int = Field(4, ge=1, le=20, description="The maximum number of parts requested; more are dropped.")
