@@ -18,6 +18,7 @@ from harness.models import (
     Workers,
     carried,
     compiled,
+    fill,
     limiter_of,
     one_line,
     open_client,
@@ -30,6 +31,7 @@ from harness.models import (
     unblocked,
 )
 from harness.steps.custom.service import ServiceConfig
+from harness.steps.search.tools import PendingServiceError, Tools
 from harness.values import HarnessError
 
 # Statuses after which another try may help: too many requests, a time-out, a conflict, an outage.
@@ -58,6 +60,47 @@ class Message:
     url: str
     method: Method
     response: str | None
+
+
+def kept_or_asked(
+    service: ServiceConfig,
+    texts: Mapping[str, str],
+    tools: Tools,
+    stage: str,
+    values: Callable[[list[str]], dict[str, Any]],
+    read: Callable[[Any, list[str]], Sequence[Any]],
+    prepare: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """The answer to each of ``texts``, by its key: the kept one, else the service is asked and it is kept.
+
+    ``values`` are what a request for some texts is filled with; ``read`` checks the answer to it and gives
+    one value a text; ``prepare`` is called before the first request. Raises PendingServiceError where
+    something is missing and nothing may be asked.
+    """
+    answers = {key: tools.kept("answer", key) for key in texts}
+    missing = [key for key, answer in answers.items() if answer is None]
+    if not missing:
+        return answers
+    if not tools.may_ask:
+        raise PendingServiceError(service.url)
+    size = service.batch_size if service.asks_several else 1
+    groups = [missing[start : start + size] for start in range(0, len(missing), size)]
+    asked = [[texts[key] for key in group] for group in groups]
+
+    def keep(place: int, answer: Any) -> None:
+        # checked before it is stored: an answer that breaks the contract is requested again
+        several = read(answer if service.asks_several else [answer], asked[place])
+        for key, value in zip(groups[place], several, strict=True):
+            tools.keep("answer", key, value)
+            answers[key] = value
+
+    with tools.timed(stage):
+        prepare()
+        bodies = [
+            fill(service.request, {"query": group[0], "queries": group, **values(group)}) for group in asked
+        ]
+        send(service, [Message(body, service.url, service.method, service.response) for body in bodies], keep)
+    return answers
 
 
 def send(

@@ -8,11 +8,11 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from harness.models import Method, Template, fill, names_in
-from harness.steps.custom.sending import Message, send
+from harness.steps.custom.sending import Message, kept_or_asked, send
 from harness.steps.custom.service import ServiceConfig, Url, one_of
 from harness.steps.search.retrieve.returned import asked_depth, rankings_of
 from harness.steps.search.step import Identity, Passages, RetrievalResult, Retriever, RetrieverConfig
-from harness.steps.search.tools import PendingServiceError, Tools
+from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking, StageConfig
 
 _PASSAGES = ("passages", "texts", "ids", "collection")
@@ -82,15 +82,23 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
         c = self.config
         k = asked_depth(c, passages)
         keys = [tools.key("http", self.identity(tools), passages.key, k, query.text) for query in queries]
-        answers = {key: tools.kept("answer", key) for key in dict.fromkeys(keys)}
-        texts = {key: query.text for key, query in zip(keys, queries, strict=True)}
-        missing = [key for key, answer in answers.items() if answer is None]
-        if missing:
-            if not tools.may_ask:
-                raise PendingServiceError(c.url)
-            with tools.timed("retrieve"):
-                self._index(passages)
-                answers |= self._ask(missing, texts, passages, k, tools)
+        given = {**_of_passages(passages, slice(None)), "k": k}
+
+        def read(answer: Any, asked: list[str]) -> Any:
+            rankings_of(
+                f"http: {c.url}", answer, [Query(f"{text!r}", text, "train") for text in asked], passages, c
+            )
+            return answer
+
+        answers = kept_or_asked(
+            c,
+            {key: query.text for key, query in zip(keys, queries, strict=True)},
+            tools,
+            "retrieve",
+            lambda asked: given,
+            read,
+            lambda: self._index(passages),
+        )
         ranked = [answers[key] for key in keys]
         return RetrievalResult(rankings_of(f"http: {c.url}", ranked, queries, passages, c))
 
@@ -103,34 +111,6 @@ class HttpRetriever(Retriever[HttpRetrieverConfig]):
         ]
         bodies = [fill(index.request, _of_passages(passages, part)) for part in parts]
         send(self.config, [Message(body, index.url, index.method, None) for body in bodies])
-
-    def _ask(
-        self, keys: Sequence[str], texts: dict[str, str], passages: Passages, k: int, tools: Tools
-    ) -> dict[str, Any]:
-        c = self.config
-        size = c.batch_size if c.asks_several else 1
-        groups = [keys[start : start + size] for start in range(0, len(keys), size)]
-        given = {**_of_passages(passages, slice(None)), "k": k}
-        found: dict[str, Any] = {}
-
-        def keep(place: int, answer: Any) -> None:
-            group = groups[place]
-            several = answer if c.asks_several else [answer]
-            asked = [Query(f"{texts[key]!r}", texts[key], "train") for key in group]
-            # before it is stored: an answer that breaks the contract is requested again
-            rankings_of(f"http: {c.url}", several, asked, passages, c)
-            for key, one in zip(group, several, strict=True):
-                tools.keep("answer", key, one)
-                found[key] = one
-
-        asked = [_of_queries([texts[key] for key in group]) for group in groups]
-        bodies = [fill(c.request, {**given, **one}) for one in asked]
-        send(c, [Message(body, c.url, c.method, c.response) for body in bodies], keep)
-        return found
-
-
-def _of_queries(texts: Sequence[str]) -> dict[str, Any]:
-    return {"query": texts[0], "queries": list(texts)}
 
 
 def _of_passages(passages: Passages, part: slice) -> dict[str, Any]:

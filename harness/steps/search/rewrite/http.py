@@ -8,13 +8,12 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from harness.models import fill
 from harness.steps.custom.code import broken_contract
-from harness.steps.custom.sending import Message, send
+from harness.steps.custom.sending import kept_or_asked
 from harness.steps.custom.service import ServiceConfig, one_of
 from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.step import Identity
-from harness.steps.search.tools import PendingServiceError, Tools
+from harness.steps.search.tools import Tools
 from harness.values import Query, counted
 
 
@@ -38,33 +37,17 @@ class HttpRewriter(Rewriter[HttpRewriterConfig]):
 
     def run(self, queries: Sequence[Query], tools: Tools) -> list[Query]:
         """Ask for the questions whose rewriting is not kept."""
-        c = self.config
-        texts = list(dict.fromkeys(query.text for query in queries))
-        keys = {text: tools.key("rewriting", self.identity(), text) for text in texts}
-        rewritten = {text: tools.kept("answer", keys[text]) for text in texts}
-        missing = [text for text in texts if rewritten[text] is None]
-        if missing and not tools.may_ask:
-            raise PendingServiceError(c.url)
-        size = c.batch_size if c.asks_several else 1
-        groups = [missing[start : start + size] for start in range(0, len(missing), size)]
+        keys = {query.text: tools.key("rewriting", self.identity(), query.text) for query in queries}
+        texts = {key: text for text, key in keys.items()}
+        rewritten = kept_or_asked(self.config, texts, tools, "rewrite", lambda asked: {}, self._texts)
+        return [replace(query, text=str(rewritten[keys[query.text]])) for query in queries]
 
-        def keep(place: int, answer: Any) -> None:
-            for text, one in zip(groups[place], self._texts(answer, len(groups[place])), strict=True):
-                tools.keep("answer", keys[text], one)
-                rewritten[text] = one
-
-        bodies = [fill(c.request, {"query": group[0], "queries": group}) for group in groups]
-        with tools.timed("rewrite"):
-            send(c, [Message(body, c.url, c.method, c.response) for body in bodies], keep)
-        return [replace(query, text=str(rewritten[query.text])) for query in queries]
-
-    def _texts(self, answer: Any, count: int) -> list[str]:
+    def _texts(self, answer: Any, asked: Sequence[str]) -> list[str]:
         who = f"http: {self.config.url}"
-        texts = answer if self.config.asks_several else [answer]
-        if not isinstance(texts, list) or len(texts) != count:
-            returned = counted(len(texts), "text") if isinstance(texts, list) else type(texts).__name__
-            raise broken_contract(who, f"returned {returned} for {counted(count, 'question')}")
-        for text in texts:
+        if not isinstance(answer, list) or len(answer) != len(asked):
+            returned = counted(len(answer), "text") if isinstance(answer, list) else type(answer).__name__
+            raise broken_contract(who, f"returned {returned} for {counted(len(asked), 'question')}")
+        for text in answer:
             if not isinstance(text, str):
                 raise broken_contract(who, f"returned {str(text)[:60]!r}, which is not text")
-        return texts
+        return answer
