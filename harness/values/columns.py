@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from typing import get_type_hints as types_of
 
 Cells = dict[str, str]
@@ -133,7 +133,7 @@ class Declared:
         """
         text = cell.strip()
         if not text:
-            if self.column.filled or (self.needed and self.kind is not str):
+            if self.column.filled or (self.needed and (self.kind is not str or self.column.among)):
                 raise ValueError("is empty. Fill it.")
             return ("" if self.needed else None) if self.default is MISSING else self.default
         if self.column.read is not None:
@@ -170,8 +170,17 @@ def columns_of(row: type[Any]) -> tuple[Declared, ...]:
 def _declared(field: Field[Any], annotated: Any) -> Declared:
     base, column = get_args(annotated)
     parts = get_args(base) if get_origin(base) in (Union, UnionType) else (base,)
-    kinds = [part for part in parts if part is not NoneType]
+    kinds: list[Any] = [part for part in parts if part is not NoneType]
     made = field.default_factory
     default = field.default if made is MISSING else made()
+    if get_origin(kinds[0]) is Literal:
+        kinds, column = [str], replace(column, among=get_args(kinds[0]))
     name = column.header or field.name
     return Declared(name, field.name, kinds[0], len(kinds) < len(parts), column, default)
+
+
+def id_of_query(cell: str) -> str:
+    """The id of a query; raises ValueError for one that the files of TREC could not hold."""
+    if cell.split() != [cell]:
+        raise ValueError(f"{cell!r} holds a space, which a TREC run cannot. Use '_'.")
+    return cell

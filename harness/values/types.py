@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from harness.values.columns import Column
+from harness.values.columns import Column, id_of_query
 
 Split = Literal["train", "validation"]
 SPLITS: tuple[Split, ...] = ("train", "validation")
@@ -79,11 +79,11 @@ class Query:
     ``cluster`` names what it is tested with, because its questions are alike; '' where the file does not say.
     """
 
-    query_id: str
-    text: str
-    split: Split
-    answerable: bool = True
-    cluster: str = ""
+    query_id: Annotated[str, Column("its id, without spaces", read=id_of_query)]
+    text: Annotated[str, Column("the question", filled=True)]
+    split: Annotated[Split, Column("`train` or `validation`")]
+    answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
+    cluster: Annotated[str, Column("the group of questions that it is tested with, as they are alike")] = ""
 
 
 @dataclass(frozen=True, slots=True)

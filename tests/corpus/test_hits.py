@@ -34,7 +34,7 @@ def written(tmp_path, *rows, name="hits.jsonl"):
 
 def hit(rank=1, **fields):
     return GivenHit(
-        **({"source": "hits.jsonl", "line": rank, "query_id": "q1", "rank": rank, "score": None} | fields)
+        **({"where": f"hits.jsonl, line {rank}", "line": rank, "query_id": "q1", "rank": rank} | fields)
     )
 
 

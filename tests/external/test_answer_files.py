@@ -77,7 +77,7 @@ def test_our_columns(tmp_path):
 
 def test_ids_are_unique(tmp_path):
     row = {"user_input": "q", "query_id": "a"}
-    with pytest.raises(CorpusError, match="line 2: query_id 'a' is already on line 1"):
+    with pytest.raises(CorpusError, match="line 2: query_id 'a' is already there"):
         read_answers(lines(tmp_path / "a.jsonl", row, row))
 
 
@@ -123,5 +123,5 @@ def test_several_golden_answers_in_either_column(tmp_path):
     assert [one.references for one in found] == [("a", "b")] * 3
     case = found[0].as_case()
     assert case.references == ("a", "b")
-    with pytest.raises(CorpusError, match=r"line 1: golden answers .* have a blank entry"):
+    with pytest.raises(CorpusError, match=r"line 1: reference golden answers .* have a blank entry"):
         read_answers(lines(tmp_path / "b.jsonl", {"user_input": "q", "reference": ["a", ""]}))

@@ -6,49 +6,35 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
-from harness.data.corpus.table import (
-    TABLES,
-    InputTable,
-    Row,
-    check_offsets,
-    finite_number,
-    read_table,
-    suggestion,
-    whole_number,
-)
-from harness.values import CorpusError, refuse_special
+from harness.data.corpus.inputs import input_table, rows_of
+from harness.data.corpus.labels import GivenPassage
+from harness.data.corpus.table import TABLES, InputTable, Row, read_table, suggestion
+from harness.values import Column, CorpusError, refuse_special
 
 PLACES = ("start", "page", "text")
+_PLACE = "Give text, or document with start and end, or document with page."
 # No valid row takes more than this; a damaged file may claim any number.
 _MOST_ROWS = 50_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class GivenHit:
+@input_table("hits", "what another pipeline returned", CorpusError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenHit(GivenPassage):
     """One returned passage: offsets in a document, its page, or its text.
 
-    ``rank`` counts from 1 in the order of the file's ranks or, without them, of its scores; ``score`` is None
-    if the file has none that fall with the ranks. ``line`` is its line in ``source``, in parquet its row.
+    Once read, ``rank`` counts from 1 in the order of the file's ranks or, without them, of its scores, and
+    ``score`` is None if the file has none that fall with the ranks.
     """
 
-    source: str
-    line: int
-    query_id: str
-    rank: int | None
-    score: float | None
-    document: str = ""
-    start: int | None = None
-    end: int | None = None
-    page: int | None = None
-    text: str = ""
-
-    @property
-    def where(self) -> str:
-        """Where it is, for messages."""
-        return f"{self.source}, line {self.line}"
+    rank: Annotated[int | None, Column("its rank, from 1 or 0, without gaps")] = None
+    score: Annotated[float | None, Column("higher is better; it orders hits without ranks")] = None
+    document: Annotated[str, Column("the document; not needed where there is text")] = ""
+    text: Annotated[str, Column("the text that was returned", verbatim=True)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +62,7 @@ def read_hits(path: Path) -> HitFile:
     _check_columns(table)
     ranked = "rank" in table.columns
     by_query: dict[str, list[GivenHit]] = {}
-    for raw in table.rows:
-        row = _hit(path, raw, ranked)
+    for row in rows_of(table, GivenHit, partial(_fault, ranked)):
         by_query.setdefault(row.query_id, []).append(row)
     rising = not ranked and _rise(by_query.values())
     ordered = {
@@ -140,49 +125,20 @@ def _check_columns(table: InputTable) -> None:
         )
     if not set(PLACES) & set(table.columns):
         raise CorpusError(
-            f"{table.path}: nothing says what was returned. The columns are: {columns}. Add text, or "
-            "document with start and end, or document with page."
+            f"{table.path}: nothing says what was returned. The columns are: {columns}. {_PLACE}"
         )
 
 
-def _hit(path: Path, raw: Row, ranked: bool) -> GivenHit:
-    where = f"{path}, line {raw.line}"
-    if not raw.get("query_id"):
-        raise CorpusError(f"{where}: query_id is empty. Fill it.")
-    row = GivenHit(
-        source=str(path),
-        line=raw.line,
-        query_id=raw.get("query_id"),
-        rank=whole_number(where, "rank", raw.get("rank"), 0, CorpusError),
-        score=finite_number(where, "score", score, "Correct it.") if (score := raw.get("score")) else None,
-        document=raw.get("document"),
-        start=whole_number(where, "start", raw.get("start"), 0, CorpusError),
-        end=whole_number(where, "end", raw.get("end"), 0, CorpusError),
-        page=whole_number(where, "page", raw.get("page"), 0, CorpusError),
-        text=raw.cells.get("text", "") if raw.get("text") else "",
-    )
+def _fault(ranked: bool, row: GivenHit) -> str:
+    if not row.query_id:
+        return "query_id is empty. Fill it."
     if ranked and row.rank is None:
-        raise CorpusError(f"{where}: rank is empty. Fill it in every row, or leave the column out.")
+        return "rank is empty. Fill it in every row, or leave the column out."
     if not ranked and row.score is None:
-        raise CorpusError(f"{where}: score is empty, so the row has no place. Fill it, or write ranks.")
-    _check_place(where, row)
-    return row
-
-
-def _check_place(where: str, row: GivenHit) -> None:
-    check_offsets(where, row.start, row.end, CorpusError)
-    if row.page == 0:
-        raise CorpusError(
-            f"{where}: page is 0, and pages of the file count from 1. Some loaders count from 0 (LangChain's "
-            "PyPDFLoader does): write page + 1 in every row."
-        )
+        return "score is empty, so the row has no place. Fill it, or write ranks."
     if row.start is None and row.page is None and not row.text:
-        raise CorpusError(
-            f"{where}: nothing says what was returned. Fill text, or document with start and end, or "
-            "document with page."
-        )
-    if not row.document and not row.text:
-        raise CorpusError(f"{where}: document is empty. Name it, or give the text.")
+        return f"nothing says what was returned. {_PLACE}"
+    return "" if row.document or row.text else "document is empty. Name it, or give the text."
 
 
 def _by_rank(rows: Sequence[GivenHit]) -> list[GivenHit]:

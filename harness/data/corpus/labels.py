@@ -25,7 +25,7 @@ class GivenPassage:
     document: Annotated[str, Column("the document, with or without the ending of its file")]
     start: Annotated[int | None, Column("the first character in the extracted text, from 0")] = None
     end: Annotated[int | None, Column("the end, exclusive", least=1)] = None
-    page: Annotated[int | None, Column("the page of the PDF file, from 1", least=1)] = None
+    page: Annotated[int | None, Column("the page of the file; the first one is 1", least=1)] = None
     line: int = 0
     where: str = ""
 

@@ -11,22 +11,16 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.data.corpus.inputs import INPUTS, input_table, rows_of
 from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import (
-    FaultsOfRows,
-    InputTable,
-    Row,
-    read_table,
-    suggestion,
-    without_apostrophe,
-)
-from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
+from harness.data.corpus.table import read_table, without_apostrophe
+from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig, id_of_query
 
-_ANSWERABLE = {"": True, "yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 # The least number of questions, and how many are tried first: a corpus may hold thousands.
 _FEWEST_QUESTIONS = 4
 _FIRST = 20
-_OWN_COLUMNS = frozenset({"query_id", "text", "split", "answerable", "cluster"})
+
+input_table("queries", "the questions", CorpusError, key=("query_id",))(Query)
 
 
 class SplitConfig(StageConfig):
@@ -80,64 +74,28 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
     as a formula is taken off. ``note`` gets what was unusual in the file. Raises CorpusError that names
     all lines at fault, the column and the remedy.
     """
+    spec = INPUTS[Query]
     table = without_apostrophe(read_table(path, ("query_id", "text"), CorpusError, note))
-    if "split" not in table.columns and split is None:
-        raise CorpusError(
-            f"{path}: there is no column 'split', and the configuration names no split. Add the column "
-            f"({' or '.join(SPLITS)}), or configure split: {{by: hash, validation: 0.3, seed: 7}}."
-        )
-    queries: dict[str, Query] = {}
-    lines: dict[str, int] = {}
-    faults = FaultsOfRows(CorpusError)
-    for row in table.rows:
-        with faults.of_a_row():
-            query = _query(table, row, split)
-            if query.query_id in queries:
-                raise CorpusError(
-                    f"{path}, line {row.line}: query_id {query.query_id!r} is already on line "
-                    f"{lines[query.query_id]}. Give each query its own id."
-                )
-            queries[query.query_id] = query
-            lines[query.query_id] = row.line
-    faults.end()
-    more = [name for name in table.columns if name not in _OWN_COLUMNS]
+    if "split" not in table.columns:
+        if split is None:
+            raise CorpusError(
+                f"{path}: there is no column 'split', and the configuration names no split. Add the column "
+                f"({' or '.join(SPLITS)}), or configure split: {{by: hash, validation: 0.3, seed: 7}}."
+            )
+        table = table.with_column("split", lambda row: split.split_of(row.get("query_id")))
+    queries = rows_of(table, Query)
+    own = {one.name for one in spec.columns}
+    more = [name for name in table.columns if name not in own]
     extras = {
         row.get("query_id"): MappingProxyType({name: row.cells[name] for name in more if name in row.cells})
         for row in table.rows
     }
-    return QuerySet(tuple(queries.values()), MappingProxyType(extras))
-
-
-def _query(table: InputTable, row: Row, split: SplitConfig | None) -> Query:
-    where = f"{table.path}, line {row.line}"
-    query_id, text = row.get("query_id"), row.get("text")
-    if not query_id:
-        raise CorpusError(f"{where}: query_id is empty. Give the query an id.")
-    refuse_spaces(where, query_id)
-    if not text:
-        raise CorpusError(f"{where}: the text of query {query_id!r} is empty. Write the question.")
-    answerable = is_answerable(where, row.get("answerable"))
-    return Query(query_id, text, _split(where, table, row, split), answerable, row.get("cluster"))
+    return QuerySet(tuple(queries), MappingProxyType(extras))
 
 
 def refuse_spaces(where: str, query_id: str) -> None:
     """Raise CorpusError for an id of a query that the files of TREC could not hold."""
-    if query_id.split() != [query_id]:
-        raise CorpusError(f"{where}: query_id {query_id!r} holds a space, which a TREC run cannot. Use '_'.")
-
-
-def is_answerable(where: str, cell: str) -> bool:
-    """The value of a cell of the column ``answerable``; yes if it is empty. Raises CorpusError."""
-    if cell.lower() not in _ANSWERABLE:
-        raise CorpusError(f"{where}: answerable is {cell!r}. Write yes or no.")
-    return _ANSWERABLE[cell.lower()]
-
-
-def _split(where: str, table: InputTable, row: Row, split: SplitConfig | None) -> Split:
-    if "split" not in table.columns and split is not None:
-        return split.split_of(row.get("query_id"))
-    value = row.get("split")
-    for known in SPLITS:
-        if value == known:
-            return known
-    raise CorpusError(f"{where}: split is {value!r}{suggestion(value, SPLITS)}. Write {' or '.join(SPLITS)}.")
+    try:
+        id_of_query(query_id)
+    except ValueError as error:
+        raise CorpusError(f"{where}: query_id {error}") from None

@@ -35,6 +35,11 @@ class InputTable:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
+    def with_column(self, name: str, cell: Callable[[Row], str]) -> InputTable:
+        """The table with one column more."""
+        rows = tuple(replace(row, cells={**row.cells, name: cell(row)}) for row in self.rows)
+        return replace(self, columns=(*self.columns, name), rows=rows)
+
 
 # What a spreadsheet would run as a formula; an apostrophe before it keeps it from that.
 FORMULA = ("=", "+", "-", "@", "\t")

@@ -4,58 +4,122 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from harness.data.corpus.queries import is_answerable, refuse_spaces
-from harness.data.corpus.table import FaultsOfRows, InputTable, Row, read_table
+from harness.data.corpus.inputs import input_table, read_rows
 from harness.data.external.exchange import AnsweredQuery, Passage
-from harness.values import CorpusError, counted, encodable, golden_answers, golden_cell
+from harness.values import (
+    Column,
+    CorpusError,
+    counted,
+    encodable,
+    golden_answers,
+    golden_cell,
+    id_of_query,
+)
 
-# Names of columns: ours first, then ragas 0.2 and later, then ragas 0.1, then others.
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "query_id": ("query_id", "id", "qid"),
-    "question": ("user_input", "question", "query", "text"),
-    "read": ("retrieved_contexts", "contexts", "passages"),
-    "ids": ("retrieved_context_ids",),
-    "documents": ("documents",),
-    "answer": ("response", "answer"),
-    "reason": ("reason",),
-    "reference": ("reference", "ground_truth", "golden"),
-    "other_references": ("other_references",),
-    "answerable": ("answerable",),
-    "cited": ("cited",),
-}
+
+def _listed(text: str) -> list[Any]:
+    """The list in a cell, written as JSON or as Python writes it."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(found, list | tuple):
+            return list(found)
+    raise ValueError(f'is not a list: {text[:60]!r}. Write it as ["…", "…"].')
+
+
+def _names(text: str) -> list[str]:
+    return list(map(str, _listed(text)))
+
+
+def _texts(text: str) -> list[str]:
+    found = _listed(text)
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError("has an entry that is not text. Write a list of texts.")
+    return found
+
+
+def _places(text: str) -> tuple[int, ...]:
+    found = _listed(text)
+    if not all(isinstance(one, int) and not isinstance(one, bool) and one >= 1 for one in found):
+        raise ValueError(f"is {text}. It lists numbers of contexts, from 1 to the last one.")
+    return tuple(one - 1 for one in found)
+
+
+@input_table("answers", "questions that another pipeline has answered", CorpusError)
+@dataclass(frozen=True, slots=True)
+class AnsweredRow:
+    """One question, what was read for it, and the answer; columns are called as in ragas, new or old.
+
+    Lists are in cells as JSON or as Python writes them.
+    """
+
+    user_input: Annotated[str, Column("the question", names=("question", "query", "text"), filled=True)]
+    query_id: Annotated[str, Column("its id; default: q1, q2, …", names=("id", "qid"), read=id_of_query)] = ""
+    retrieved_contexts: Annotated[
+        Sequence[str],
+        Column("the passages that were read", names=("contexts", "passages"), read=_texts),
+    ] = ()
+    retrieved_context_ids: Annotated[Sequence[str], Column("the id of each passage", read=_names)] = ()
+    documents: Annotated[Sequence[str], Column("the document of each passage", read=_names)] = ()
+    response: Annotated[str, Column("the answer; empty: there is none", names=("answer",))] = ""
+    reason: Annotated[str, Column("why there is none")] = "the file has no answer"
+    reference: Annotated[
+        Sequence[str],
+        Column("the golden answer, or a list of them", names=("ground_truth", "golden"), read=golden_answers),
+    ] = ()
+    other_references: Annotated[Sequence[str], Column("further golden answers", read=golden_answers)] = ()
+    answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
+    cited: Annotated[tuple[int, ...], Column("the passages that the answer cites, from 1", read=_places)] = ()
+    where: str = ""
 
 
 def read_answers(path: Path) -> list[AnsweredQuery]:
-    """The answered questions of a ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx`` file.
+    """The answered questions of a ``.jsonl``, ``.csv``, ``.tsv`` or ``.xlsx`` file; see `AnsweredRow`.
 
-    Columns as in ragas: ``user_input``, ``retrieved_contexts``, ``response``, ``reference``, or those
-    of ragas 0.1 (``question``, ``contexts``, ``answer``, ``ground_truth``). Also read are ``query_id``,
-    ``documents`` and ``retrieved_context_ids`` (lists, one entry per context), ``cited`` (a list of context
-    numbers, from 1), ``answerable``, ``reason`` and ``other_references`` (a list of further golden answers;
-    ``reference`` may be a list too). Only the question must be there. Lists are in cells as
-    JSON or as Python writes them. Raises CorpusError that names all lines at fault.
+    Raises CorpusError that names all lines at fault.
     """
-    table = read_table(path, (), CorpusError)
-    columns = _columns(table)
-    found: list[AnsweredQuery] = []
-    lines: dict[str, int] = {}
-    faults = FaultsOfRows(CorpusError)
-    for number, row in enumerate(table.rows, start=1):
-        with faults.of_a_row():
-            one = _exchange(table, row, columns, number)
-            if one.query_id in lines:
-                raise CorpusError(
-                    f"{one.where}: query_id {one.query_id!r} is already on line {lines[one.query_id]}. "
-                    "Give each question its own id."
-                )
-            lines[one.query_id] = row.line
-            found.append(one)
-    faults.end()
-    return found
+    found: dict[str, AnsweredQuery] = {}
+    for number, row in enumerate(read_rows(path, AnsweredRow, fault=_fault), start=1):
+        count = len(row.retrieved_contexts)
+        documents, ids = (own or [""] * count for own in (row.documents, row.retrieved_context_ids))
+        answered = AnsweredQuery(
+            row.query_id or f"q{number}",
+            row.user_input,
+            tuple(map(Passage, row.retrieved_contexts, documents, ids)),
+            row.response or None,
+            "" if row.response else row.reason,
+            tuple(dict.fromkeys((*row.reference, *row.other_references))),
+            row.answerable,
+            row.cited,
+            row.where,
+        )
+        first = found.setdefault(answered.query_id, answered)
+        if first is not answered:
+            raise CorpusError(
+                f"{row.where}: query_id {answered.query_id!r} is already there ({first.where}). Give each "
+                "question its own id."
+            )
+    return list(found.values())
+
+
+def _fault(row: AnsweredRow) -> str:
+    count = len(row.retrieved_contexts)
+    for column in ("documents", "retrieved_context_ids"):
+        if (own := getattr(row, column)) and len(own) != count:
+            entries, contexts = counted(len(own), "entry", "entries"), counted(count, "context")
+            return f"{column} has {entries} for {contexts}. Write one for each."
+    return (
+        f"cited names a context beyond the last one, {count}. Correct it."
+        if max(row.cited, default=-1) >= count
+        else ""
+    )
 
 
 def write_answers(exchanges: Iterable[AnsweredQuery], path: Path) -> int:
@@ -95,94 +159,3 @@ def _row(one: AnsweredQuery) -> dict[str, Any]:
     if one.reason:
         row["reason"] = one.reason
     return row
-
-
-def _columns(table: InputTable) -> dict[str, str]:
-    """The column of the file for each of ours that it has."""
-    found = {}
-    for ours, names in _NAMES.items():
-        there = [name for name in names if name in table.columns]
-        if there:
-            found[ours] = there[0]
-    if "question" not in found:
-        raise CorpusError(
-            f"{table.path}: there is no column user_input (or question). The columns are: "
-            f"{', '.join(table.columns)}. Add or rename one."
-        )
-    return found
-
-
-def _exchange(table: InputTable, row: Row, columns: Mapping[str, str], number: int) -> AnsweredQuery:
-    where = f"{table.path}, line {row.line}"
-
-    def cell(name: str) -> str:
-        return row.get(columns[name]) if name in columns else ""
-
-    question = cell("question")
-    if not question:
-        raise CorpusError(f"{where}: {columns['question']} is empty. Write the question.")
-    query_id = cell("query_id") or f"q{number}"
-    refuse_spaces(where, query_id)
-    texts = _texts(cell("read"), where, columns.get("read", ""))
-    of = {name: _beside(texts, cell(name), where, columns.get(name, "")) for name in ("documents", "ids")}
-    read = tuple(map(Passage, texts, of["documents"], of["ids"]))
-    answer = cell("answer") or None
-    return AnsweredQuery(
-        query_id,
-        question,
-        read,
-        answer,
-        "" if answer else cell("reason") or "the file has no answer",
-        _golden(cell("reference"), cell("other_references"), where),
-        is_answerable(where, cell("answerable")),
-        _cited(cell("cited"), len(read), where),
-        where,
-    )
-
-
-def _golden(first: str, others: str, where: str) -> tuple[str, ...]:
-    """The golden answers: those of the column reference, and what other_references adds."""
-    try:
-        more = golden_answers(others) if others else ()
-        return tuple(dict.fromkeys((*golden_answers(first), *more)))
-    except ValueError as error:
-        raise CorpusError(f"{where}: {error}.") from error
-
-
-def _listed(text: str, where: str, column: str) -> list[Any]:
-    """The list in a cell, written as JSON or as Python writes it."""
-    if not text:
-        return []
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        if isinstance(found, list | tuple):
-            return list(found)
-    raise CorpusError(f'{where}: {column} is not a list: {text[:60]!r}. Write it as ["…", "…"].')
-
-
-def _texts(text: str, where: str, column: str) -> list[str]:
-    found = _listed(text, where, column)
-    if not all(isinstance(one, str) for one in found):
-        raise CorpusError(f"{where}: {column} has an entry that is not text. Write a list of texts.")
-    return found
-
-
-def _beside(texts: Sequence[str], cell: str, where: str, column: str) -> list[str]:
-    """A list with one entry per context; empty entries where the file has none."""
-    found = [str(one) for one in _listed(cell, where, column)]
-    if found and len(found) != len(texts):
-        raise CorpusError(
-            f"{where}: {column} has {counted(len(found), 'entry', 'entries')} for "
-            f"{counted(len(texts), 'context')}. Write one for each."
-        )
-    return found or [""] * len(texts)
-
-
-def _cited(cell: str, count: int, where: str) -> tuple[int, ...]:
-    found = _listed(cell, where, "cited")
-    if not all(isinstance(one, int) and not isinstance(one, bool) and 1 <= one <= count for one in found):
-        raise CorpusError(f"{where}: cited is {cell}; it lists numbers of contexts, from 1 to {count}.")
-    return tuple(one - 1 for one in found)
