@@ -33,10 +33,9 @@ if TYPE_CHECKING:
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united
     from harness.running.checks import warn_of_languages
-    from harness.running.config.answer_scoring import load_answer_scoring
-    from harness.running.config.load import known_below, load_config
+    from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of
-    from harness.running.config.source import Source, read_source
+    from harness.running.config.source import read_source
     from harness.running.context import Context
     from harness.running.contract.check import run_checks
     from harness.running.contract.steps import OwnStep, own_steps, step_of_call

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
         StageConfig,
         Step,
         kind_of,
+        no_such_key,
         problem_in,
+        unknown_key,
     )
     from harness.values.open_table import At, OpenTable, packages_in_use
     from harness.values.progress import (

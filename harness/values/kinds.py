@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
@@ -11,7 +12,8 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from harness.values.errors import ConfigError
 from harness.values.open_table import OpenTable
@@ -39,11 +41,35 @@ class StageConfig(BaseModel):
     def check_ready(self) -> None:
         """Raise HarnessError where a package or a function that this section names cannot be found."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_known_keys(cls, fields: Any) -> Any:
+        unknown = [key for key in fields if key not in cls.model_fields] if isinstance(fields, dict) else []
+        if unknown:
+            raise unknown_key(str(unknown[0]), cls.model_fields)
+        return fields
+
     @field_validator("*")
     @classmethod
     def _can_be_kept(cls, value: Any) -> Any:
         _check(value)
         return value
+
+
+def no_such_key(key: str, known: Collection[str]) -> str:
+    """An unknown key, with the nearest known one or all of them."""
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(known)}."
+    return f"there is no such key; {hint}"
+
+
+def unknown_key(key: str, known: Collection[str], hint: str = "") -> ValidationError:
+    """The error of a section with an unknown key, for a validator to raise; ``hint``: what to do instead."""
+    # a context, as the text of such an error is a template
+    what = PydanticCustomError("unknown_key", "{what}", {"what": hint or no_such_key(key, known)})
+    return ValidationError.from_exception_data(
+        "section", [InitErrorDetails(type=what, loc=(key,), input=key)]
+    )
 
 
 def problem_in(error: ValidationError) -> str:

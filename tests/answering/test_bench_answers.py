@@ -235,12 +235,12 @@ def test_a_question_for_which_nothing_fits_is_not_asked(answering):
         (
             "{kind: extractive}",
             "answer_measures: [{name: x}]\n",
-            "entry 1 must be a kind such as exact_match",
+            "answer_measures: must be a kind such as exact_match",
         ),
         (
             "{kind: extractive}",
             "answer_measures: [{kind: exact_match, k: 3}]\n",
-            r"entry 1 \(exact_match\): k",
+            r"answer_measures.k: there is no such key",
         ),
         ("{kind: extractive}", "answer_measures: [exact_match, exact_match]\n", "exact_match twice"),
         ("{kind: extractiv}", "", "no kind 'extractiv'"),

@@ -146,7 +146,7 @@ def test_every_kind_has_usable_defaults():
         ({"kind": "token", "tokens_per_chunk": 8, "token_overlap": 8}, "token_overlap .8. must be smaller"),
         ({"kind": "recursive", "chunk_size": 0}, "greater than or equal to 1"),
         ({"kind": "recursive", "separators": []}, "at least 1 item"),
-        ({"kind": "sentence", "chunk_overlap": 1}, "Extra inputs"),
+        ({"kind": "sentence", "chunk_overlap": 1}, "no such key; did you mean sentence_overlap"),
         ({"kind": "agentic"}, "recursive_token"),
         ({"kind": "semantic", "chunk_size": 100}, r"min_size .200. must be (below|smaller)"),
         ({"kind": "langchain", "splitter": "LatexTextSplitter", "language": "latex"}, "omit it or splitter"),

@@ -12,8 +12,8 @@ from harness.models.encoder import EmbedConfig
 from harness.running.config.load import load_config
 from harness.running.config.models import BootstrapConfig
 from harness.running.config.naming import file_names
+from harness.running.config.source import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.running.config.sweep import MOST_SETTINGS
-from harness.running.config.yaml_loader import DEEPEST, MOST_BYTES, MOST_VALUES
 from harness.values.errors import ConfigError
 from harness.values.kinds import LARGEST
 
@@ -169,7 +169,7 @@ def test_a_file_name_fits_and_tells_settings_apart():
 
 def test_what_is_read_is_what_pyyaml_reads(tmp_path):
     """The limits change no value: the loader is PyYAML's own."""
-    from harness.running.config.yaml_loader import load_yaml
+    from harness.running.config.source import load_yaml
 
     text = "a: [1, 2.5, yes, ~, 2024-01-02, 'x', &q {b: 1e3}, *q]\n? 3\n: {<<: *q, c: 0o7}\n"
     data, lines = load_yaml(tmp_path / "x.yaml", text.encode())

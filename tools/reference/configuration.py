@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from harness.judge import JUDGES, LabelsConfig
+from harness.models import Prompt
 from harness.models.served.endpoint import ServedEndpoint
-from harness.running.config.load import section_of
 from harness.running.config.models import STAGES, BenchConfig
 from harness.running.config.sweep import OPTIONAL, TABLES
 from harness.values.kinds import Section, StageConfig
@@ -101,6 +101,16 @@ def _judges() -> Iterator[str]:
             continue
         described.add(model)
         yield _table(f"`{path}`", model)
+
+
+def section_of(annotation: Any) -> type[StageConfig] | None:
+    """The one model within an annotation such as ``Pool``, ``Azure | None`` or ``dict[str, Price]``.
+
+    A prompt is a file of its own and no section.
+    """
+    if isinstance(annotation, type) and issubclass(annotation, StageConfig):
+        return None if issubclass(annotation, Prompt) else annotation
+    return next((found for arg in get_args(annotation) if (found := section_of(arg))), None)
 
 
 def _sections(path: str, model: type[StageConfig]) -> dict[str, type[StageConfig]]:

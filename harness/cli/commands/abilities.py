@@ -155,24 +155,14 @@ def _write(args: argparse.Namespace, trials: list[Any]) -> None:
 
 def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
     """The section ``answer`` of a file, which has one answerer, and the cache that the file names."""
-    from pydantic import ValidationError
-
-    from harness.running import known_below, read_source
+    from harness.running import read_source
     from harness.steps import ANSWERERS
-    from harness.values import ConfigError
 
     source = read_source(path)
     section = source.data.get("answer")
     if not isinstance(section, dict):
         raise source.error(("answer",), "must be one section here, such as `answer: {kind: extractive}`.")
-    try:
-        kind = ANSWERERS.find(section.get("kind", ANSWERERS.default))
-    except ConfigError as error:
-        raise ConfigError(f"{source.where(('answer', 'kind'))}: {error}") from None
-    try:
-        config: AnswerConfig = kind.config.model_validate(section)
-    except ValidationError as error:
-        raise source.explain(("answer",), error, known=known_below(kind.config, error)) from None
+    config: AnswerConfig = source.of_kind(ANSWERERS, section, ("answer",))
     cache = source.data.get("cache", ".cache/harness")
     if not isinstance(cache, str):
         raise source.error(("cache",), "must be the path of a folder.")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, SerializeAsAny, ValidationError
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harness.data import ParsingConfig
 from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
 from harness.models import ModelConfig
-from harness.running import BenchConfig, Source, known_below, read_source
+from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
 FILE = "testset.yaml"
@@ -85,23 +85,9 @@ def load_testset(folder: Path) -> TestsetConfig:
         )
     source = read_source(path)
     data = dict(source.data)
-    if isinstance(data.get("judge"), dict):
-        data["judge"] = _judge(source, data["judge"])
-    try:
-        return TestsetConfig.model_validate(data)
-    except ValidationError as error:
-        raise source.explain((), error, known=known_below(TestsetConfig, error)) from None
-
-
-def _judge(source: Source, section: dict[str, Any]) -> Any:
-    name = section.get("kind", "llm")
-    try:
-        kind = JUDGES.find(name)
-    except ConfigError:
-        raise source.error(("judge", "kind"), JUDGES.unknown(name)) from None
-    if not issubclass(kind.config, PoolJudgeConfig):
-        raise source.error(("judge",), f"{kind.name} does not judge passages. Take llm, panel or another.")
-    try:
-        return kind.config.model_validate(section)
-    except ValidationError as error:
-        raise source.explain(("judge",), error, known=known_below(kind.config, error)) from None
+    if isinstance(section := data.get("judge"), dict):
+        name = section.get("kind", "llm")
+        if not issubclass(model := source.kind(JUDGES, name, ("judge",)), PoolJudgeConfig):
+            raise source.error(("judge",), f"{name} does not judge passages. Take llm, panel or another.")
+        data["judge"] = source.validated(model, section, ("judge",))
+    return source.validated(TestsetConfig, data)

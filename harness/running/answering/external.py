@@ -18,7 +18,7 @@ from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
 from harness.running.answering.measuring import refuse_failures
 from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
-from harness.running.config.answer_scoring import AnswerScoringConfig
+from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.steps import PendingCalls
 from harness.values import CorpusError, HarnessError, QueryScore, counted, golden_answers, interval, number

@@ -71,9 +71,9 @@ def measure_all(
     own = by_query(judgments)
     cases = [cases_of(one, corpus, own) for one in replied]
     every = [case for some in cases for case in some]
-    tools = MeasuringTools(config, context)
+    tools = MeasuringTools(config.answer_scoring, context)
     scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]
-    for measure in measures_of(config):
+    for measure in measures_of(config.answer_scoring):
         with context.timed("measure answers"):
             found = measure.run(every, tools)
         if [one.query_id for one in found] != [case.query.query_id for case in every]:

@@ -88,7 +88,7 @@ def _measuring(
     replied: Sequence[Replies], corpus: Corpus, config: BenchConfig, context: Context
 ) -> tuple[PendingCalls, ...]:
     every = [case for one in replied for case in cases_of(one, corpus, {})]
-    tools = MeasuringTools(config, context)
+    tools = MeasuringTools(config.answer_scoring, context)
     # the others cost nothing, and a plan embeds nothing
-    asking = [one for one in measures_of(config) if every and "llm" in one.needs]
+    asking = [one for one in measures_of(config.answer_scoring) if every and "llm" in one.needs]
     return pending_calls(partial(one.run, every, tools) for one in asking)

@@ -118,4 +118,4 @@ def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerCompari
 
 def lower_is_better(config: BenchConfig) -> set[str]:
     """The names of the measures of which lower values are better."""
-    return {one.name for one in measures_of(config) if one.facts.less_is_better}
+    return {one.name for one in measures_of(config.answer_scoring) if one.facts.less_is_better}

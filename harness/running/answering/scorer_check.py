@@ -26,7 +26,7 @@ from harness.measures import (
 )
 from harness.report import Table
 from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
-from harness.running.config.answer_scoring import AnswerScoringConfig
+from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.steps import PendingCalls
 from harness.values import Chunk, ConfigError, Query, QueryScore, number

@@ -11,22 +11,18 @@ from numpy.typing import NDArray
 
 from harness.measures import ANSWER_MEASURES, AnswerMeasure
 from harness.models import Form, Request
-from harness.running.config.answer_scoring import AnswerScoringConfig
-from harness.running.config.models import BenchConfig
+from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps import PendingCalls, PendingCallsError
 from harness.values import ConfigError, LlmAnswer
-
-Measuring = BenchConfig | AnswerScoringConfig
-"""What names the measures, the model they may ask, and the encoder."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuringTools:
     """``AnswerTools`` over a run: the model and the encoder that the configuration names."""
 
-    config: Measuring
+    config: AnswerScoringConfig
     context: Context
 
     def ask(
@@ -43,7 +39,7 @@ class MeasuringTools:
         return RunTools(self.context).vectors(texts, self.config.answer_embedding)
 
 
-def measures_of(config: Measuring) -> list[AnswerMeasure[Any]]:
+def measures_of(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
     """The measures that the configuration asks for."""
     return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
 

@@ -2,62 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from harness.measures import ANSWER_MEASURES, AnswerMeasureConfig
-from harness.running.config.source import first_problem
-from harness.values import ConfigError, quoted
+from harness.models import EmbedConfig, ModelConfig
+from harness.values import ConfigError, StageConfig, quoted
+
+DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
-def as_measures(value: Any) -> Any:
-    """A list of kinds and sections as configurations; raises ValueError that says which entry is wrong."""
-    if not isinstance(value, list | tuple):
-        return value
-    return tuple(_measure(one, place) for place, one in enumerate(value, start=1))
-
-
-def _measure(value: Any, place: int) -> Any:
+def _measure(value: Any) -> Any:
+    """A measure of answers from its kind, or from a section with the kind and its keys."""
     if isinstance(value, AnswerMeasureConfig):
         return value
     if isinstance(value, str):
         value = {"kind": value}
     if not isinstance(value, dict) or "kind" not in value:
         raise ValueError(
-            f"entry {place} must be a kind such as exact_match, or a mapping such as {{kind: token_f1}}, "
+            "must be a kind such as exact_match, or a mapping such as {kind: token_f1}, "
             f"not {quoted(value)}"
         )
     try:
         return ANSWER_MEASURES.find(value["kind"]).config.model_validate(value)
     except ConfigError:
         raise ValueError(ANSWER_MEASURES.unknown(value["kind"])) from None
-    except ValidationError as error:
-        problem = first_problem(error)
-        key = ".".join(map(str, problem["loc"]))
-        message = f"{key}: {problem['msg']}" if key else problem["msg"]
-        raise ValueError(f"entry {place} ({value['kind']}): {message}") from None
 
 
-def check_measures(measures: Sequence[AnswerMeasureConfig], answered: bool, judged: bool) -> None:
-    """Raise ValueError where the measures cannot be run.
+AnswerMeasures = tuple[Annotated[SerializeAsAny[AnswerMeasureConfig], BeforeValidator(_measure)], ...]
 
-    ``answered``: some setting has an answer; ``judged``: there is a model that measures may ask.
-    """
-    if not measures:
-        return
-    if not answered:
-        raise ValueError(
-            "answer_measures measures answers, but no setting has answers: add a section such as "
-            "`answer: {kind: extractive}`, or omit answer_measures"
-        )
-    names = [one.label for one in measures]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"answer_measures has {', '.join(twice)} twice: give one of them a `name`")
-    asking = [one.label for one in measures if "llm" in ANSWER_MEASURES.make(one).needs]
-    if asking and not judged:
-        raise ValueError(
-            f"{', '.join(asking)} needs a language model: configure it in `answer_judge: {{endpoint: …}}`"
-        )
+
+class AnswerScoringConfig(StageConfig):
+    """The measures of answers, and the model and encoder that they ask; as in a benchmark."""
+
+    answer_measures: AnswerMeasures = Field(("exact_match", "token_f1"), validate_default=True)
+    answer_judge: ModelConfig | None = None
+    answer_embedding: EmbedConfig = EmbedConfig(model=DEFAULT_TOKENIZER)
+    answer_max_unscored: float = Field(0.1, ge=0, le=1)
+    cache: Path = Path(".cache/harness")
+
+    @model_validator(mode="after")
+    def _measures_can_be_run(self) -> AnswerScoringConfig:
+        names = [measure.label for measure in self.answer_measures]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"answer_measures has {', '.join(twice)} twice: give one of them a `name`")
+        measures = map(ANSWER_MEASURES.make, self.answer_measures)
+        asking = [measure.name for measure in measures if "llm" in measure.needs]
+        if asking and self.answer_judge is None:
+            raise ValueError(
+                f"{', '.join(asking)} needs a language model: configure it in `answer_judge: {{endpoint: …}}`"
+            )
+        return self

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
-from harness.judge import LabelsConfig
-from harness.measures import AnswerMeasureConfig, less_is_better, parse_measure
+from harness.judge import JUDGES, LabelsConfig
+from harness.measures import less_is_better, parse_measure
 from harness.models import EmbedConfig, EncoderConfig, ModelConfig
-from harness.running.config.answers import as_measures, check_measures
+from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
 from harness.steps import (
     AnswerConfig,
@@ -27,10 +27,9 @@ from harness.steps import (
     RewriterConfig,
     ServiceConfig,
 )
-from harness.values import BY, MAX_GRADE, StageConfig
+from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, no_such_key, unknown_key
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
-DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 
 class RelevanceConfig(StageConfig):
@@ -67,6 +66,28 @@ class RelevanceConfig(StageConfig):
         description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
         "but is not; see docs/conventions.md.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gives_the_judge_its_keys(cls, section: Any) -> Any:
+        """The keys of the judge are beside those of the section; ``judge`` names its kind."""
+        name = section.get("judge", JUDGES.default) if isinstance(section, dict) else None
+        if not isinstance(section, dict) or isinstance(name, StageConfig):
+            return section
+        try:
+            judge = JUDGES.find(name).config
+        except ConfigError as error:
+            raise ValueError(str(error).partition(": ")[2]) from None
+        own = cls.model_fields
+        known = [*own, *(key for key in judge.model_fields if key != "kind")]
+        for key in map(str, section):
+            if key not in known:
+                owners = [name for name, kind in JUDGES.items() if key in kind.config.model_fields]
+                hint = f"this key belongs to relevance: {{judge: {' or '.join(owners)}}}."
+                raise unknown_key(key, known, hint if owners and key != "kind" else no_such_key(key, known))
+        fields = {key: value for key, value in section.items() if key in own}
+        rest = {key: value for key, value in section.items() if key not in own}
+        return {**fields, "judge": judge.model_validate(rest)}
 
 
 def _as_tuple(value: Any) -> Any:
@@ -226,9 +247,7 @@ class BenchConfig(StageConfig):
         description="Measures with their cutoffs. The headline is one that is comparable between the "
         "settings: ndcg_evidence, else ndcg_text, if they cut documents differently; if not, ndcg_exp.",
     )
-    answer_measures: Annotated[
-        tuple[SerializeAsAny[AnswerMeasureConfig], ...], BeforeValidator(as_measures)
-    ] = Field(
+    answer_measures: AnswerMeasures = Field(
         (),
         description="Measures of answers: a list of kinds, or of mappings with a kind and its keys; "
         "docs/answer-measures.md lists them. For settings with an `answer` section.",
@@ -328,10 +347,18 @@ class BenchConfig(StageConfig):
                 raise ValueError("labels and relevance.file both name labels; keep one of them.")
         return self
 
+    @property
+    def answer_scoring(self) -> AnswerScoringConfig:
+        """What scores answers."""
+        return AnswerScoringConfig(**{name: getattr(self, name) for name in AnswerScoringConfig.model_fields})
+
     @model_validator(mode="after")
     def _answers_can_be_measured(self) -> BenchConfig:
-        answered = any(setting.answer is not None for setting in self.settings)
-        check_measures(self.answer_measures, answered, self.answer_judge is not None)
+        if self.answer_scoring.answer_measures and all(setting.answer is None for setting in self.settings):
+            raise ValueError(
+                "answer_measures measures answers, but no setting has answers: add a section such as "
+                "`answer: {kind: extractive}`, or omit answer_measures"
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,24 +1,42 @@
-"""A YAML file with the line of every key, for errors that name their place."""
+"""A YAML file with the line of every key, for errors that name their place.
+
+The loader is PyYAML's with limits on size and depth, as files may be untrusted. An alias is shared and not
+copied, so ten lines can stand for billions of values, on which any program would hang: an alias counts as all
+that it repeats.
+"""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
+import yaml
 from pydantic import ValidationError
 
-from harness.running.config.yaml_loader import MOST_BYTES, KeyPath, load_yaml
-from harness.values import ConfigError, printable, quoted
+from harness.values import LARGEST, ConfigError, Kinds, StageConfig, no_such_key, printable, quoted
+
+MOST_BYTES = 200_000
+MOST_VALUES = 20_000
+DEEPEST = 50
+
+KeyPath = tuple[str | int, ...]
+Model = TypeVar("Model", bound=StageConfig)
 
 # Sections that go to a service as they are, and names of what decides who may ask.
 _SECRET = re.compile(
     r"(?i)header|request|extra_body|auth|cookie|credential|password|secret|token$|(^|[-_])key$"
 )
+# Keys of earlier versions, and what to write in their place.
+_MOVED = {
+    "parser": "the parser is now a step of every setting: write it as a section such as "
+    "parse: {kind: pypdfium2}.",
+    "embed": "an embedding model now belongs to its retriever: move its keys into each section of retrieve, "
+    "such as retrieve: {kind: chroma, model: …}.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,61 +54,62 @@ class Source:
             at = at[:-1]
         return f"{self.path}:{self.lines.get(at, 1)}"
 
-    def keys(self, name: str, value: Any) -> list[KeyPath]:
-        """Where a key of this name has this value, or a list with it."""
-        found = []
-        for at in self.lines:
-            if at[-1] == name:
-                here = self._value(at)
-                if here == value or (isinstance(here, list) and value in here):
-                    found.append(at)
-        return found
-
-    def _value(self, at: KeyPath) -> Any:
-        here: Any = self.data
-        for key in at:
-            # a key may be a number or a truth value in the file; paths hold its text
-            here = (
-                next(its for name, its in here.items() if str(name) == key)
-                if isinstance(key, str)
-                else here[key]
-            )
-        return here
-
     def error(self, at: KeyPath, message: str) -> ConfigError:
         """A ConfigError that names file, line and key."""
         name = printable(".".join(part for part in at if isinstance(part, str)))
         return ConfigError(f"{self.where(at)}: {name + ': ' if name else ''}{message}")
 
-    def explain(
-        self,
-        at: KeyPath,
-        error: ValidationError,
-        chosen: Mapping[str, Any] | None = None,
-        known: Iterable[str] = (),
-    ) -> ConfigError:
-        """The first problem that pydantic found, as a ConfigError with file, line and key.
+    def refuse_unknown(self, section: Mapping[Any, Any], known: Collection[str], at: KeyPath = ()) -> None:
+        """Raise ConfigError where a section has a key that is not ``known``."""
+        for key in section:
+            if key not in known:
+                moved = _MOVED.get(key) if "parse" in known else None
+                raise self.error((*at, str(key)), moved or no_such_key(str(key), known))
+
+    def of_kind(self, kinds: Kinds[Any], section: Mapping[str, Any], at: KeyPath) -> Any:
+        """The configuration that a section holds, of the kind that it names; raises ConfigError."""
+        return self.validated(self.kind(kinds, section.get("kind", kinds.default), at), section, at)
+
+    def kind(self, kinds: Kinds[Any], name: object, at: KeyPath) -> type[StageConfig]:
+        """The model of the configuration of a kind; raises ConfigError where there is none."""
+        try:
+            return kinds.find(name).config
+        except ConfigError as error:
+            raise ConfigError(f"{self.where((*at, 'kind'))}: {error}") from None
+
+    def validated(
+        self, model: type[Model], section: Any, at: KeyPath = (), chosen: Mapping[str, Any] | None = None
+    ) -> Model:
+        """A section as its model; raises ConfigError with file, line and key of the first problem.
 
         ``chosen`` are the values of one point of a sweep, named where the problem lies in their combination.
         """
-        problem = first_problem(error)
+        try:
+            return model.model_validate(section)
+        except ValidationError as error:
+            raise self._explained(error.errors()[0], at, chosen or {}) from None
+        except ConfigError as error:
+            # raised where the value must not be repeated: it may be a key
+            raise ConfigError(f"{self.where(at)}: {error}") from None
+
+    def _explained(self, problem: Any, at: KeyPath, chosen: Mapping[str, Any]) -> ConfigError:
         path = (*at, *problem["loc"])
-        if problem["type"] == "missing":
-            return self.error(path, "this key is missing; docs/configuration.md describes it.")
-        if problem["type"] == "extra_forbidden":
-            return self.error(path, no_such_key(str(problem["loc"][-1]), known))
         message = problem["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
         message = message.replace("Tuple should", "it should")
-        if problem["input"] is None and problem["loc"]:
+        if problem["type"] == "unknown_key":
+            return self.error(path, message)
+        if problem["type"] == "missing":
+            return self.error(path, "this key is missing; docs/configuration.md describes it.")
+        if not problem["loc"]:
+            values = ", ".join(f"{key}={_shown(key, value)}" for key, value in chosen.items())
+            return self.error(path, f"{message}{f' (with {values})' if values else ''}")
+        value = problem["input"]
+        if value is None:
             return self.error(path, "its value is missing; docs/configuration.md describes this key.")
-        if problem["loc"]:
-            value = problem["input"]
-            # a list or section is at the line that is named
-            hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
-            shown = "" if hidden else f" (it is {quoted(value)})"
-            return self.error(path, f"{message.removesuffix('.')}{shown}.")
-        values = ", ".join(f"{key}={_shown(key, value)}" for key, value in (chosen or {}).items())
-        return self.error(path, f"{message}{f' (with {values})' if values else ''}")
+        # a list or section is at the line that is named
+        hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
+        shown = "" if hidden else f" (it is {quoted(value)})"
+        return self.error(path, f"{message.removesuffix('.')}{shown}.")
 
 
 def _may_hold_secrets(path: Iterable[object]) -> bool:
@@ -107,20 +126,6 @@ def _shown(key: str, value: Any) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_shown(key, part) for part in value) + "]"
     return quoted(value) if isinstance(value, str) else str(value)
-
-
-def no_such_key(key: str, known: Iterable[str]) -> str:
-    """An unknown key, with the nearest known one or all of them."""
-    names = list(known)
-    close = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"known keys: {', '.join(names)}."
-    return f"there is no such key; {hint}"
-
-
-def first_problem(error: ValidationError) -> Any:
-    """The problem to report first: an unknown key, because it explains why another one is missing."""
-    problems = error.errors()
-    return next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
 
 
 def read_source(path: Path) -> Source:
@@ -160,3 +165,112 @@ def _neighbours(path: Path) -> str:
 def _yaml_files(folder: Path) -> str:
     names = sorted(path.name for path in folder.glob("*.yaml") if not path.name.startswith("."))
     return ", ".join(names)
+
+
+def load_yaml(path: Path, content: bytes) -> tuple[Any, dict[KeyPath, int]]:
+    """The data of a YAML file and the 1-based line of every key and list entry in it.
+
+    Keys that a merge (``<<``) brings in have the line where they are written. Raises ConfigError that names
+    the line of the fault.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: this is not UTF-8 text; save the file as UTF-8.") from None
+    try:
+        loader = _Loader(path, text)
+        node = loader.get_single_node()
+        data = loader.construct_document(node) if node is not None else None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        problem = f"the character {chr(error.character)!a} is not allowed"
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {problem}. Remove it.") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{path}:{line}: this is not valid YAML: {error.problem}. Correct it.") from None
+    lines: dict[KeyPath, int] = {}
+    if node is not None:
+        _note_lines(loader, node, (), lines)
+    return data, lines
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader of PyYAML with limits; an alias counts as all that it repeats."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(text)
+        self._path = path
+        self._depth = 0
+        self._values = 0
+        self._open: set[str] = set()
+        self._size: dict[str, int] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Build one node, unless it is too deep, too large or part of itself."""
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        anchor = event.anchor
+        if isinstance(event, yaml.AliasEvent):
+            if anchor in self._open:
+                self._fail(event, f"*{anchor} refers to itself.")
+            self._count(event, self._size.get(anchor, 0))
+            return super().compose_node(parent, index)
+        if self._depth == DEEPEST:
+            self._fail(event, f"this is nested deeper than {DEEPEST} levels.")
+        before = self._values
+        self._count(event, 1)
+        self._depth += 1
+        self._open |= {anchor} - {None}
+        node = super().compose_node(parent, index)
+        self._open -= {anchor}
+        self._depth -= 1
+        if anchor is not None:
+            self._size[anchor] = self._values - before
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        """Build a mapping, unless a key is given twice. Remove one."""
+        node = super().compose_mapping_node(anchor)
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if (key.tag, key.value) in seen:
+                    self._fail(key, f"{key.value} is given twice. Remove one.")
+                seen.add((key.tag, key.value))
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Build a value, unless it is a number or a date that cannot be."""
+        try:
+            value = super().construct_object(node, deep)
+        except (ValueError, OverflowError):
+            kind = node.tag.rpartition(":")[2]
+            self._fail(node, f"this is not a valid {kind}; put it in quotes if it is text.")
+        if isinstance(value, int) and abs(value) > LARGEST:
+            self._fail(node, f"this number is too large; the largest is {LARGEST}.")
+        return value
+
+    def _count(self, event: yaml.Event, values: int) -> None:
+        self._values += values
+        if self._values > MOST_VALUES:
+            self._fail(event, f"with its aliases this file holds more than {MOST_VALUES:,} values.")
+
+    def _fail(self, at: yaml.Event | yaml.Node, problem: str) -> NoReturn:
+        raise ConfigError(f"{self._path}:{_line(at)}: {problem}")
+
+
+def _note_lines(loader: _Loader, node: yaml.Node, at: KeyPath, lines: dict[KeyPath, int]) -> None:
+    if isinstance(node, yaml.MappingNode):
+        # merges are resolved by now: what they bring in is first, and the mapping's own keys prevail
+        for key, value in node.value:
+            name = (*at, str(loader.construct_object(key, deep=True)))
+            lines[name] = _line(key)
+            _note_lines(loader, value, name, lines)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            lines[(*at, index)] = _line(value)
+            _note_lines(loader, value, (*at, index), lines)
+
+
+def _line(at: yaml.Event | yaml.Node) -> int:
+    return at.start_mark.line + 1 if at.start_mark else 1

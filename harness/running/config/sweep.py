@@ -7,14 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args, get_origin
 
-import yaml
-from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from harness.data import PARSERS
 from harness.running.config.models import STAGES
-from harness.running.config.source import Source, no_such_key
-from harness.running.config.yaml_loader import KeyPath
+from harness.running.config.source import KeyPath, Source
 from harness.steps import (
     ANSWERERS,
     CHUNKERS,
@@ -26,7 +23,7 @@ from harness.steps import (
     RETRIEVERS,
     REWRITERS,
 )
-from harness.values import ConfigError, Kinds, Section, StageConfig, quoted
+from harness.values import Kinds, Section, StageConfig, counted, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
     "parse": PARSERS,
@@ -56,110 +53,109 @@ def expand(source: Source) -> list[Stages]:
     Under `settings` each entry is a sweep of its own, with the sections of the file except those it names.
     """
     if SETTINGS not in source.data:
-        return _product_of_stages(source, {})
+        return _points(source, (), {})
     entries = source.data[SETTINGS]
     if not isinstance(entries, list) or not entries:
         raise source.error(
             (SETTINGS,), "must be a list of mappings, each with its own chunk, retrieve or rerank."
         )
-    found: list[Stages] = []
-    for i in range(len(entries)):
-        found += _product_of_stages(source, _own(source, i))
-        _check_size(source, (SETTINGS, i), [found])
-    return found
+    points: list[Stages] = []
+    for i, entry in enumerate(entries):
+        at = (SETTINGS, i)
+        if not isinstance(entry, dict):
+            raise source.error(
+                at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {quoted(entry)}."
+            )
+        source.refuse_unknown(entry, STAGES, at)
+        points += _points(source, at, entry)
+        _check_size(source, at, [points])
+    return points
 
 
-def _own(source: Source, index: int) -> dict[str, KeyPath]:
-    """The places of the sections that an entry of `settings` replaces."""
-    entry, at = source.data[SETTINGS][index], (SETTINGS, index)
-    if not isinstance(entry, dict):
-        raise source.error(
-            at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {quoted(entry)}."
-        )
-    refuse_moved(source, entry, at)
-    for key in entry:
-        if key not in STAGES:
-            raise source.error((*at, str(key)), no_such_key(str(key), STAGES))
-    return {stage: (*at, stage) for stage in entry}
-
-
-def _product_of_stages(source: Source, own: Mapping[str, KeyPath]) -> list[Stages]:
-    options = [_section(source, stage, own.get(stage, (stage,))) for stage in STAGES]
-    _check_size(source, next(iter(own.values()), ())[:2], options)
-    return [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
-
-
-def _section(source: Source, stage: str, at: KeyPath) -> list[Any]:
-    """The alternatives of one step, from its section, each a point of the sweep."""
-    found: list[Any]
-    if at == (stage,) and stage not in source.data:
-        found = [None] if stage in OPTIONAL else _mapping(source, stage, at, {})
-    else:
-        value: Any = source.data
-        for key in at:
-            value = value[key]
-        found = _alternatives(source, stage, at, value)
-    return [_sequence(one) for one in found] if stage in SEQUENCES else found
+def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stages]:
+    """The points of one sweep: ``entry`` of `settings` replaces sections of the file."""
+    options = []
+    for step in STAGES:
+        section, place = (entry, (*at, step)) if step in entry else (source.data, (step,))
+        if step in section:
+            found = _alternatives(source, step, place, section[step])
+        else:
+            found = [None] if step in OPTIONAL else _mapping(source, step, place, {})
+        options.append([_sequence(config) for config in found] if step in SEQUENCES else found)
+    _check_size(source, at, options)
+    points = [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
+    for point in points:
+        _check_filter(source, (*at, "filter") if "filter" in entry else ("filter",), point)
+        _check_depth(source, (*at, "rerank") if "rerank" in entry else ("rerank",), point)
+    return points
 
 
 def _sequence(config: Any) -> tuple[StageConfig, ...]:
     return config if isinstance(config, tuple) else () if config is None else (config,)
 
 
-def _alternatives(source: Source, stage: str, at: KeyPath, value: Any) -> list[Any]:
+def _check_depth(source: Source, at: KeyPath, point: Stages) -> None:
+    """A reranker cannot score more than was retrieved."""
+    retrieve = point["retrieve"]
+    for reranker in point["rerank"] if retrieve.top_chars is None else ():
+        if reranker.top_n is not None and reranker.top_n > retrieve.top_k:
+            raise source.error(
+                (*at, "top_n"),
+                f"the reranker scores {counted(reranker.top_n, 'chunk')} (rerank.top_n) but only "
+                f"{retrieve.top_k} are retrieved (retrieve.top_k). Lower the first or raise the second.",
+            )
+
+
+def _check_filter(source: Source, at: KeyPath, point: Stages) -> None:
+    """A retriever has one filter; the routes of a fusion may have their own within the setting's."""
+    if point["filter"] is not None and point["retrieve"].filter is not None:
+        raise source.error(
+            at, "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them."
+        )
+
+
+def _alternatives(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
+    """The alternatives of one step, from its section, each a point of the sweep."""
     if not isinstance(value, list):
-        return _entry(source, stage, at, value)
+        return _entry(source, step, at, value)
     if not value:
         raise source.error(at, "the list is empty; name at least one.")
-    return [config for i, entry in enumerate(value) for config in _entry(source, stage, (*at, i), entry)]
+    return [config for i, entry in enumerate(value) for config in _entry(source, step, (*at, i), entry)]
 
 
-def _entry(source: Source, stage: str, at: KeyPath, value: Any) -> list[Any]:
-    if value is None and stage in OPTIONAL:
+def _entry(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
+    if value is None and step in OPTIONAL:
         return [None]
-    if isinstance(value, list) and stage in SEQUENCES:
-        return _in_turn(source, stage, at, value)
+    if isinstance(value, list) and step in SEQUENCES:
+        return _in_turn(source, step, at, value)
     if not isinstance(value, dict):
-        kinds = ", ".join(TABLES[stage])
+        kinds = ", ".join(TABLES[step])
         raise source.error(
             at, f"must be a mapping such as {{kind: …}}, not {quoted(value)}. Known kinds: {kinds}."
         )
-    return _mapping(source, stage, at, value)
+    return _mapping(source, step, at, value)
 
 
-def _in_turn(source: Source, stage: str, at: KeyPath, value: list[Any]) -> list[Any]:
+def _in_turn(source: Source, step: str, at: KeyPath, value: list[Any]) -> list[Any]:
     """The combinations of a list whose entries belong together, such as the routes of a fusion."""
-    options = [_entry(source, stage, (*at, i), entry) for i, entry in enumerate(value)]
+    options = [_entry(source, step, (*at, i), entry) for i, entry in enumerate(value)]
     _check_size(source, at, options)
     return list(itertools.product(*options))
 
 
-def _mapping(source: Source, stage: str, at: KeyPath, value: dict[str, Any]) -> list[Any]:
-    table = TABLES[stage]
-    kinds = value.get("kind", table.default)
+def _mapping(source: Source, step: str, at: KeyPath, value: dict[str, Any]) -> list[Any]:
+    """The configurations that a section stands for: the product of its lists, for each kind that it names."""
+    fields = {key: its for key, its in value.items() if key != "kind"}
+    kinds = value.get("kind", TABLES[step].default)
     configs: list[Any] = []
     for name in kinds if isinstance(kinds, list) else [kinds]:
-        try:
-            kind = table.find(name)
-        except ConfigError as error:
-            raise ConfigError(f"{source.where((*at, 'kind'))}: {error}") from None
-        configs += _product(source, at, kind.config, {k: v for k, v in value.items() if k != "kind"})
-    return configs
-
-
-def _product(source: Source, at: KeyPath, model: type[StageConfig], fields: dict[str, Any]) -> list[Any]:
-    for key in fields:
-        if key not in model.model_fields:
-            raise source.error((*at, key), no_such_key(key, [*model.model_fields]))
-    choices = [_choices(source, (*at, key), model.model_fields[key], value) for key, value in fields.items()]
-    _check_size(source, at, choices)
-    configs = []
-    for values in itertools.product(*choices):
-        chosen = dict(zip(fields, values, strict=True))
-        try:
-            configs.append(model.model_validate(chosen))
-        except ValidationError as error:
-            raise source.explain(at, error, chosen) from None
+        model = source.kind(TABLES[step], name, at)
+        source.refuse_unknown(fields, model.model_fields, at)
+        choices = [_choices(source, (*at, key), model.model_fields[key], its) for key, its in fields.items()]
+        _check_size(source, at, choices)
+        for values in itertools.product(*choices):
+            chosen = dict(zip(fields, values, strict=True))
+            configs.append(source.validated(model, chosen, at, chosen))
     return configs
 
 
@@ -172,64 +168,22 @@ def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -
 
 def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Sequence[Any]:
     """The values of one key: a list is a sweep, unless the field is itself a list; then one of lists is."""
-    section = next((one for one in field.metadata if isinstance(one, Section)), None)
+    section = next((mark for mark in field.metadata if isinstance(mark, Section)), None)
+    takes_list = any(
+        get_origin(one) in (list, tuple) for one in (field.annotation, *get_args(field.annotation))
+    )
     several = isinstance(value, list) and all(isinstance(one, list) for one in value)
+    if section is not None and not takes_list:
+        return [None] if value is None else _alternatives(source, section.stage, at, value)
     if section is not None:
-        return _nested(source, section.stage, at, field, value)
-    if not isinstance(value, list) or (_takes_list(field) and value and not several):
+        if not isinstance(value, list) or not value:
+            default = TABLES[section.stage].default
+            raise source.error(at, f"must be a list of mappings such as {{kind: {default}}}.")
+        # the parts of each list belong together
+        lists = [((*at, i), part) for i, part in enumerate(value)] if several else [(at, value)]
+        return [one for place, part in lists for one in _in_turn(source, section.stage, place, part)]
+    if not isinstance(value, list) or (takes_list and value and not several):
         return [value]
     if not value:
         raise source.error(at, "the list is empty; name at least one value.")
     return value
-
-
-def _nested(source: Source, stage: str, at: KeyPath, field: FieldInfo, value: Any) -> list[Any]:
-    """The values of a key that holds a section of another step, or a list of them that belong together."""
-    if not _takes_list(field):
-        return [None] if value is None else _alternatives(source, stage, at, value)
-    if not isinstance(value, list) or not value:
-        raise source.error(at, f"must be a list of mappings such as {{kind: {TABLES[stage].default}}}.")
-    if not all(isinstance(one, list) for one in value):
-        return _in_turn(source, stage, at, value)
-    return [one for i, part in enumerate(value) for one in _in_turn(source, stage, (*at, i), part)]
-
-
-def _takes_list(field: FieldInfo) -> bool:
-    """Whether the values of a field are lists."""
-    annotations = [field.annotation, *get_args(field.annotation)]
-    return any(get_origin(one) in (list, tuple) for one in annotations)
-
-
-def refuse_moved(source: Source, section: Mapping[Any, Any] | None = None, at: KeyPath = ()) -> None:
-    """Raise ConfigError with the new form where a section has the key ``embed`` or ``parser``.
-
-    ``section`` is the whole file unless given, and is ``at`` a place in it.
-    """
-    holder = source.data if section is None else section
-    if "parser" in holder:
-        new = holder["parser"] if isinstance(holder["parser"], dict) else {"kind": "pypdf"}
-        raise source.error(
-            (*at, "parser"),
-            f"the parser is now a step of every setting, and can be swept. Write parse: {_as_mapping(new)}",
-        )
-    if "embed" in holder:
-        _refuse_embed(source, holder["embed"], holder.get("retrieve", {}), (*at, "embed"))
-
-
-def _refuse_embed(source: Source, embed: Any, retrieve: Any, where: KeyPath) -> None:
-    if isinstance(embed, dict) and isinstance(retrieve, dict):
-        merged = {"kind": retrieve.get("kind", "chroma"), **embed, **retrieve}
-        raise source.error(
-            where, f"an embedding model now belongs to its retriever. Write retrieve: {_as_mapping(merged)}"
-        )
-    raise source.error(
-        where,
-        "an embedding model now belongs to its retriever: move these keys into each section of retrieve, "
-        "such as retrieve: {kind: chroma, model: …}.",
-    )
-
-
-def _as_mapping(section: Mapping[Any, Any]) -> str:
-    return yaml.safe_dump(
-        dict(section), default_flow_style=True, sort_keys=False, allow_unicode=True, width=math.inf
-    ).strip()
