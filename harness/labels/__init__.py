@@ -5,20 +5,19 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.labels.label_page.export import RULE, merged_rows, new_rows, rater_rows, skipped_rows
-    from harness.labels.label_page.link_file import link_file
+    from harness.labels.label_page.export import RULE, merged_rows, new_rows, rater_rows
     from harness.labels.label_page.opening import PassageSource, open_service
     from harness.labels.label_page.queue import as_listed, usual_order
-    from harness.labels.label_page.serve import listening_at, serve
-    from harness.labels.label_page.settled import grades_of
+    from harness.labels.label_page.ratings import grades_of
+    from harness.labels.label_page.serve import link_file, listening_at, serve
     from harness.labels.label_page.state import PageState
-    from harness.labels.labelling.finding import FoundEvidence, find_evidence
-    from harness.labels.labelling.grading import graded_rows
+    from harness.labels.labelling.finding import find_evidence
+    from harness.labels.labelling.grading import add_skips, graded_rows, skips_of
     from harness.labels.labelling.next_labels import by_labels, next_labels
-    from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, quote_of, write_rows
+    from harness.labels.labelling.passages import PassageToGrade
+    from harness.labels.labelling.retrieved import documents_of, sheet_of
+    from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
     from harness.labels.labelling.sheet import write_sheet
-    from harness.labels.labelling.skips import add_skips, skips_of
-    from harness.labels.labelling.stored import documents_of, sheet_of
     from harness.labels.scaffold.config_text import name_of
     from harness.labels.scaffold.folder_summary import FolderSummary, summarise
     from harness.labels.scaffold.writing import refuse_existing, write_start

@@ -107,6 +107,11 @@ class Judgment:
     prompt_sha: str = ""
     answer: tuple[int, int] | None = None
 
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        """What is graded: the query, the document, and the range of its text."""
+        return self.query_id, self.doc_id, self.start, self.end
+
 
 @dataclass(frozen=True, slots=True)
 class LlmCall:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from harness.cli.api import read_results
-from harness.labels.labelling.stored import sheet_of
+from harness.labels.labelling.retrieved import sheet_of
 from harness.report import LossRow, read_table
 from harness.report.expected import read_expected
 from harness.report.losses import losses_by_query

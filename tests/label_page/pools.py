@@ -6,9 +6,9 @@ from itertools import count
 from pathlib import Path
 
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.items import Item, PageQuestion, item_id
-from harness.labels.label_page.service import make_service
+from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import Envelope, PageState
+from harness.labels.labelling.passages import PassageToGrade
 from harness.running.context import Context
 from harness.values.progress import Silent
 from harness.values.types import Document
@@ -32,7 +32,7 @@ SHAS = {name: one.sha256 for name, one in DOCUMENTS.items()}
 
 
 def item(query_id, doc_id, start, end, text="", **more):
-    return Item(item_id(query_id, doc_id, start, end), query_id, doc_id, start, end, None, text, **more)
+    return PassageToGrade(query_id, doc_id, start, end, text=text, **more)
 
 
 def part(query_id, doc_id, words, **more):
@@ -41,7 +41,7 @@ def part(query_id, doc_id, words, **more):
     return item(query_id, doc_id, start, start + len(words), words, **more)
 
 
-QUESTIONS = [PageQuestion("q1", "Which plant was closed?"), PageQuestion("q2", "Where are cars?")]
+QUESTIONS = {"q1": "Which plant was closed?", "q2": "Where are cars?"}
 ITEMS = [
     part("q1", "plain", "The plant in Lyon was closed in May. It employed 300 people."),
     part("q1", "plain", "The plant in Graz makes gears."),
@@ -69,7 +69,7 @@ def desk_at(folder, items=ITEMS, questions=QUESTIONS, **more):
     """A service over the three texts; its cache and its labels are in ``folder``."""
     context = Context.at(Path(folder) / "cache", Silent(), may_ask=False)
     state = state_at(Path(folder) / "pool.labelling.sqlite", items, questions)
-    return make_service(
+    return LabelService(
         state, DocumentStore(list(DOCUMENTS.values()), context, {}), "# How\n\n- 4: all", **more
     )
 
@@ -79,11 +79,10 @@ def write_folder(folder, items=ITEMS):
     (folder / "docs").mkdir()
     for name, text in TEXTS.items():
         (folder / "docs" / f"{name}.txt").write_bytes(text.encode())
-    questions = {one.query_id: one.text for one in QUESTIONS}
     with (folder / "pool.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["query_id", "question", "doc_id", "start", "end", "page", "text"])
         for one in items:
-            cells = [one.query_id, questions[one.query_id], one.doc_id, one.start, one.end, "", one.text]
+            cells = [one.query_id, QUESTIONS[one.query_id], one.doc_id, one.start, one.end, "", one.text]
             writer.writerow(cells)
     return folder / "pool.csv"

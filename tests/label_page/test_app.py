@@ -176,10 +176,11 @@ def test_a_disk_that_fails_is_reported_as_not_saved(client, service, monkeypatch
     assert post(client, "/api/say", SAY).status_code == 200
 
 
-def test_half_a_character_reaches_the_page(client, service, monkeypatch):
-    half = service.document_part("plain", 0, None)
-    broken = type(half)(**{name: getattr(half, name) for name in half.__slots__} | {"text": "a\ud800b"})
-    monkeypatch.setattr(type(service), "document_part", lambda *_: broken)
+def test_half_a_character_reaches_the_page(service, keys, monkeypatch):
+    half = {**service.store.part("plain"), "text": "a\ud800b"}
+    monkeypatch.setattr(type(service.store), "part", lambda _, doc, offset: half)
+    client = TestClient(make_app(service, keys), base_url=HOME)
+    client.get(f"/?token={keys.token}")
     assert r"a\ud800b" in client.get("/api/leaf?doc=plain&offset=0").text
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.labels.label_page.items import item_id
 from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.label_page.pool_file import read_pool
+from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
-from harness.labels.labelling.unjudged import PassageToGrade
 from harness.report import cells_of
 from harness.values.errors import ConfigError, HarnessError, LabelError
 from harness.values.progress import Silent
@@ -44,7 +43,7 @@ def grade_all(source, grade=2, rater="Ada"):
         while step["item"]:
             service.rate(by(rater), step["item"]["item_id"], "grade", grade, 0)
             step = service.step(rater, after=step["item"]["item_id"])
-        return service.total
+        return len(service.items)
 
 
 def judged():
@@ -148,19 +147,16 @@ def test_a_pool_file_keeps_offsets_order_and_priority(tmp_path):
     path.write_text(text.replace(",,The plant in Graz", ",2.5,The plant in Graz"), encoding="utf-8")
     documents = {name: document(name, text, (0,)) for name, text in TEXTS.items()}
     questions, items = read_pool(path, documents)
-    assert [one.query_id for one in questions] == ["q1", "q2"]
+    assert list(questions) == ["q1", "q2"]
     assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
     assert [one.priority for one in items] == [None, 2.5, None, None, None]
     assert items[0].page == 1
-    assert items[0].item_id == item_id("q1", "plain", items[0].start, items[0].end)
 
 
 def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
-    spans = [(one.query_id, one.doc_id, one.start, one.end) for one in ITEMS]
-    wanted = [PassageToGrade(*span, {"a": 1}) for span in spans]
-    questions = {one.query_id: one.text for one in QUESTIONS}
+    wanted = [PassageToGrade.of(DOCUMENTS[one.doc_id], one.query_id, one.start, one.end) for one in ITEMS]
     for name in ("sheet.csv", "sheet.xlsx"):
-        write_sheet(tmp_path / name, sheet_rows(wanted, DOCUMENTS, questions))
+        write_sheet(tmp_path / name, sheet_rows(wanted, QUESTIONS))
         found, items = read_pool(tmp_path / name, DOCUMENTS)
         assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
         assert found == QUESTIONS

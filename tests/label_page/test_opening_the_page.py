@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.labels.label_page import serve
-from harness.labels.label_page.link_file import link_file
-from harness.labels.label_page.serve import listening_at
+from harness.labels.label_page.serve import link_file, listening_at
 from harness.values.errors import LabelError
 from tests.command import exit_code
 from tests.label_page.pools import write_folder

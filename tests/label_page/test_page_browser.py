@@ -372,7 +372,8 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
         for start in range(20)
     ]
     many = [one for one in many if one.text.strip()]
-    monkeypatch.setattr("tests.label_page.pools.QUESTIONS", [type_of_question(place) for place in range(500)])
+    questions = {f"q{place:04}": f"Question {place}?" for place in range(500)}
+    monkeypatch.setattr("tests.label_page.pools.QUESTIONS", questions)
     write_folder(tmp_path, many)
     with Page("--pool", "pool.csv", "--documents", "docs/*", "--rater", "Ada") as page:
         tab.open(page.link)
@@ -395,12 +396,6 @@ def test_ten_thousand_passages_load_only_what_is_shown(tab, tmp_path, monkeypatc
         assert max(sizes) < 4_000
         tab.keys("q")
         tab.until("return document.querySelectorAll('.question-list li').length === 50")
-
-
-def type_of_question(place):
-    from harness.labels.label_page.items import PageQuestion
-
-    return PageQuestion(f"q{place:04}", f"Question {place}?")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

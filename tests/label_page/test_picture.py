@@ -6,11 +6,16 @@ from pathlib import Path
 import pytest
 
 from harness.data.corpus.page_picture import scale_of
-from harness.labels.label_page.document_store import Pictures
+from harness.labels.label_page.document_store import DocumentStore
 from harness.values.errors import LabelError
+from tests.label_page.pools import document
 
 WIDEST, HIGHEST = 1200, 1800
 PDF = Path(__file__).parent.parent.parent / "corpora" / "meridian" / "documents" / "meridian-q3-2025.pdf"
+
+
+def picture(page, path=PDF):
+    return DocumentStore([document("a", "text")], None, {"a": path}).picture("a", page)
 
 
 @pytest.mark.parametrize(
@@ -31,8 +36,8 @@ def test_a_page_without_a_size_is_refused(size):
 
 def test_a_page_is_drawn_once(monkeypatch):
     pytest.importorskip("pypdfium2")
-    pictures = Pictures()
-    png = pictures.page(PDF, 1)
+    store = DocumentStore([document("a", "text")], None, {"a": PDF})
+    png = store.picture("a", 1)
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", png[16:24])
     assert 600 < width <= WIDEST
@@ -40,23 +45,23 @@ def test_a_page_is_drawn_once(monkeypatch):
     monkeypatch.setattr(
         "harness.labels.label_page.document_store.draw_page", lambda *_: pytest.fail("drawn twice")
     )
-    assert pictures.page(PDF, 1) == png
+    assert store.picture("a", 1) == png
 
 
 @pytest.mark.parametrize("page", [0, 99])
 def test_a_page_that_is_not_there_is_reported(page):
     pytest.importorskip("pypdfium2")
     with pytest.raises(LabelError, match=f"Page {page} of meridian-q3-2025.pdf cannot be drawn"):
-        Pictures().page(PDF, page)
+        picture(page)
 
 
 def test_a_file_that_is_no_pdf_is_reported(tmp_path):
     (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.7 nothing")
     with pytest.raises(LabelError, match="cannot be drawn"):
-        Pictures().page(tmp_path / "bad.pdf", 1)
+        picture(1, tmp_path / "bad.pdf")
 
 
 def test_a_page_that_takes_too_long_is_reported(monkeypatch):
     monkeypatch.setattr("harness.data.corpus.page_picture._SECONDS", 0.001)
     with pytest.raises(LabelError, match="takes too long"):
-        Pictures().page(PDF, 1)
+        picture(1)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.labels.label_page.items import Rating
+from harness.labels.label_page.ratings import Rating
 from harness.labels.label_page.state import Envelope
 from harness.values.errors import LabelError
 from tests.label_page.pools import COPY, ITEMS, PLAIN, STRANGE, TEXTS, by, desk_at, item
@@ -43,49 +43,49 @@ def test_nothing_of_a_rank_a_setting_or_another_rater_is_shown(service):
 )
 def test_a_mark_is_exact_to_the_character(service, words):
     start = STRANGE.index(words)
-    service.mark(by(), "q2", ("strange", start, start + len(words)), words, Rating(grade=4, evidence="fact"))
-    (mark,) = service.marks("Ada", "q2")
+    service.mark(by(), "q2", "strange", start, start + len(words), words, 4, evidence="fact")
+    (mark,) = service.marks("Ada", "q2")["marks"]
     assert STRANGE[mark["start"] : mark["end"]] == words == mark["text"]
     assert mark["rating"] == {"grade": 4, "skipped": "", "note": "", "evidence": "fact"}
-    assert service.marks("Bob", "q2") == []
+    assert service.marks("Bob", "q2")["marks"] == []
     assert service.undo(by())["mark"]["start"] == start
-    assert service.marks("Ada", "q2") == []
+    assert service.marks("Ada", "q2")["marks"] == []
 
 
 @pytest.mark.parametrize(
-    ("span", "text", "rating"),
+    ("span", "text", "grade"),
     [
-        (("plain", 0, 9), "The plane", Rating(grade=4)),
-        (("plain", 1, 10), "The plant", Rating(grade=4)),
-        (("plain", 5, 5), "", Rating(grade=4)),
-        (("plain", -1, 3), "The", Rating(grade=4)),
-        (("plain", 0, 10**6), PLAIN, Rating(grade=4)),
-        (("plain", 60, 62), PLAIN[60:62], Rating(grade=4)),
-        (("nowhere", 0, 3), "The", Rating(grade=4)),
-        (("plain", 0, 9), "The plant", Rating(grade=5)),
-        (("plain", 0, 9), "The plant", Rating(grade=None)),
-        (("plain", 0, 9), "The plant", Rating(grade=True)),
+        (("plain", 0, 9), "The plane", 4),
+        (("plain", 1, 10), "The plant", 4),
+        (("plain", 5, 5), "", 4),
+        (("plain", -1, 3), "The", 4),
+        (("plain", 0, 10**6), PLAIN, 4),
+        (("plain", 60, 62), PLAIN[60:62], 4),
+        (("nowhere", 0, 3), "The", 4),
+        (("plain", 0, 9), "The plant", 5),
+        (("plain", 0, 9), "The plant", None),
+        (("plain", 0, 9), "The plant", True),
     ],
 )
-def test_a_mark_that_is_not_what_was_selected_is_refused(service, span, text, rating):
+def test_a_mark_that_is_not_what_was_selected_is_refused(service, span, text, grade):
     with pytest.raises(LabelError):
-        service.mark(by(), "q1", span, text, rating)
+        service.mark(by(), "q1", *span, text, grade)
     assert service.state.labels() == []
 
 
 def test_copies_are_found_across_line_breaks_and_the_place_itself_is_none(service):
     words = "The plant in Lyon was closed in May."
-    (copy,) = service.copies("plain", 0, len(words))
+    (copy,) = service.store.copies("plain", 0, len(words))["copies"]
     assert (copy["doc_id"], copy["text"]) == ("copy", "The plant in Lyon was\nclosed in May.")
     assert COPY[copy["start"] : copy["end"]] == copy["text"]
 
 
 def test_search_finds_letter_by_letter_first(service):
-    found = service.find("makes gears")
+    found = service.store.find("makes gears")["found"]
     assert (found[0]["how"], found[0]["doc_id"]) == ("exact", "plain")
     assert all(TEXTS[one["doc_id"]][one["start"] : one["end"]] == one["text"] for one in found)
     with pytest.raises(LabelError, match="some words"):
-        service.find("  ")
+        service.store.find("  ")
 
 
 def test_a_rating_from_another_tab_is_reported(service):
@@ -174,15 +174,15 @@ def test_a_difference_is_resolved_side_by_side(service):
 def test_a_long_document_is_shown_in_parts_that_join_to_its_text(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.labels.label_page.document_store.WINDOW", 40)
     service = desk_at(tmp_path)
-    leaf = service.document_part("strange", None, 1)
-    leaves = [service.document_part("strange", None, part) for part in range(1, leaf.parts + 1)]
-    assert "".join(one.text for one in leaves) == STRANGE
-    assert leaf.parts > 2
+    leaf = service.store.part("strange", part=1)
+    leaves = [service.store.part("strange", part=part) for part in range(1, leaf["parts"] + 1)]
+    assert "".join(one["text"] for one in leaves) == STRANGE
+    assert leaf["parts"] > 2
     for offset in range(len(STRANGE)):
-        held = service.document_part("strange", offset, None)
-        assert held.start <= offset < held.end
+        held = service.store.part("strange", offset)
+        assert held["start"] <= offset < held["end"]
     with pytest.raises(LabelError, match="not part 99"):
-        service.document_part("strange", None, 99)
+        service.store.part("strange", part=99)
     service.state.close()
 
 

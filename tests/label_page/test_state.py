@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.labels.label_page.items import Rating
+from harness.labels.label_page.ratings import Rating
 from harness.labels.label_page.state import PageState
 from harness.values.errors import LabelError
 from tests.label_page.pools import ITEMS, QUESTIONS, SHAS, by, item, state_at
@@ -147,9 +147,9 @@ def test_a_pool_that_is_made_again_keeps_its_grades(state):
     grade(state, by(), FIRST, 3)
     new = item("q1", "copy", 0, 8, "Summary.")
     state.sync(QUESTIONS, [new, *ITEMS[1:]], SHAS)
-    assert [one.item_id for one in state.items()] == [new.item_id, *(one.item_id for one in ITEMS[1:])]
+    assert list(state.items()) == [new.item_id, *(one.item_id for one in ITEMS[1:])]
     assert state.rating("Ada", FIRST)[0].grade == 3
-    assert FIRST in {one.item_id for one in state.items(wanted=False)}
+    assert FIRST in state.items(wanted=False)
 
 
 def test_labels_on_a_text_that_has_changed_are_refused(state):
@@ -165,7 +165,7 @@ def test_labels_on_a_text_that_has_changed_are_refused(state):
 
 def test_halves_of_characters_can_be_kept(state):
     state.sync(QUESTIONS, [item("q1", "plain", 0, 3, "a\ud800b"), *ITEMS], SHAS)
-    assert state.items()[0].text == "a\ufffdb"
+    assert next(iter(state.items().values())).text == "a\ufffdb"
 
 
 @pytest.mark.parametrize("content", [b"not a database, but a text of some length" * 30, None])

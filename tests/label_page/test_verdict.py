@@ -80,7 +80,7 @@ def test_passages_come_as_labels_next_draws_them_for_every_rater(results):
 
 def test_passages_of_results_may_come_as_listed(results):
     with opened(results) as service:
-        drawn, every = walk(service, "Ada", 5), [item.item_id for item in service.state.items()]
+        drawn, every = walk(service, "Ada", 5), list(service.items)
     with opened(results, order=as_listed) as service:
         assert walk(service, "Bob", 5) == every[:5] != drawn
         assert sentences_about(service)["sentences"]
@@ -162,7 +162,7 @@ def test_merged_grades_and_skips_go_on_in_labels_next(results, capsys):
     assert read_by_labels(results).sentences == last["sentences"]
     # what is merged, skipped passages among it, is not asked for again
     with opened(results) as service:
-        assert not {one.item_id for one in service.state.items()} & service.state.done("Ada")
+        assert not service.items.keys() & service.state.done("Ada")
 
 
 def test_conflicting_options_are_reported(results, capsys):

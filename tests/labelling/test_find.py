@@ -48,10 +48,10 @@ def write(tmp_path, monkeypatch, **texts):
 def test_exact_text_comes_first_whatever_its_spaces_and_case(tmp_path):
     other = document("other", "Revenues total much. Total total revenues revenues, all of the revenues.")
     one, *rest = find("TOTAL  revenues 96,773", other, document("plants", PLANTS), tmp_path=tmp_path)
-    assert (one.document.doc_id, one.how) == ("plants", "exact")
+    assert (one.doc_id, one.origin) == ("plants", "exact")
     assert "96,773 in 2023" in one.text
-    assert {found.how for found in rest} == {"words"}
-    assert rest[0].document.doc_id == "other"
+    assert {found.origin for found in rest} == {"words"}
+    assert rest[0].doc_id == "other"
 
 
 def test_a_quote_over_two_passages_is_found_whole(tmp_path):

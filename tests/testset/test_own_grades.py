@@ -45,7 +45,7 @@ def graded(folder):
     raters = two_raters()
     source = PassageSource(pool=SET.path(PoolRow), documents=("docs/*",))
     with open_service(source, Silent()) as service:
-        ids = [item.item_id for item in sorted(service.state.items(), key=lambda item: item.start)]
+        ids = sorted(service.items, key=lambda name: service.items[name].start)
         for name, grades in zip(("Ada", "Bob"), raters, strict=True):
             for item_id, grade in zip(ids, grades, strict=True):
                 service.rate(by(name), item_id, "grade", grade, 0)

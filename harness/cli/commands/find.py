@@ -10,7 +10,7 @@ from harness.cli.commands.shared import refuse_below_one
 from harness.values import counted
 
 if TYPE_CHECKING:
-    from harness.labels import FoundEvidence
+    from harness.labels import PassageToGrade
 
 _DESCRIPTION = """\
 Find evidence for labels: passages of your documents with document, page and offsets. Exact matches
@@ -52,42 +52,32 @@ def find(args: argparse.Namespace) -> int:
     config = load_config(args.config)
     with Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
         documents = load_documents(config, context, args.document)
-        found = find_evidence(args.text, documents, context, args.top)
+        found = find_evidence(args.text, documents, context, args.top, args.query)
     if not found:
         where = args.document or counted(len(documents), "document")
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
-        write_lines(",".join(COLUMNS) + "\n" + _rows(found, args.query), args.output)
+        write_lines(",".join(COLUMNS) + "\n" + _rows(found), args.output)
     else:
         write_lines(_text(found, width()), args.output)
     return 0
 
 
-def _rows(found: list[FoundEvidence], query_id: str) -> str:
-    from harness.labels import label_lines, quote_of
+def _rows(found: list[PassageToGrade]) -> str:
+    from harness.labels import label_lines
 
-    return label_lines(
-        {
-            "query_id": query_id,
-            "document": one.document.doc_id,
-            "page": one.page or "",
-            "start": one.start,
-            "end": one.end,
-            "quote": quote_of(one.text),
-        }
-        for one in found
-    )
+    return label_lines(one.row() for one in found)
 
 
-def _text(found: list[FoundEvidence], width: int) -> str:
+def _text(found: list[PassageToGrade], width: int) -> str:
     from harness.values import on_one_line, printable, wrapped
 
     how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
     for place, one in enumerate(found, 1):
         page = f", page {one.page}" if one.page else ""
-        head = f"{place}. {one.document.doc_id}{page}, {one.start}-{one.end} ({how[one.how]})"
+        head = f"{place}. {one.doc_id}{page}, {one.start}-{one.end} ({how[one.origin]})"
         lines += wrapped(printable(head), width)
         shown = printable(on_one_line(one.text))
         lines += [f"   {line}" for line in wrapped(shown, max(width - 3, 20))]

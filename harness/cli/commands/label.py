@@ -105,7 +105,7 @@ def _serve(source: PassageSource, args: argparse.Namespace) -> int:
         shown = not args.hide_verdict
         opened = open_service(source, reporter, args.guidelines, args.rater, order, shown)
         service = held.enter_context(opened)
-        passages = counted(service.total, "passage")
+        passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
         print_line(f"Labels are kept in {source.state_path}.")
 
@@ -135,7 +135,7 @@ def _export(source: PassageSource, args: argparse.Namespace) -> int:
         found = rater_rows(state, args.rater)
     add_rows(path, found.rows)
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
-    skipped = f"; {found.skipped} skipped" if found.skipped else ""
+    skipped = _left_out(0, len(found.skipped))
     print_line(
         f"{path}: {counted(len(found.rows), 'grade')} by {', '.join(raters) or 'nobody'}, "
         f"each rater's own{skipped}."
@@ -160,7 +160,6 @@ def _merge(source: PassageSource, args: argparse.Namespace) -> int:
         grades_of,
         merged_rows,
         new_rows,
-        skipped_rows,
         write_rows,
     )
     from harness.values import ConfigError, counted
@@ -173,17 +172,18 @@ def _merge(source: PassageSource, args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     with PageState(_existing(source)) as state:
         found = merged_rows(state, args.rater)
-        skipped = skipped_rows(state, args.rater)
         pairs = [one for one in pair_agreements(grades_of(state.labels(args.rater))) if one.items]
     rows = new_rows(found.rows, labels, documents_of(config, reporter), config.anchor, reporter.note)
     if rows:
         add_rows(labels, rows)
     if args.results:
         # the order of labelling passes over them from now on
-        add_skips(labels, skipped)
+        add_skips(labels, found.skipped)
     known = len(found.rows) - len(rows)
     there = f"; {known} were there already" if known else ""
-    print_line(f"{labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
+    print_line(
+        f"{labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, len(found.skipped))}."
+    )
     print_line(RULE)
     for one in pairs:
         print_line(str(one))

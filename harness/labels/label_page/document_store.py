@@ -3,76 +3,42 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
+
+from pydantic import NonNegativeInt
 
 from harness.data import can_draw, draw_page
-from harness.labels.labelling.finding import FoundEvidence, find_evidence, places_of
+from harness.labels.labelling.finding import find_evidence, places_of
 from harness.running import Context
 from harness.values import CorpusError, Document, LabelError, Span
 
+Answer = dict[str, Any]
 # characters of a part of a text without pages, or of a longer page
 WINDOW = 20_000
-# enough to find a text; a longer one is found by its beginning
+# enough to find a text, and to show a passage; a longer one is found by its beginning
 LONGEST_SOUGHT = 2_000
-# pictures of pages
+# pictures of pages that are kept
 _KEPT = 24
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentPart:
-    """Part of a document as the page shows it: ``text`` begins at the offset ``start``.
-
-    ``page`` counts from 1 (None: unpaged text). ``part`` of ``parts`` is counted from 1 over the whole
-    document. ``has_picture`` says whether there is a picture of the page.
-    """
-
-    doc_id: str
-    start: int
-    end: int
-    text: str
-    page: int | None
-    part: int
-    parts: int
-    has_picture: bool
-
-
-class Pictures:
-    """Draws pages of PDFs, one at a time, and keeps the latest."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[Path, int], bytes] = OrderedDict()
-        self._drawing = threading.Lock()
-
-    def page(self, path: Path, page: int) -> bytes:
-        """A page, counted from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if it fails."""
-        key = (path, page)
-        with self._drawing:
-            if key not in self._kept:
-                try:
-                    self._kept[key] = draw_page(path, page).data
-                except CorpusError as error:
-                    raise LabelError(f"{error} Use its text.") from None
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-            self._kept.move_to_end(key)
-            return self._kept[key]
-
-
 class DocumentStore:
-    """All documents of a pool. ``files`` are those that can be shown as pictures, by document."""
+    """All documents of a pool, as the page asks for them.
+
+    ``files`` are those that can be shown as pictures, by document.
+    """
 
     def __init__(self, documents: Sequence[Document], context: Context, files: Mapping[str, Path]) -> None:
         self._documents = {document.doc_id: document for document in documents}
         self._context = context
         self._files = dict(files)
-        self._pictures = Pictures()
-        self._leaves: dict[str, list[tuple[int | None, Span]]] = {}
-        # the cache and the retriever are used by one request at a time
-        self._one = threading.Lock()
+        self._parts = cache(self._parts_of)
+        # the cache and the retriever are used by one request at a time, and one page is drawn at a time
+        self._searching, self._drawing = threading.Lock(), threading.Lock()
+        self._drawn = lru_cache(_KEPT)(lambda path, page: draw_page(path, page).data)
 
     def document(self, doc_id: str) -> Document:
         """One document; raises LabelError if there is none of that id."""
@@ -81,64 +47,93 @@ class DocumentStore:
             raise LabelError(f"There is no document {doc_id!r}.")
         return document
 
-    def at(self, doc_id: str, offset: int) -> DocumentPart:
-        """The part of a document that holds the character at ``offset``."""
-        spans = self._spans(doc_id)
-        held = (number for number, (_, span) in enumerate(spans, 1) if offset < span[1])
-        return self.part(doc_id, next(held, len(spans)))
+    def part(self, doc: str, offset: NonNegativeInt = 0, part: int | None = None) -> Answer:
+        """A part of a document by its number from 1, or the one that holds the character at ``offset``.
 
-    def part(self, doc_id: str, number: int) -> DocumentPart:
-        """A part of a document by its number from 1; raises LabelError if there is none."""
-        document, spans = self.document(doc_id), self._spans(doc_id)
-        if not 1 <= number <= len(spans):
-            raise LabelError(f"{doc_id} has {len(spans)} parts, not part {number}.")
-        page, (start, end) = spans[number - 1]
-        has_picture = page is not None and doc_id in self._files and can_draw()
-        return DocumentPart(
-            doc_id, start, end, document.text[start:end], page, number, len(spans), has_picture=has_picture
-        )
+        ``text`` begins at ``start``; ``page`` counts from 1 (None: unpaged text). Raises LabelError if there
+        is no such part.
+        """
+        parts = self._parts(doc)
+        number = part
+        if number is None:
+            number = next((at for at, (_, span) in enumerate(parts, 1) if offset < span[1]), len(parts))
+        if not 1 <= number <= len(parts):
+            raise LabelError(f"{doc} has {len(parts)} parts, not part {number}.")
+        page, (start, end) = parts[number - 1]
+        return {
+            "doc_id": doc,
+            "start": start,
+            "end": end,
+            "text": self.document(doc).text[start:end],
+            "page": page,
+            "part": number,
+            "parts": len(parts),
+            "has_picture": page is not None and doc in self._files and can_draw(),
+        }
 
-    def find(self, sought: str, doc_id: str = "", top: int = 20) -> list[FoundEvidence]:
+    def find(self, q: str, doc: str = "", top: int = 20) -> Answer:
         """Passages for some words: exact matches first, then by BM25."""
-        documents = [self.document(doc_id)] if doc_id else list(self._documents.values())
-        with self._one:
-            return find_evidence(sought[:LONGEST_SOUGHT], documents, self._context, top)
+        if not q.strip():
+            raise LabelError("There is nothing to look for: give some words.")
+        documents = [self.document(doc)] if doc else list(self._documents.values())
+        with self._searching:
+            passages = find_evidence(q[:LONGEST_SOUGHT], documents, self._context, top)
+        found = [
+            {
+                "doc_id": one.doc_id,
+                "start": one.start,
+                "end": one.end,
+                "page": one.page,
+                "how": one.origin,
+                "text": one.text[:LONGEST_SOUGHT],
+            }
+            for one in passages
+        ]
+        return {"found": found}
 
-    def copies(self, doc_id: str, start: int, end: int, most: int = 50) -> list[tuple[Document, int, int]]:
+    def copies(self, doc: str, start: NonNegativeInt, end: NonNegativeInt, most: int = 50) -> Answer:
         """The other places where a text is, ignoring white space and case."""
-        sought = self.document(doc_id).text[start:end]
         others = (
-            (document, first, last)
-            for document, first, last in places_of(sought, list(self._documents.values()))
-            if document.doc_id != doc_id or last <= start or end <= first
+            {
+                "doc_id": document.doc_id,
+                "start": first,
+                "end": last,
+                "page": document.page_of(first),
+                "text": document.text[first:last],
+                "around": document.text[max(0, first - 80) : last + 80],
+            }
+            for document, first, last in places_of(
+                self.document(doc).text[start:end], list(self._documents.values())
+            )
+            if document.doc_id != doc or last <= start or end <= first
         )
-        return list(islice(others, most))
+        return {"copies": list(islice(others, most))}
 
-    def picture(self, doc_id: str, page: int) -> bytes:
-        """A page as PNG; raises LabelError if there is no picture of it."""
-        self.document(doc_id)
-        if doc_id not in self._files:
-            raise LabelError(f"There is no picture of {doc_id}.")
-        return self._pictures.page(self._files[doc_id], page)
+    def picture(self, doc: str, page: NonNegativeInt) -> bytes:
+        """A page, from 1, as PNG of at most 1200 by 1800 pixels; raises LabelError if there is none."""
+        self.document(doc)
+        if doc not in self._files:
+            raise LabelError(f"There is no picture of {doc}.")
+        try:
+            with self._drawing:
+                return self._drawn(self._files[doc], page)
+        except CorpusError as error:
+            raise LabelError(f"{error} Use its text.") from None
 
-    def _spans(self, doc_id: str) -> list[tuple[int | None, Span]]:
-        if doc_id not in self._leaves:
-            document = self.document(doc_id)
-            pages: list[tuple[int | None, Span]] = [
-                (page, document.page_span(page)) for page in range(1, len(document.page_starts) + 1)
-            ] or [(None, (0, len(document.text)))]
-            self._leaves[doc_id] = [
-                (page, part) for page, span in pages for part in _windows(document.text, span)
-            ]
-        return self._leaves[doc_id]
+    def _parts_of(self, doc_id: str) -> list[tuple[int | None, Span]]:
+        """The parts of a document, each with its page."""
+        document = self.document(doc_id)
+        pages: list[tuple[int | None, Span]] = [
+            (page, document.page_span(page)) for page in range(1, len(document.page_starts) + 1)
+        ] or [(None, (0, len(document.text)))]
+        return [(page, part) for page, span in pages for part in _windows(document.text, span)]
 
 
-def _windows(text: str, span: Span) -> list[Span]:
+def _windows(text: str, span: Span) -> Iterator[Span]:
     """A span in parts of at most WINDOW characters, cut at line ends where there are some."""
     start, end = span
-    parts = []
     while end - start > WINDOW:
         cut = text.rfind("\n", start + WINDOW // 2, start + WINDOW) + 1 or start + WINDOW
-        parts.append((start, cut))
+        yield start, cut
         start = cut
-    return [*parts, (start, end)]
+    yield start, end

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -70,7 +67,7 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _add_headers(message)
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         answer = self._refused(scope) or self._admitted(scope)
@@ -101,28 +98,14 @@ class Guard:
         The page goes on by itself: after a redirect from a file, a browser would hold the cookie back
         (samesite=strict).
         """
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["path"] == "/" and _equal(given, self._keys.token):
+        request = Request(scope)
+        if scope["path"] == "/" and _equal(request.query_params.get("token", ""), self._keys.token):
             answer = HTMLResponse(_GO_ON)
             answer.set_cookie(self._keys.name, self._keys.cookie, httponly=True, samesite="strict")
             return answer
-        if _equal(_cookie(Headers(scope=scope), self._keys.name), self._keys.cookie):
+        if _equal(request.cookies.get(self._keys.name, ""), self._keys.cookie):
             return None
         return PlainTextResponse("Open the link that harness label has printed; it holds the key.", 403)
-
-
-def _add_headers(message: MutableMapping[str, Any]) -> None:
-    headers = MutableHeaders(scope=message)
-    for name, value in HEADERS.items():
-        headers[name] = value
-
-
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
 
 
 def _equal(given: str, secret: str) -> bool:

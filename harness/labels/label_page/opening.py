@@ -9,16 +9,14 @@ from pathlib import Path
 
 from harness.data import read_utf8
 from harness.labels.label_page.document_store import DocumentStore
-from harness.labels.label_page.items import Item, PageQuestion
 from harness.labels.label_page.pool_file import read_pool
 from harness.labels.label_page.queue import Order, usual_order
-from harness.labels.label_page.service import LabelService, make_service
+from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import PageState
 from harness.labels.label_page.verdict import LiveVerdict, open_passages
-from harness.labels.labelling.label_pool import LabelPool, read_label_pool
-from harness.labels.labelling.pooling import pool_unjudged
-from harness.labels.labelling.stored import config_of, labels_of
-from harness.labels.labelling.unjudged import PassageToGrade
+from harness.labels.labelling.next_labels import read_label_pool
+from harness.labels.labelling.passages import PassageToGrade
+from harness.labels.labelling.retrieved import config_of, labels_of, pool_unjudged
 from harness.labels.ordering.design import BATCH
 from harness.report import read_result
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
@@ -60,7 +58,9 @@ class PassageSource:
     def bench(self) -> BenchConfig:
         """The configuration, or one that only says what the documents of the pool or of the results are."""
         if self.results is not None:
-            return _of_results(self.results, self.labels)
+            record = read_result(self.results).record
+            labels = labels_of(self.results, record, self.labels)
+            return config_of(record).model_copy(update={"labels": labels})
         if self.config is not None:
             return load_config(self.config)
         if self.pool is None:
@@ -71,11 +71,6 @@ class PassageSource:
                 "'docs/*.pdf', or harness label my.yaml --pool pool.csv."
             )
         return BenchConfig.of_documents(self.documents, self.pool, self.pool)
-
-
-def _of_results(folder: Path, labels: Path | None) -> BenchConfig:
-    record = read_result(folder).record
-    return config_of(record).model_copy(update={"labels": labels_of(folder, record, labels)})
 
 
 def _nothing_named() -> ConfigError:
@@ -100,19 +95,30 @@ def open_service(
     ``show_verdict``: the page may show how firm the verdict is.
     """
     words = read_utf8(guidelines or GUIDELINES)
-    config = source.bench()
-    label_pool = None
+    config, label_pool = source.bench(), None
     if source.results is not None:
         label_pool = read_label_pool(source.results, source.top, BATCH, source.labels, reporter)
     with Context.at(config.cache, reporter, may_ask=False) as context:
-        documents, questions, items = _gathered(source, config, context, label_pool)
+        documents: Sequence[Document]
+        items: list[PassageToGrade]
+        if label_pool is not None:
+            documents = list(label_pool.opened.documents.values())
+            questions, items = label_pool.opened.questions, open_passages(label_pool)
+        elif source.pool is not None:
+            documents = load_documents(config, context)
+            by_id = {one.doc_id: one for one in documents}
+            questions, items = read_pool(source.pool, by_id, reporter.note)
+        else:
+            documents, questions, items = pool_unjudged(config, source.top, context)
+            place = {query_id: number for number, query_id in enumerate(questions)}
+            items.sort(key=lambda item: place[item.query_id])
         files = {one.doc_id: one.path for one in document_files(config) if one.path.suffix.lower() == ".pdf"}
         with PageState(source.state_path) as state:
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
             verdict = LiveVerdict(label_pool, state) if label_pool is not None else None
-            yield make_service(
+            yield LabelService(
                 state,
                 DocumentStore(documents, context, files),
                 words,
@@ -120,30 +126,3 @@ def open_service(
                 order or (usual_order if verdict is None else verdict.next_ids),
                 verdict if show_verdict else None,
             )
-
-
-def _gathered(
-    source: PassageSource, config: BenchConfig, context: Context, label_pool: LabelPool | None
-) -> tuple[Sequence[Document], list[PageQuestion], list[Item]]:
-    if label_pool is not None:
-        opened = label_pool.opened
-        left = open_passages(label_pool)
-        asked = {one.query_id for one in left}
-        questions = [PageQuestion(name, text) for name, text in opened.questions.items() if name in asked]
-        items = [_item(one, opened.documents[one.doc_id]) for one in left]
-        return list(opened.documents.values()), questions, items
-    if source.pool is not None:
-        documents = load_documents(config, context)
-        by_id = {one.doc_id: one for one in documents}
-        return documents, *read_pool(source.pool, by_id, context.reporter.note)
-    pooled = pool_unjudged(config, source.top, context)
-    by_id = {one.doc_id: one for one in pooled.documents}
-    items = [_item(one, by_id[one.doc_id]) for one in pooled.wanted]
-    place = {query.query_id: number for number, query in enumerate(pooled.queries)}
-    items.sort(key=lambda item: place[item.query_id])
-    return pooled.documents, [PageQuestion(one.query_id, one.text) for one in pooled.queries], items
-
-
-def _item(one: PassageToGrade, document: Document) -> Item:
-    above = "\n".join(document.text[start:end].strip() for start, end in one.above)
-    return Item.of(document, one.query_id, one.start, one.end, above=above)

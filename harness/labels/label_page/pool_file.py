@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from harness.data import FaultsOfRows, Note, Row, read_table
-from harness.labels.label_page.items import Item, PageQuestion
+from harness.data import FaultsOfRows, Note, read_table
+from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import read_passage
 from harness.values import Document, LabelError, finite
 
@@ -17,8 +18,8 @@ _IN_SHEETS = {"doc_id": "document", "text": "passage"}
 
 def read_pool(
     path: Path, documents: Mapping[str, Document], note: Note = lambda _: None
-) -> tuple[list[PageQuestion], list[Item]]:
-    """The questions and passages of a CSV, XLSX or JSONL file, in their order.
+) -> tuple[dict[str, str], list[PassageToGrade]]:
+    """The questions by id and the passages of a CSV, XLSX or JSONL file, in their order.
 
     Columns: query_id, question, doc_id, start, end, text (compared with the document, white space aside);
     optional above (shown before the text), page (not read: the document says it) and priority (a number, the
@@ -34,37 +35,27 @@ def read_pool(
             f"{path}: there is no column {missing[0]!r}. A pool file has the columns {', '.join(NEEDED)}. "
             "Add or rename one."
         )
-    questions: dict[str, PageQuestion] = {}
-    items: dict[str, Item] = {}
+    questions: dict[str, str] = {}
+    items: dict[object, PassageToGrade] = {}
     faults = FaultsOfRows(LabelError)
     for raw in table.rows:
         with faults.of_a_row():
             where = f"{path}, line {raw.line}"
-            question, item = _row(where, raw, documents, names)
-            known = questions.setdefault(question.query_id, question)
-            if known.text != question.text:
+            for column in ("query_id", "question"):
+                if not raw.get(column):
+                    raise LabelError(f"{where}: {column} is empty. Fill it.")
+            columns = names["doc_id"], names["text"]
+            item = read_passage(where, raw, documents, columns, above=raw.get("above"))
+            item = replace(item, priority=_priority(where, raw.get("priority")))
+            if questions.setdefault(item.query_id, raw.get("question")) != raw.get("question"):
                 raise LabelError(
-                    f"{where}: question {question.query_id!r} has another text above. Give it one text, or "
-                    "two ids."
+                    f"{where}: question {item.query_id!r} has another text above. Give it one text, or two "
+                    "ids."
                 )
-            if item.item_id in items:
+            if items.setdefault(item.key, item) is not item:
                 raise LabelError(f"{where}: the question has the same passage further up. Keep one row.")
-            items[item.item_id] = item
     faults.end()
-    return list(questions.values()), list(items.values())
-
-
-def _row(
-    where: str, raw: Row, documents: Mapping[str, Document], names: Mapping[str, str]
-) -> tuple[PageQuestion, Item]:
-    for column in ("query_id", "question"):
-        if not raw.get(column):
-            raise LabelError(f"{where}: {column} is empty. Fill it.")
-    document, start, end = read_passage(where, raw, documents, names["doc_id"], names["text"])
-    query_id = raw.get("query_id")
-    priority = _priority(where, raw.get("priority"))
-    item = Item.of(document, query_id, start, end, above=raw.get("above"), priority=priority)
-    return PageQuestion(query_id, raw.get("question")), item
+    return questions, list(items.values())
 
 
 def _priority(where: str, cell: str) -> float | None:

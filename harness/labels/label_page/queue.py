@@ -4,48 +4,51 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.labels.label_page.items import Item, ItemRating
+from harness.labels.label_page.ratings import ItemRating
+from harness.labels.labelling.passages import PassageToGrade
 
 # labels after which the order is asked for again
 AGAIN = 25
 # with fewer, a median is unreliable
 _LEAST_TIMES = 5
 
-Order = Callable[[str, Sequence[Item], Sequence[ItemRating]], list[str]]
+Items = Mapping[str, PassageToGrade]
+Order = Callable[[str, Items, Sequence[ItemRating]], list[str]]
 """The ids of the items for a rater, next first, given all labels so far. It shows nothing of scores, ranks or
 settings. An id that is missing comes after all that are there; the page skips what the rater has done."""
 
 
-def usual_order(rater: str, items: Sequence[Item], labels: Sequence[ItemRating], seed: int = 0) -> list[str]:
+def usual_order(rater: str, items: Items, labels: Sequence[ItemRating], seed: int = 0) -> list[str]:
     """The highest priority first; without one, question after question, shuffled for each rater."""
-    place = {query_id: number for number, query_id in enumerate(dict.fromkeys(one.query_id for one in items))}
+    queries = dict.fromkeys(one.query_id for one in items.values())
+    place = {query_id: number for number, query_id in enumerate(queries)}
 
-    def key(item: Item) -> tuple[bool, float, int, bytes]:
+    def key(item_id: str) -> tuple[bool, float, int, bytes]:
+        item = items[item_id]
         # a hash, so that an item added later does not change the order of the others
-        shuffled = hashlib.sha256(f"{seed}\n{rater}\n{item.item_id}".encode()).digest()
+        shuffled = hashlib.sha256(f"{seed}\n{rater}\n{item_id}".encode()).digest()
         return item.priority is None, -(item.priority or 0.0), place[item.query_id], shuffled
 
-    return [item.item_id for item in sorted(items, key=key)]
+    return sorted(items, key=key)
 
 
-def as_listed(rater: str, items: Sequence[Item], labels: Sequence[ItemRating]) -> list[str]:
+def as_listed(rater: str, items: Items, labels: Sequence[ItemRating]) -> list[str]:
     """In the order of the pool, for every rater: used if the pool was ordered on purpose."""
-    return [item.item_id for item in items]
+    return list(items)
 
 
 @dataclass(frozen=True, slots=True)
 class RaterQueue:
-    """The ``ids`` in the order of one rater, as of an ``event``, and the ``place`` of each.
+    """The ``ids`` in the order of one rater, as of an ``event``.
 
     ``named`` are those that the order has named; they come before the rest of the pool.
     """
 
     ids: list[str]
-    place: dict[str, int]
     named: frozenset[str]
     event: int
 
@@ -53,18 +56,13 @@ class RaterQueue:
 class Queues:
     """The order of each rater over the ``items`` of a pool."""
 
-    def __init__(self, items: Sequence[Item], order: Order) -> None:
-        self._items = list(items)
-        self._order = order
+    def __init__(self, items: Items, order: Order) -> None:
+        self._items, self._order = items, order
         self._queues: dict[str, RaterQueue] = {}
         self._lock = threading.Lock()
 
     def queue_of(
-        self,
-        rater: str,
-        labels: Callable[[], Sequence[ItemRating]],
-        event: int,
-        done: frozenset[str] = frozenset(),
+        self, rater: str, labels: Callable[[], Sequence[ItemRating]], event: int, done: frozenset[str]
     ) -> RaterQueue:
         """The order of a rater; asked for again when ``event`` is 25 labels on.
 
@@ -77,14 +75,11 @@ class Queues:
                 or event - queue.event >= AGAIN
                 or (event > queue.event and queue.named and queue.named <= done)
             ):
-                queue = self._queues[rater] = self._asked(rater, labels(), event)
+                order = self._order(rater, self._items, labels())
+                named = dict.fromkeys(one for one in order if one in self._items)
+                ids = list(dict.fromkeys((*named, *self._items)))
+                queue = self._queues[rater] = RaterQueue(ids, frozenset(named), event)
             return queue
-
-    def _asked(self, rater: str, labels: Sequence[ItemRating], event: int) -> RaterQueue:
-        pool = dict.fromkeys(item.item_id for item in self._items)
-        named = [one for one in dict.fromkeys(self._order(rater, self._items, labels)) if one in pool]
-        ids = list(dict.fromkeys([*named, *pool]))
-        return RaterQueue(ids, {item_id: place for place, item_id in enumerate(ids)}, frozenset(named), event)
 
 
 def next_open(
@@ -104,21 +99,12 @@ def next_open(
     return next((ids[place] for place in places if ids[place] not in done), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of a rater.
+def progress(done: int, total: int, times: Iterable[float]) -> dict[str, float | None]:
+    """How many items are done of how many, the median of the latest times, and what the rest takes so.
 
-    ``seconds`` is the median an item, ``remaining`` what the rest takes at this pace; None until there are
-    enough times to say.
+    In seconds, and None unless there are five times or more.
     """
-
-    done: int
-    total: int
-    seconds: float | None
-    remaining: float | None
-
-
-def progress(done: int, total: int, times: Sequence[float]) -> Progress:
-    """Progress with the median of the latest times in seconds, where there are five or more."""
-    seconds = median(times) if len(times) >= _LEAST_TIMES else None
-    return Progress(done, total, seconds, None if seconds is None else seconds * (total - done))
+    known = list(times)
+    seconds = median(known) if len(known) >= _LEAST_TIMES else None
+    remaining = None if seconds is None else seconds * (total - done)
+    return {"done": done, "total": total, "seconds": seconds, "remaining": remaining}

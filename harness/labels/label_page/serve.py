@@ -1,4 +1,4 @@
-"""Serve the page on 127.0.0.1 until the program is asked to stop."""
+"""Serve the page on 127.0.0.1 until the program is asked to stop, and lead a browser to it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
+from pathlib import Path
 
 from harness.labels.label_page.guard import Keys
 from harness.labels.label_page.service import LabelService
@@ -16,6 +18,13 @@ _TRIED = 100
 
 # Bytes of the headers of a request.
 _LONGEST_HEAD = 65_536
+_LINK = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url={link}">
+<title>harness label</title>
+<p><a href="{link}">Open the labelling page</a></p>
+"""
 
 
 def serve(service: LabelService, listening: socket.socket, tell: Callable[[str], None]) -> None:
@@ -91,3 +100,20 @@ def _bind(listening: socket.socket, first: int) -> None:
                 ) from error
         else:
             return
+
+
+@contextmanager
+def link_file(link: str, state: Path) -> Iterator[Path]:
+    """A page beside the labels that leads to ``link``; only its owner can read it, and it is removed after.
+
+    A command line can be read by every user of the machine. Beside the labels and not in a folder for
+    temporary files, which some browsers may not read.
+    """
+    path = state.absolute().with_name(f"{state.name}.open.html")
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(_LINK.format(link=escape(link)))
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

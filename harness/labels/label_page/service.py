@@ -1,22 +1,26 @@
-"""The operations of the labelling page on plain values: one method per request, independent of HTTP."""
+"""The operations of the labelling page: one method per request, independent of HTTP.
+
+What a method is given it takes by the names that requests use; what it returns is sent as JSON.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
+from pydantic import NonNegativeInt
+
 from harness.comparison import alpha_of_all, pair_agreements
-from harness.labels.label_page.document_store import DocumentPart, DocumentStore
-from harness.labels.label_page.items import Item, PageQuestion, Rating
+from harness.labels.label_page.document_store import Answer, DocumentStore
 from harness.labels.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
-from harness.labels.label_page.settled import SettledGrade, differing, grades_of, settle
-from harness.labels.label_page.state import Decision, Envelope, PageState
+from harness.labels.label_page.ratings import Decision, Rating, SettledGrade, differing, grades_of, settle
+from harness.labels.label_page.state import Envelope, PageState
 from harness.labels.label_page.verdict import LiveVerdict
+from harness.labels.labelling.passages import PassageToGrade
 from harness.values import MAX_GRADE, LabelError, encodable, trim
 
-Answer = dict[str, Any]
 _LONGEST_NAME = 40
 _LONGEST_WORDS = 2_000
 _LONGEST_MARK = 20_000
@@ -25,7 +29,6 @@ _LONGEST_LOOK = 300.0
 _PAGE = 50
 
 
-@dataclass(frozen=True, slots=True)
 class LabelService:
     """The labels, the order and the documents of one pool.
 
@@ -33,74 +36,83 @@ class LabelService:
     may be shown.
     """
 
-    state: PageState
-    store: DocumentStore
-    queues: Queues
-    questions: dict[str, PageQuestion]
-    total: int
-    guidelines: str
-    rater: str = ""
-    verdict: LiveVerdict | None = None
+    def __init__(
+        self,
+        state: PageState,
+        store: DocumentStore,
+        guidelines: str,
+        rater: str = "",
+        order: Order = usual_order,
+        verdict: LiveVerdict | None = None,
+    ) -> None:
+        self.state, self.store = state, store
+        self.items = state.items()
+        asked = {item.query_id for item in self.items.values()}
+        self.questions = {name: text for name, text in state.questions().items() if name in asked}
+        self._queues = Queues(self.items, order)
+        self._guidelines, self._rater, self._verdict = guidelines, rater, verdict
 
     def about(self) -> Answer:
         """The data of the start page: the raters so far, and the work to do."""
         return {
-            "raters": [self.rater] if self.rater else self.state.raters(),
-            "fixed": bool(self.rater),
-            "items": self.total,
+            "raters": [self._rater] if self._rater else self.state.raters(),
+            "fixed": bool(self._rater),
+            "items": len(self.items),
             "questions": len(self.questions),
-            "guidelines": self.guidelines,
-            "verdict": self.verdict is not None,
+            "guidelines": self._guidelines,
+            "verdict": self._verdict is not None,
         }
 
-    def enter(self, rater: str, item_id: str = "") -> Answer:
+    def enter(self, rater: str, item: str = "") -> Answer:
         """Begin: the item named, or the first that is not done; stores nothing.
 
         Raises UnknownItemError for an item that is not there.
         """
         name = self.name(rater)
-        return {"rater": name, **self.step(name, item_id)}
+        return {"rater": name, **self.step(name, item)}
 
     def name(self, rater: str) -> str:
         """A rater's name as it is kept; raises LabelError for one that cannot be used."""
         name = unicodedata.normalize("NFC", rater).strip()
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             raise LabelError(f"A name has 1 to {_LONGEST_NAME} visible letters.")
-        if self.rater and name != self.rater:
-            raise LabelError(f"This page was started for {self.rater} alone.")
+        if self._rater and name != self._rater:
+            raise LabelError(f"This page was started for {self._rater} alone.")
         return name
 
-    def step(self, rater: str, item_id: str = "", after: str = "", back: bool = False) -> Answer:
+    def step(self, rater: str, item: str = "", after: str = "", back: bool = False) -> Answer:
         """One item with its rating by the rater: the one named, or the next open one after another.
 
         ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
         queue = self._queue(rater, done)
-        if not item_id:
-            ids, place = queue.ids, queue.place.get(after)
+        ids = queue.ids
+        if not item:
+            place = ids.index(after) if after in self.items else None
             if back:
-                item_id = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
+                item = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                item_id = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
-        shown = self._item(rater, self.state.item(item_id)) if item_id else None
-        now = progress(sum(one in done for one in queue.ids), len(queue.ids), self.state.seconds(rater))
-        return {"item": shown, "progress": asdict(now)}
+                item = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
+        shown = self._rated(rater, self.state.item(item)) if item else None
+        now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
+        return {"item": shown, "progress": now}
 
-    def rate(self, by: Envelope, item_id: str, kind: str, value: Any, seen: int) -> Answer:
+    def rate(self, by: Envelope, item: str, kind: str, value: Any, seen: int, next: bool = False) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; returns the stored rating.
 
         ``seen`` is the event that the tab knew of: if another tab has rated the item since, ``replaced`` is
-        that rating.
+        that rating. ``next``: with the next passage, so that a key takes one request.
         """
-        self.state.item(item_id)
-        saved = self.state.change(_bounded(by), item_id, kind, _change(kind, value))
+        self.state.item(item)
+        saved = self.state.change(_bounded(by), item, kind, _change(kind, value))
         other = (saved.before.grade, saved.before.skipped) != (saved.rating.grade, saved.rating.skipped)
         replaced = saved.before_event > seen and saved.before.done and other
         return {
             "event": saved.event,
             "rating": asdict(saved.rating),
             "replaced": asdict(saved.before) if replaced else None,
+            **({"next": self.step(by.rater, after=item)} if next else {}),
         }
 
     def undo(self, by: Envelope) -> Answer:
@@ -110,17 +122,25 @@ class LabelService:
             return {"undone": False, **self.step(by.rater)}
         item = self.state.item(saved.item_id)
         if item.origin == "mark":
-            return {"undone": True, "mark": asdict(item), "item": None}
+            return {"undone": True, "mark": _shown(item), "item": None}
         return {"undone": True, **self.step(by.rater, saved.item_id)}
 
     def mark(
-        self, by: Envelope, query_id: str, span: tuple[str, int, int], text: str, rating: Rating
+        self,
+        by: Envelope,
+        query: str,
+        doc: str,
+        start: int,
+        end: int,
+        text: Any,
+        grade: Any,
+        note: Any = "",
+        evidence: Any = "",
     ) -> Answer:
         """Grade a range that was selected in a document; refuses one whose text differs from it."""
-        doc_id, start, end = span
-        if query_id not in self.questions:
+        if query not in self.questions:
             raise LabelError("There is no such question. Load the page again.")
-        document = self.store.document(doc_id)
+        document = self.store.document(doc)
         if not 0 <= start < end <= len(document.text) or end - start > _LONGEST_MARK:
             raise LabelError(f"Select between 1 and {_LONGEST_MARK} characters of the document.")
         if document.text[start:end] != text:
@@ -130,67 +150,30 @@ class LabelService:
         start, end = trim(document.text, (start, end))
         if start >= end:
             raise LabelError("Select some words; this is white space alone.")
-        item = Item.of(document, query_id, start, end, origin="mark")
-        graded = Rating(_grade(rating.grade), "", _words(rating.note), _words(rating.evidence))
-        saved = self.state.mark(_bounded(by), item, graded)
-        return {"event": saved.event, "item_id": saved.item_id, "marks": self.marks(by.rater, query_id)}
+        item = PassageToGrade.of(document, query, start, end, origin="mark")
+        rating = Rating(_grade(grade), "", _words(note), _words(evidence))
+        saved = self.state.mark(_bounded(by), item, rating)
+        return {"event": saved.event, "item_id": saved.item_id, **self.marks(by.rater, query)}
 
-    def marks(self, rater: str, query_id: str) -> list[Answer]:
+    def marks(self, rater: str, query: str) -> Answer:
         """The marks of a rater for a question."""
-        return [
-            {**asdict(item), "rating": asdict(rating)} for item, rating in self.state.marks(rater, query_id)
-        ]
+        found = self.state.marks(rater, query)
+        return {"marks": [{**_shown(item), "rating": asdict(rating)} for item, rating in found]}
 
-    def document_part(self, doc_id: str, offset: int | None, part: int | None) -> DocumentPart:
-        """Part of a document, by an offset or by its number."""
-        return self.store.part(doc_id, part) if part is not None else self.store.at(doc_id, offset or 0)
-
-    def find(self, sought: str, doc_id: str = "") -> list[Answer]:
-        """Passages of the documents that match some words."""
-        if not sought.strip():
-            raise LabelError("There is nothing to look for: give some words.")
-        return [
-            {
-                "doc_id": one.document.doc_id,
-                "start": one.start,
-                "end": one.end,
-                "page": one.page,
-                "how": one.how,
-                "text": one.text[:_LONGEST_WORDS],
-            }
-            for one in self.store.find(sought, doc_id)
-        ]
-
-    def copies(self, doc_id: str, start: int, end: int) -> list[Answer]:
-        """The other places that hold the text of a range."""
-        return [
-            {
-                "doc_id": document.doc_id,
-                "start": first,
-                "end": last,
-                "page": document.page_of(first),
-                "text": document.text[first:last],
-                "around": document.text[max(0, first - 80) : last + 80],
-            }
-            for document, first, last in self.store.copies(doc_id, start, end)
-        ]
-
-    def question_list(self, rater: str, begin: int) -> Answer:
+    def question_list(self, rater: str, begin: NonNegativeInt) -> Answer:
         """Fifty questions from a position on, each with its progress and first open item."""
         done = self.state.done(rater)
-        shown = list(self.questions.values())[begin : begin + _PAGE]
-        query_of = {item.item_id: item.query_id for item in self.state.items()}
         rows: dict[str, Answer] = {
-            one.query_id: {"query_id": one.query_id, "text": one.text, "done": 0, "total": 0, "first": ""}
-            for one in shown
+            query_id: {"query_id": query_id, "text": text, "done": 0, "total": 0, "first": ""}
+            for query_id, text in list(self.questions.items())[begin : begin + _PAGE]
         }
-        for one in self._queue(rater, done).ids:
-            row = rows.get(query_of[one])
+        for item_id in self._queue(rater, done).ids:
+            row = rows.get(self.items[item_id].query_id)
             if row is not None:
                 row["total"] += 1
-                row["done"] += one in done
-                if not row["first"] or (one not in done and row["first"] in done):
-                    row["first"] = one
+                row["done"] += item_id in done
+                if not row["first"] or (item_id not in done and row["first"] in done):
+                    row["first"] = item_id
         return {"questions": list(rows.values()), "begin": begin, "total": len(self.questions)}
 
     def agreement(self) -> Answer:
@@ -204,39 +187,37 @@ class LabelService:
             "pairs": [{name: _known(value) for name, value in pair.items()} for pair in pairs],
         }
 
-    def disagreements(self, rater: str, begin: int) -> Answer:
+    def disagreements(self, rater: str, begin: NonNegativeInt) -> Answer:
         """Fifty disagreements from a position on, as this rater may see them; undecided ones first."""
         decisions = self.state.decisions()
         settled = settle(self.state.labels(), decisions).values()
-        seen = differing(settled, rater, self.state.done(rater))
-        all_of_them = sum(one.differs for one in settled)
+        seen = differing(settled, self.state.done(rater))
+        shown = seen[begin : begin + _PAGE]
         return {
-            "items": [
-                self._side_by_side(one, decisions.get(one.item_id)) for one in seen[begin : begin + _PAGE]
-            ],
+            "items": [self._side_by_side(one, decisions.get(one.item_id)) for one in shown],
             "begin": begin,
             "total": len(seen),
             "open": sum(one.grade is None for one in seen),
-            "hidden": all_of_them - len(seen),
+            "hidden": sum(one.differs for one in settled) - len(seen),
         }
 
-    def firmness(self, fresh: bool) -> Answer:
+    def firmness(self, fresh: bool = False) -> Answer:
         """How firm the verdict is, as far as it is known; raises LabelError if it is not shown."""
-        if self.verdict is None:
+        if self._verdict is None:
             raise LabelError("This page does not show the verdict.")
-        return self.verdict.so_far(fresh)
+        return self._verdict.so_far(fresh)
 
-    def decide(self, by: Envelope, item_id: str, grade: Any, note: str) -> Answer:
+    def decide(self, by: Envelope, item: str, grade: Any, note: Any = "") -> Answer:
         """Settle a disagreement."""
-        self.state.item(item_id)
-        decided = self.state.decide(by, item_id, _grade(grade), _words(note))
-        return {"item_id": item_id, "grade": decided.grade, "note": decided.note, "by": decided.rater}
+        self.state.item(item)
+        decided = self.state.decide(by, item, _grade(grade), _words(note))
+        return {"item_id": item, "grade": decided.grade, "note": decided.note, "by": decided.rater}
 
     def _side_by_side(self, one: SettledGrade, decision: Decision | None) -> Answer:
         item = self.state.item(one.item_id)
         return {
-            **asdict(item),
-            "question": self._question(item.query_id),
+            **_shown(item),
+            "question": self.questions.get(item.query_id, item.query_id),
             "grades": [
                 {"rater": rater, "grade": grade, "note": self.state.rating(rater, one.item_id)[0].note}
                 for rater, grade in one.grades.items()
@@ -244,40 +225,26 @@ class LabelService:
             "decided": None if decision is None else asdict(decision),
         }
 
-    def _item(self, rater: str, item: Item) -> Answer:
-        """An item as a rater sees it: no priority, no place in the pool."""
+    def _rated(self, rater: str, item: PassageToGrade) -> Answer:
+        """An item as a rater sees it."""
         rating, event = self.state.rating(rater, item.item_id)
-        shown = {name: value for name, value in asdict(item).items() if name not in ("priority", "origin")}
         return {
-            **shown,
-            "question": self._question(item.query_id),
+            **_shown(item),
+            "question": self.questions.get(item.query_id, item.query_id),
             "rating": asdict(rating),
             "event": event,
-            "marks": self.marks(rater, item.query_id),
+            **self.marks(rater, item.query_id),
             "names": self.state.evidence_names(rater, item.query_id),
         }
 
-    def _question(self, query_id: str) -> str:
-        known = self.questions.get(query_id)
-        return known.text if known is not None else query_id
-
     def _queue(self, rater: str, done: frozenset[str]) -> RaterQueue:
-        return self.queues.queue_of(rater, self.state.labels, self.state.latest(), done)
+        return self._queues.queue_of(rater, self.state.labels, self.state.latest(), done)
 
 
-def make_service(
-    state: PageState,
-    store: DocumentStore,
-    guidelines: str,
-    rater: str = "",
-    order: Order = usual_order,
-    verdict: LiveVerdict | None = None,
-) -> LabelService:
-    """A service over the content of the state."""
-    items = state.items()
-    asked = {item.query_id for item in items}
-    questions = {one.query_id: one for one in state.questions() if one.query_id in asked}
-    return LabelService(state, store, Queues(items, order), questions, len(items), guidelines, rater, verdict)
+def _shown(item: PassageToGrade) -> Answer:
+    """What anybody may see of an item: no priority, no rank, no place in the pool."""
+    names = ("item_id", "query_id", "doc_id", "start", "end", "page", "text", "above")
+    return {name: getattr(item, name) for name in names}
 
 
 def _change(kind: str, value: Any) -> Callable[[Rating], Rating]:

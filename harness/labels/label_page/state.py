@@ -2,20 +2,57 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from harness.labels.label_page.items import Item, ItemRating, PageQuestion, Rating, UnknownItemError
-from harness.labels.label_page.schema import connect
-from harness.store import transaction
+from pydantic import Field
+
+from harness.labels.label_page.ratings import Decision, ItemRating, Rating
+from harness.labels.labelling.passages import PassageToGrade
+from harness.store import transaction, use_write_ahead_log
 from harness.values import LabelError, encodable
 
-_ITEM = 'item_id, query_id, doc_id, start, "end", page, text, above, priority, origin'
+VERSION = 1
+# 'LABL', so that another SQLite file is not taken for this one
+APPLICATION = 0x4C41424C
+# events are only added; the rest follows from them
+_TABLES = (
+    "CREATE TABLE document (doc_id TEXT PRIMARY KEY, sha256 TEXT NOT NULL)",
+    "CREATE TABLE question (query_id TEXT PRIMARY KEY, place INTEGER NOT NULL, text TEXT NOT NULL)",
+    """CREATE TABLE item (
+      item_id TEXT PRIMARY KEY, place INTEGER NOT NULL, query_id TEXT NOT NULL, doc_id TEXT NOT NULL,
+      start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, text TEXT NOT NULL, above TEXT NOT NULL,
+      priority REAL, origin TEXT NOT NULL, wanted INTEGER NOT NULL)""",
+    "CREATE INDEX item_by_query ON item (query_id)",
+    """CREATE TABLE event (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
+      rater TEXT NOT NULL, item_id TEXT NOT NULL, kind TEXT NOT NULL, before TEXT NOT NULL,
+      after TEXT NOT NULL, seconds REAL, tab TEXT NOT NULL, undoes INTEGER)""",
+    "CREATE INDEX event_by_rater ON event (rater, id)",
+    """CREATE TABLE label (
+      rater TEXT NOT NULL, item_id TEXT NOT NULL, grade INTEGER, skipped TEXT NOT NULL, note TEXT NOT NULL,
+      evidence TEXT NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (rater, item_id)) WITHOUT ROWID""",
+    "CREATE INDEX label_by_item ON label (item_id)",
+    """CREATE TABLE decision (
+      item_id TEXT PRIMARY KEY, rater TEXT NOT NULL, grade INTEGER NOT NULL, note TEXT NOT NULL,
+      event INTEGER NOT NULL) WITHOUT ROWID""",
+    """CREATE TRIGGER events_never_change BEFORE UPDATE ON event
+      BEGIN SELECT RAISE(ABORT, 'events are only added'); END""",
+    """CREATE TRIGGER events_never_go BEFORE DELETE ON event
+      BEGIN SELECT RAISE(ABORT, 'events are only added'); END""",
+)
+_ITEM = 'query_id, doc_id, start, "end", page, text, above, priority, origin'
+_LABEL = "SELECT rater, item_id, event, grade, skipped, note, evidence FROM label"
 DECIDE = "decide"
+
+
+class UnknownItemError(LabelError):
+    """There is no item of the requested id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +64,9 @@ class Envelope:
     """
 
     rater: str
-    request: str
-    tab: str = ""
-    seconds: float | None = None
+    request: Annotated[str, Field(min_length=8, max_length=80)]
+    tab: Annotated[str, Field(max_length=80)] = ""
+    seconds: Annotated[float, Field(strict=True)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +83,55 @@ class SavedRating:
     rating: Rating
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The grade that raters who had disagreed have agreed on, and who recorded it."""
-
-    item_id: str
-    rater: str
-    grade: int
-    note: str
-
-
 class PageState:
-    """The labels of one pool. Every change is an event; events are never changed and never removed."""
+    """The labels of one pool. Every change is an event; events are never changed and never removed.
+
+    Every commit is on the disk before it returns. Raises LabelError where the file is something else,
+    damaged, of a later version, or cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._db = connect(path)
         self._lock = threading.RLock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+            try:
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
+        except (sqlite3.Error, OSError) as error:
+            raise LabelError(
+                f"{path}: the labels cannot be kept there ({error}). Check the folder and the disk, or name "
+                "another file: --state FILE."
+            ) from error
+
+    def _prepare(self) -> None:
+        use_write_ahead_log(self._db)
+        self._db.execute("PRAGMA synchronous = FULL")
+        with transaction(self._db):
+            (version,), (application,), (tables,) = (
+                self._db.execute(query).fetchone()
+                for query in (
+                    "PRAGMA user_version",
+                    "PRAGMA application_id",
+                    "SELECT COUNT(*) FROM sqlite_master",
+                )
+            )
+            if (version, application) == (VERSION, APPLICATION):
+                return
+            if tables or version:
+                raise LabelError(
+                    f"{self.path} is not a file of labels that this version can read. Name another one: "
+                    "--state FILE."
+                )
+            for statement in (
+                *_TABLES,
+                f"PRAGMA application_id = {APPLICATION}",
+                f"PRAGMA user_version = {VERSION}",
+            ):
+                self._db.execute(statement)
 
     def __enter__(self) -> PageState:
         return self
@@ -76,61 +145,64 @@ class PageState:
             self._db.close()
 
     def sync(
-        self, questions: Sequence[PageQuestion], items: Sequence[Item], texts: Mapping[str, str]
+        self, questions: Mapping[str, str], items: Iterable[PassageToGrade], texts: Mapping[str, str]
     ) -> None:
         """Load a pool: new items are added; items no longer in it keep their labels but are not shown.
 
-        ``texts`` has the sha256 of each document's text. Raises LabelError if the text of a document has
-        changed since something of it was labelled: the offsets would point elsewhere.
+        ``questions`` are texts by id; ``texts`` has the sha256 of each document's text. Raises LabelError if
+        the text of a document has changed since something of it was labelled: the offsets would point
+        elsewhere.
         """
         with self._lock, transaction(self._db):
-            self._refuse_changed(texts)
-            self._db.executemany("INSERT OR REPLACE INTO document VALUES (?, ?)", texts.items())
-            self._db.executemany(
-                "INSERT OR REPLACE INTO question VALUES (?, ?, ?)",
-                [(one.query_id, place, one.text) for place, one in enumerate(questions)],
+            labelled = self._read(
+                """SELECT DISTINCT doc_id, sha256 FROM document JOIN item USING (doc_id)
+                JOIN label USING (item_id)"""
             )
+            changed = sorted(name for name, sha in labelled if texts.get(name, sha) != sha)
+            if changed:
+                raise LabelError(
+                    f"The text of {', '.join(changed[:5])} has changed since it was labelled in {self.path}, "
+                    "so the places of its labels no longer hold. Bring the old file back, or begin a new "
+                    "file of labels: --state FILE."
+                )
+            self._db.executemany("INSERT OR REPLACE INTO document VALUES (?, ?)", texts.items())
+            listed = [(query_id, place, text) for place, (query_id, text) in enumerate(questions.items())]
+            self._db.executemany("INSERT OR REPLACE INTO question VALUES (?, ?, ?)", listed)
             self._db.execute("UPDATE item SET wanted = 0 WHERE origin = 'pool'")
             for place, item in enumerate(items):
-                self._put_item(item, place)
+                self._add_item(item, place)
 
-    def items(self, *, wanted: bool = True) -> list[Item]:
-        """The items to grade, in the order of the pool; else all that were ever known, marks too."""
+    def items(self, *, wanted: bool = True) -> dict[str, PassageToGrade]:
+        """The items to grade by id, in the order of the pool; else all that were ever known, marks too."""
         which = "WHERE wanted = 1 AND origin = 'pool'" if wanted else ""
-        rows = self._read(f"SELECT {_ITEM} FROM item {which} ORDER BY place, item_id")
-        return [Item(*row) for row in rows]
+        rows = self._read(f"SELECT item_id, {_ITEM} FROM item {which} ORDER BY place, item_id")
+        return {name: _passage(row) for name, *row in rows}
 
-    def item(self, item_id: str) -> Item:
+    def item(self, item_id: str) -> PassageToGrade:
         """One item; raises UnknownItemError if there is none of that id."""
         rows = self._read(f"SELECT {_ITEM} FROM item WHERE item_id = ?", item_id)
         if not rows:
             raise UnknownItemError(f"There is no passage {item_id!r} to grade. Load the page again.")
-        return Item(*rows[0])
+        return _passage(rows[0])
 
-    def marks(self, rater: str, query_id: str) -> list[tuple[Item, Rating]]:
+    def marks(self, rater: str, query_id: str) -> list[tuple[PassageToGrade, Rating]]:
         """The evidence that a rater has marked for a question, by document and place."""
         rows = self._read(
-            f"""SELECT {_ITEM}, grade, skipped, note, evidence FROM item JOIN label USING (item_id)
+            f"""SELECT grade, skipped, note, evidence, {_ITEM} FROM item JOIN label USING (item_id)
             WHERE origin = 'mark' AND rater = ? AND query_id = ? AND grade IS NOT NULL
             ORDER BY doc_id, start""",
-            rater,
-            query_id,
+            *(rater, query_id),
         )
-        return [(Item(*row[:10]), Rating(*row[10:])) for row in rows]
+        return [(_passage(row[4:]), Rating(*row[:4])) for row in rows]
 
-    def questions(self) -> list[PageQuestion]:
-        """The questions, in their order."""
-        return [
-            PageQuestion(*row) for row in self._read("SELECT query_id, text FROM question ORDER BY place")
-        ]
+    def questions(self) -> dict[str, str]:
+        """The texts of the questions by id, in their order."""
+        return dict(self._read("SELECT query_id, text FROM question ORDER BY place"))
 
     def labels(self, rater: str = "") -> list[ItemRating]:
         """The ratings of all items, by one rater or by all."""
-        which = ("WHERE rater = ?", rater) if rater else ("",)
-        rows = self._read(
-            f"SELECT rater, item_id, grade, skipped, note, evidence, event FROM label {which[0]}", *which[1:]
-        )
-        return [ItemRating(row[0], row[1], Rating(*row[2:6]), row[6]) for row in rows]
+        rows = self._read(f"{_LABEL} WHERE rater = ?", rater) if rater else self._read(_LABEL)
+        return [ItemRating(who, item_id, Rating(*rest), event) for who, item_id, event, *rest in rows]
 
     def done(self, rater: str) -> frozenset[str]:
         """The ids of the items that a rater has graded or skipped."""
@@ -141,20 +213,15 @@ class PageState:
 
     def rating(self, rater: str, item_id: str) -> tuple[Rating, int]:
         """The rating of an item by a rater, and the event that gave it; empty and 0 if there is none."""
-        rows = self._read(
-            "SELECT grade, skipped, note, evidence, event FROM label WHERE rater = ? AND item_id = ?",
-            rater,
-            item_id,
-        )
-        return (Rating(*rows[0][:4]), rows[0][4]) if rows else (Rating(), 0)
+        rows = self._read(f"{_LABEL} WHERE rater = ? AND item_id = ?", rater, item_id)
+        return (Rating(*rows[0][3:]), rows[0][2]) if rows else (Rating(), 0)
 
     def evidence_names(self, rater: str, query_id: str) -> list[str]:
         """The names that a rater has given to evidence of a question."""
         rows = self._read(
             """SELECT DISTINCT evidence FROM label JOIN item USING (item_id)
             WHERE rater = ? AND query_id = ? AND evidence != '' ORDER BY evidence""",
-            rater,
-            query_id,
+            *(rater, query_id),
         )
         return [row[0] for row in rows]
 
@@ -164,8 +231,7 @@ class PageState:
 
     def raters(self) -> list[str]:
         """All who have ever rated something, in the order of their first ratings."""
-        rows = self._read("SELECT rater FROM event GROUP BY rater ORDER BY MIN(id)")
-        return [row[0] for row in rows]
+        return [row[0] for row in self._read("SELECT rater FROM event GROUP BY rater ORDER BY MIN(id)")]
 
     def change(
         self, by: Envelope, item_id: str, kind: str, change: Callable[[Rating], Rating]
@@ -176,58 +242,40 @@ class PageState:
         what it replaced stays in the history.
         """
         with self._lock, transaction(self._db):
-            again = self._answered(by)
-            if again is not None:
-                return again
-            before, before_event = self.rating(by.rater, item_id)
-            after = change(before)
-            event = self._add_event(by, item_id, kind, before.to_json(), after.to_json())
-            self._put_label(by.rater, item_id, after, event)
-        return SavedRating(event, item_id, before, before_event, after)
+            return self._answered(by) or self._rate(by, item_id, kind, change)
 
-    def mark(self, by: Envelope, item: Item, rating: Rating) -> SavedRating:
+    def mark(self, by: Envelope, item: PassageToGrade, rating: Rating) -> SavedRating:
         """Grade a range that a rater has marked as evidence."""
-        with self._lock:
-            with transaction(self._db):
-                self._db.execute(
-                    f"INSERT OR IGNORE INTO item (place, wanted, {_ITEM}) "
-                    "VALUES (-1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    _cells(item),
-                )
-            return self.change(by, item.item_id, "mark", lambda _: rating)
+        with self._lock, transaction(self._db):
+            self._add_item(item, -1)
+            return self._answered(by) or self._rate(by, item.item_id, "mark", lambda _: rating)
 
     def undo(self, by: Envelope) -> SavedRating | None:
         """Undo the latest change of a rater that is not undone yet; None if there is none."""
         with self._lock, transaction(self._db):
-            again = self._answered(by)
-            if again is not None:
+            if again := self._answered(by):
                 return again
-            last = self._db.execute(
+            last = self._read(
                 """SELECT id, item_id, before FROM event AS done WHERE rater = ? AND undoes IS NULL
                 AND kind != ? AND NOT EXISTS (SELECT 1 FROM event WHERE undoes = done.id)
                 ORDER BY id DESC LIMIT 1""",
-                (by.rater, DECIDE),
-            ).fetchone()
-            if last is None:
+                *(by.rater, DECIDE),
+            )
+            if not last:
                 return None
-            undone, item_id, stored = last
-            before, before_event = self.rating(by.rater, item_id)
-            rating = Rating.from_json(stored)
-            event = self._add_event(by, item_id, "undo", before.to_json(), stored, undone)
-            self._put_label(by.rater, item_id, rating, event)
-        return SavedRating(event, item_id, before, before_event, rating)
+            undone, item_id, stored = last[0]
+            return self._rate(by, item_id, "undo", lambda _: Rating.from_json(stored), undone)
 
     def decide(self, by: Envelope, item_id: str, grade: int, note: str = "") -> Decision:
         """Record the grade that raters have agreed on; the last decision on an item counts."""
-        decided = Rating(grade=grade, note=note)
         with self._lock, transaction(self._db):
             if self._answered(by) is None:
-                rows = self._read("SELECT grade, '', note FROM decision WHERE item_id = ?", item_id)
-                before = Rating(*rows[0]) if rows else Rating()
-                event = self._add_event(by, item_id, DECIDE, before.to_json(), decided.to_json())
-                self._db.execute(
+                known = self.decisions().get(item_id)
+                before = Rating() if known is None else Rating(known.grade, note=known.note)
+                event = self._add_event(by, item_id, DECIDE, before, Rating(grade, note=note))
+                self._read(
                     "INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?)",
-                    (item_id, by.rater, grade, note, event),
+                    *(item_id, by.rater, grade, note, event),
                 )
         return Decision(item_id, by.rater, grade, note)
 
@@ -241,8 +289,7 @@ class PageState:
         rows = self._read(
             """SELECT seconds FROM event WHERE rater = ? AND kind IN ('grade', 'skip')
             AND seconds IS NOT NULL ORDER BY id DESC LIMIT ?""",
-            rater,
-            most,
+            *(rater, most),
         )
         return [row[0] for row in rows]
 
@@ -260,48 +307,56 @@ class PageState:
             raise LabelError("The request was made by another rater. Load the page again.")
         return SavedRating(event, item_id, Rating.from_json(before), 0, Rating.from_json(after))
 
+    def _rate(
+        self,
+        by: Envelope,
+        item_id: str,
+        kind: str,
+        change: Callable[[Rating], Rating],
+        undoes: int | None = None,
+    ) -> SavedRating:
+        before, before_event = self.rating(by.rater, item_id)
+        after = change(before)
+        event = self._add_event(by, item_id, kind, before, after, undoes)
+        self._read(
+            "INSERT OR REPLACE INTO label VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(by.rater, item_id, after.grade, after.skipped, after.note, after.evidence, event),
+        )
+        return SavedRating(event, item_id, before, before_event, after)
+
     def _add_event(
-        self, by: Envelope, item_id: str, kind: str, before: str, after: str, undoes: int | None = None
+        self, by: Envelope, item_id: str, kind: str, before: Rating, after: Rating, undoes: int | None = None
     ) -> int:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        values = (by.request, at, by.rater, item_id, kind, before, after, by.seconds, by.tab, undoes)
+        change = before.to_json(), after.to_json()
         cursor = self._db.execute(
             "INSERT INTO event (request, at, rater, item_id, kind, before, after, seconds, tab, undoes) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            values,
+            (by.request, at, by.rater, item_id, kind, *change, by.seconds, by.tab, undoes),
         )
         return int(cursor.lastrowid or 0)
 
-    def _put_label(self, rater: str, item_id: str, rating: Rating, event: int) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO label VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (rater, item_id, rating.grade, rating.skipped, rating.note, rating.evidence, event),
+    def _add_item(self, item: PassageToGrade, place: int) -> None:
+        """A new item, or one of a pool that is wanted again; a mark changes nothing that is there."""
+        again = "DO NOTHING"
+        if item.origin == "pool":
+            again = """DO UPDATE SET place = excluded.place, wanted = 1, above = excluded.above,
+            priority = excluded.priority, origin = 'pool'"""
+        self._read(
+            f"""INSERT INTO item (item_id, place, wanted, {_ITEM}) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (item_id) {again}""",
+            *(item.item_id, place, *item.key, item.page),
+            *(encodable(item.text), encodable(item.above), item.priority, item.origin),
         )
 
-    def _put_item(self, item: Item, place: int) -> None:
-        self._db.execute(
-            f"""INSERT INTO item (place, wanted, {_ITEM}) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (item_id) DO UPDATE SET place = excluded.place, wanted = 1, above = excluded.above,
-            priority = excluded.priority, origin = 'pool'""",
-            (place, *_cells(item)),
-        )
 
-    def _refuse_changed(self, texts: Mapping[str, str]) -> None:
-        labelled = self._db.execute(
-            """SELECT DISTINCT doc_id, sha256 FROM document JOIN item USING (doc_id)
-            JOIN label USING (item_id)"""
-        )
-        changed = sorted(name for name, sha in labelled if texts.get(name, sha) != sha)
-        if changed:
-            raise LabelError(
-                f"The text of {', '.join(changed[:5])} has changed since it was labelled in {self.path}, so "
-                "the places of its labels no longer hold. Bring the old file back, or begin a new file of "
-                "labels: --state FILE."
-            )
-
-
-def _cells(item: Item) -> tuple[object, ...]:
-    return (
-        *(item.item_id, item.query_id, item.doc_id, item.start, item.end, item.page),
-        *(encodable(item.text), encodable(item.above), item.priority, item.origin),
+def _passage(row: Iterable[Any]) -> PassageToGrade:
+    query_id, doc_id, start, end, page, text, above, priority, origin = row
+    return PassageToGrade(
+        *(query_id, doc_id, start, end),
+        text=text,
+        page=page,
+        above=above,
+        priority=priority,
+        origin=origin,
     )

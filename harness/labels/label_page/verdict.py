@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from harness.labels.label_page.export import only_skipped
-from harness.labels.label_page.items import Item, ItemRating, item_id
-from harness.labels.label_page.settled import settle
+from harness.labels.label_page.queue import Items
+from harness.labels.label_page.ratings import ItemRating, only_skipped, settle
 from harness.labels.label_page.state import PageState
-from harness.labels.labelling.label_pool import LabelPool
-from harness.labels.labelling.next_labels import by_labels, firmness_of
-from harness.labels.labelling.unjudged import GradedSpan, PassageToGrade
+from harness.labels.labelling.next_labels import LabelPool, by_labels, firmness_of
+from harness.labels.labelling.passages import PassageToGrade
+from harness.values import Judgment
 
 # labels after which the verdict is computed again while it is shown
 AGAIN = 10
@@ -20,9 +20,9 @@ AGAIN = 10
 
 def open_passages(label_pool: LabelPool) -> list[PassageToGrade]:
     """The passages that have no grade in the labels file and were not skipped there, question by question."""
-    graded = label_pool.graded()
-    left = [one for one in label_pool.wanted if one.name not in graded.keys() | label_pool.skipped]
+    closed = label_pool.graded().keys() | label_pool.skipped
     place = {name: number for number, name in enumerate(label_pool.opened.questions)}
+    left = (one for one in label_pool.wanted if one.name not in closed)
     return sorted(left, key=lambda one: place[one.query_id])
 
 
@@ -36,31 +36,23 @@ class LiveVerdict:
 
     def __init__(self, label_pool: LabelPool, state: PageState) -> None:
         self._label_pool, self._state = label_pool, state
-        self._page_id = {
-            one.name: item_id(one.query_id, one.doc_id, one.start, one.end) for one in label_pool.wanted
-        }
-        self._name = {page: name for name, page in self._page_id.items()}
+        # the names of passages in the order of labelling, and their ids on the page
+        self._page_id = {one.name: one.item_id for one in label_pool.wanted}
         self._drawing, self._lock = threading.Lock(), threading.Lock()
         self._working, self._at = False, -1
         self._latest: dict[str, Any] = {}
         # a damaged record of draws is an error before anybody labels
-        label_pool.order.design(label_pool.order.pool(label_pool.items))
+        label_pool.order.drawn(label_pool.items)
 
-    def next_ids(self, rater: str, items: Sequence[Item], labels: Sequence[ItemRating]) -> list[str]:
+    def next_ids(self, rater: str, items: Items, labels: Sequence[ItemRating]) -> list[str]:
         """All that was drawn; where this rater has done all of it, another batch is drawn and comes last."""
-        order, label_pool = self._label_pool.order, self._label_pool
         done = {one.item_id for one in labels if one.rater == rater and one.rating.done}
-        asked = {one.item_id for one in items}
         with self._drawing:
-            design = order.design(order.pool(label_pool.items))
-            known = dict.fromkeys(
-                self._page_id[one.item_id] for batch in design.batches for one in batch.drawn
-            )
-            drawn = [one for one in known if one in asked]
+            names = self._label_pool.order.drawn(self._label_pool.items)
+            drawn = [item_id for name in names if (item_id := self._page_id[name]) in items]
             if done.issuperset(drawn):
-                graded, skipped = self._known(labels)
-                names = order.order(label_pool.items, label_pool.graded(graded), label_pool.skipped | skipped)
-                drawn += [self._page_id[name] for name in names]
+                more = self._label_pool.next_names(*self._known(labels))
+                drawn += [self._page_id[name] for name in more]
             return drawn
 
     def so_far(self, fresh: bool) -> dict[str, Any]:
@@ -78,8 +70,7 @@ class LiveVerdict:
 
     def _compute(self, event: int) -> None:
         try:
-            graded, skipped = self._known(self._state.labels())
-            now = firmness_of(self._label_pool, graded, skipped)
+            now = firmness_of(self._label_pool, *self._known(self._state.labels()))
             found = by_labels(now, self._label_pool.order.k)
             shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
             shown["stop"] = now.firm.stop
@@ -88,14 +79,12 @@ class LiveVerdict:
         with self._lock:
             self._latest, self._at, self._working = shown, event, False
 
-    def _known(self, labels: Sequence[ItemRating]) -> tuple[list[GradedSpan], frozenset[str]]:
-        """The grades of the page as graded ranges, and the names of passages that will get no grade."""
-        items = {one.item_id: one for one in self._state.items(wanted=False)}
+    def _known(self, labels: Sequence[ItemRating]) -> tuple[list[Judgment], frozenset[str]]:
+        """The grades of the page, and the names of passages that will get none."""
+        items = self._state.items(wanted=False)
         settled = settle(labels, self._state.decisions())
-        graded = [
-            (items[name].query_id, items[name].doc_id, (items[name].start, items[name].end), one.grade)
-            for name, one in settled.items()
-            if one.grade is not None
+        graded: list[Judgment] = [
+            replace(items[name], grade=one.grade) for name, one in settled.items() if one.grade is not None
         ]
         unsettled = only_skipped(labels) | {name for name, one in settled.items() if one.grade is None}
-        return graded, frozenset(self._name[one] for one in unsettled if one in self._name)
+        return graded, frozenset(name for name, item_id in self._page_id.items() if item_id in unsettled)

@@ -7,44 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
+from harness.labels.labelling.passages import PassageToGrade
 from harness.running import Context, RunTools
 from harness.steps import Bm25Config, Bm25Retriever, Passages
 from harness.store import key_of
 from harness.values import Document, Query, Span, between, sentence_spans, trim
 
-How = Literal["exact", "words"]
 # about three sentences: enough to judge by, short enough to be a label
 LENGTH = 300
 # what may be between two letters of a text and is not seen: white space, soft hyphens, zero widths
 _BETWEEN = "[\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]*"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEvidence:
-    """A passage that may answer: a range of a document, its page (None: unpaged text), how it was found."""
-
-    document: Document
-    start: int
-    end: int
-    how: How
-
-    @property
-    def page(self) -> int | None:
-        """The page on which it begins, from 1."""
-        return self.document.page_of(self.start)
-
-    @property
-    def text(self) -> str:
-        """The passage as it is in the document."""
-        return self.document.text[self.start : self.end]
-
-
 def find_evidence(
-    sought: str, documents: Sequence[Document], context: Context, top: int | None = None
-) -> list[FoundEvidence]:
+    sought: str, documents: Sequence[Document], context: Context, top: int | None = None, query_id: str = ""
+) -> list[PassageToGrade]:
     """The ``top`` passages for a query, all of them for None; none if no passage has a word of it.
 
     First come the passages that contain it exactly, ignoring white space and case, then those that share
@@ -58,12 +36,10 @@ def find_evidence(
     place = {found: rank for rank, found in enumerate(ranked)}
     # a text that runs over several passages is none of them: it comes first
     first = sorted(exact, key=lambda found: place.get(found, -1))
-    known = set(first)
-    found = [FoundEvidence(by_id[doc_id], *span, "exact") for doc_id, span in first]
-    found += [
-        FoundEvidence(by_id[doc_id], *span, "words") for doc_id, span in ranked if (doc_id, span) not in known
-    ]
-    return found[:top]
+    return [
+        PassageToGrade.of(by_id[doc_id], query_id, *span, origin="exact" if at < len(first) else "words")
+        for at, (doc_id, span) in enumerate(dict.fromkeys((*first, *ranked)))
+    ][:top]
 
 
 def _exact(

@@ -1,8 +1,8 @@
-"""Graded sheets → rows of a labels file: checked against the text, none added twice."""
+"""Graded sheets → rows of a labels file: checked against the text, none added twice; and what was skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,25 @@ from typing import Any
 from harness.data import (
     AnchorConfig,
     FaultsOfRows,
+    GivenPassage,
     Note,
-    Row,
     anchor,
     grade_of,
+    input_table,
     possible_ids,
     read_labels,
+    read_rows,
     read_table,
     suggestion,
 )
-from harness.labels.labelling.rows import holds_rows, quote_of
+from harness.labels.labelling.rows import holds_rows, write_rows
 from harness.labels.labelling.sheet import read_passage
-from harness.labels.labelling.skips import SKIP
-from harness.values import Document, LabelError
+from harness.values import Document, Judgment, LabelError
 
-_NEEDED = ("query_id", "document", "start", "end", "passage", "grade")
+SKIP = "skip"
+Key = tuple[str, str, int, int]
+_PLACE = ("query_id", "document", "start", "end")
+_NEEDED = (*_PLACE, "passage", "grade")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,63 +71,80 @@ def graded_rows(
             continue
         with faults.of_a_row():
             where = f"{sheet}, line {raw.line}"
-            place_of = _place(where, raw, documents, query_ids)
+            query_id = raw.get("query_id")
+            if query_id not in query_ids:
+                near = suggestion(query_id, query_ids)
+                raise LabelError(f"{where}: there is no query {query_id!r}{near}. Correct the id.")
+            passage = read_passage(where, raw, documents)
             if may_skip and raw.get("grade").strip().casefold() == SKIP:
-                skipped.append(place_of)
+                skipped.append(passage.row())
                 continue
-            row = {
-                **place_of,
-                "grade": grade_of(where, raw.get("grade")),
-                "evidence": raw.get("evidence"),
-                "note": raw.get("note"),
-            }
-            key = (row["query_id"], row["document"], row["start"], row["end"])
-            if key not in known:
-                known[key] = (row["grade"], f"line {raw.line} of the sheet")
-                rows.append(row)
-                continue
-            grade, place = known[key]
-            if grade != row["grade"]:
+            grade = grade_of(where, raw.get("grade"))
+            here = Judgment(*passage.key, grade, source=f"line {raw.line} of the sheet")
+            before = known.setdefault(here.key, here)
+            if before is here:
+                further = {"grade": grade, "evidence": raw.get("evidence"), "note": raw.get("note")}
+                rows.append({**passage.row(), **further})
+            elif before.grade != grade:
                 raise LabelError(
-                    f"{where}: the passage has grade {grade} on {place}, and {row['grade']} here. Keep one."
+                    f"{where}: the passage has grade {before.grade} on {before.source}, and {grade} here. "
+                    "Keep one."
                 )
-            again += 1
+            else:
+                again += 1
     faults.end()
     return GradedSheet(tuple(rows), ungraded, again, tuple(skipped))
 
 
 def known_labels(
     labels: Path, documents: Mapping[str, Document], config: AnchorConfig, note: Note
-) -> dict[tuple[str, str, int, int], tuple[int, str]]:
-    """Grade and place of every label by what it grades; none where the file is not there, or has no rows."""
+) -> dict[Key, Judgment]:
+    """Every label by what it grades, with its line as the source; none where there is no row to read."""
     if not holds_rows(labels):
         return {}
     listed = config.model_copy(update={"on_unanchored": "list"})
     rows = read_labels(labels, note)
     there = [row for row in rows if any(name in documents for name in possible_ids(row.document))]
-    found = anchor(there, documents, listed).anchorings
-    return {
-        (at.query_id, at.doc_id, at.start, at.end): (row.grade, f"line {row.line} of {labels}")
-        for row, at in zip(there, found, strict=True)
+    found = (
+        Judgment(at.query_id, at.doc_id, at.start, at.end, row.grade, source=f"line {row.line} of {labels}")
+        for row, at in zip(there, anchor(there, documents, listed).anchorings, strict=True)
         if at.accepted and at.start is not None and at.end is not None
-    }
+    )
+    return {one.key: one for one in found}
 
 
-def _place(
-    where: str, raw: Row, documents: Mapping[str, Document], query_ids: Sequence[str]
-) -> dict[str, Any]:
-    """The query and place of a row, as the columns of a label without its grade; raises LabelError."""
-    query_id = raw.get("query_id")
-    if query_id not in query_ids:
-        raise LabelError(
-            f"{where}: there is no query {query_id!r}{suggestion(query_id, query_ids)}. Correct the id."
-        )
-    document, start, end = read_passage(where, raw, documents)
-    return {
-        "query_id": query_id,
-        "document": document.doc_id,
-        "page": document.page_of(start) or "",
-        "start": start,
-        "end": end,
-        "quote": quote_of(document.text[start:end]),
-    }
+@input_table("skipped passages", "passages that cannot be graded", LabelError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedRow(GivenPassage):
+    """A passage that is not to come again."""
+
+
+def skips_of(labels: Path) -> Path:
+    """The file of skipped passages next to a file of labels: labels.skipped.csv."""
+    return labels.with_name(f"{labels.stem}.skipped.csv")
+
+
+def read_skips(labels: Path) -> list[Key]:
+    """The passages skipped for ``labels``, which do not come again; none if there is no such file.
+
+    Raises LabelError that names the rows at fault.
+    """
+    path = skips_of(labels)
+    if not holds_rows(path):
+        return []
+    rows = read_rows(path, SkippedRow, fault=_fault)
+    return [(row.query_id, row.document, row.start or 0, row.end or 0) for row in rows]
+
+
+def _fault(row: SkippedRow) -> str:
+    return "start and end are empty. Correct the row, or remove it." if row.start is None else ""
+
+
+def add_skips(labels: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Add passages to those that are skipped; how many are new."""
+    before = read_skips(labels)
+    new = {(row["query_id"], row["document"], row["start"], row["end"]) for row in rows} - set(before)
+    if new:
+        listed = (*before, *sorted(new))
+        write_rows(skips_of(labels), [dict(zip(_PLACE, key, strict=True)) for key in listed])
+    return len(new)

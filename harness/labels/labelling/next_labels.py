@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.labels.labelling.label_pool import LabelPool, read_label_pool
+from harness.data import AnchorConfig
+from harness.labels.labelling.grading import known_labels, read_skips
+from harness.labels.labelling.passages import Grades, PassageToGrade, Retrieved, covers, passages_to_grade
+from harness.labels.labelling.retrieved import OpenedResults, labels_of, open_results
 from harness.labels.labelling.sheet import sheet_rows
-from harness.labels.labelling.unjudged import GradedSpan
 from harness.labels.ordering.expected import mean_scores
 from harness.labels.ordering.firmness import Firmness
-from harness.labels.ordering.pool import ItemPool
+from harness.labels.ordering.order import ByVerdict
+from harness.labels.ordering.pool import PoolItem
 from harness.labels.ordering.words import known, sentences
 from harness.report import ByLabels
-from harness.values import Reporter
+from harness.values import Judgment, Reporter, Span
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPool:
+    """The passages of all settings, ``wanted`` for each of ``items``, and the ``order`` to label them in."""
+
+    opened: OpenedResults
+    wanted: tuple[PassageToGrade, ...]
+    items: tuple[PoolItem, ...]
+    order: ByVerdict
+    # the grades of the labels file
+    people: tuple[Judgment, ...]
+    # the names of the passages that people have set aside
+    skipped: frozenset[str]
+    # the language model whose grades are corrected, '' for none
+    judge: str
+
+    def graded(self, more: Iterable[Judgment] = ()) -> dict[str, int]:
+        """The grade of every item that the labels file, or ``more``, covers by half of either."""
+        grades = Grades((*self.people, *more))
+        return {one.name: grade for one in self.wanted if (grade := grades.of(one)) is not None}
+
+    def next_names(self, more: Iterable[Judgment] = (), skipped: frozenset[str] = frozenset()) -> list[str]:
+        """The names of the passages to label next, by what is graded and skipped."""
+        return self.order.order(self.items, self.graded(more), self.skipped | skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +51,12 @@ class FirmnessReport:
     """How firm the verdict is.
 
     ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
-    by its grades, None if it has not graded every passage.
+    by its grades, empty if it has not graded every passage.
     """
 
     firm: Firmness
     judge: str
-    judge_alone: Mapping[str, float] | None
+    judge_alone: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,65 +74,80 @@ def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporte
     covers half of either. Raises ConfigError if there is no file of labels to go by.
     """
     label_pool = read_label_pool(folder, top, count, labels, reporter)
-    ids = label_pool.order.order(label_pool.items, label_pool.graded(), label_pool.skipped)
-    by_id = {one.name: one for one in label_pool.wanted}
-    opened = label_pool.opened
-    rows = sheet_rows([by_id[name] for name in ids], opened.documents, opened.questions)
-    return NextLabels(rows, firmness_of(label_pool))
+    by_name = {one.name: one for one in label_pool.wanted}
+    wanted = [by_name[name] for name in label_pool.next_names()]
+    return NextLabels(sheet_rows(wanted, label_pool.opened.questions), firmness_of(label_pool))
+
+
+def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> LabelPool:
+    """Read results and labels: passages among the first ``top`` of all settings, to draw ``count`` at a time.
+
+    ``labels`` is the file of labels, by default that of the configuration. Raises ConfigError if there
+    is no file of labels to go by.
+    """
+    opened = open_results(folder, reporter)
+    config = opened.record["config"]
+    path = labels_of(folder, opened.record, labels)
+    anchor = AnchorConfig.model_validate(config.get("anchor", {}))
+    people = known_labels(path, opened.documents, anchor, reporter.note)
+    by_model = opened.judge != "labels"
+    judge_grades = opened.grades() if by_model else Grades(())
+    wanted = passages_to_grade(opened.retrieved(top), opened.documents, _matching_passages)
+    items = [PoolItem(one.name, one.query_id, one.ranks, judge_grades.of(one)) for one in wanted]
+    settings = {name for item in items for name in item.ranks}
+    names = tuple(one["name"] for one in config["settings"] if one["name"] in settings)
+    order = ByVerdict(names, path.with_suffix(".order.json"), k=top, batch=count)
+    skipped = frozenset(PassageToGrade(*key).name for key in read_skips(path))
+    record = opened.record.get("judge", {})
+    judge = str(record.get("model") or record.get("name") or "the judge") if by_model else ""
+    return LabelPool(opened, tuple(wanted), tuple(items), order, tuple(people.values()), skipped, judge)
+
+
+def _matching_passages(row: Retrieved, inside: Span, near: Sequence[Span]) -> Sequence[Span]:
+    """The passages that share half of either with the chunk; the chunk itself where there is none."""
+    return [span for span in near if covers(inside, span)] or [inside]
 
 
 def firmness_of(
-    label_pool: LabelPool, more: Iterable[GradedSpan] = (), skipped: frozenset[str] = frozenset()
+    label_pool: LabelPool, more: Iterable[Judgment] = (), skipped: frozenset[str] = frozenset()
 ) -> FirmnessReport:
     """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
     firm = label_pool.order.firmness(label_pool.items, label_pool.graded(more), label_pool.skipped | skipped)
-    alone = _judge_alone(label_pool.order.pool(label_pool.items)) if label_pool.judge else None
+    alone: Mapping[str, float] = {}
+    if label_pool.judge and all(item.judge is not None for item in label_pool.items):
+        pool = label_pool.order.pool(label_pool.items)
+        means = mean_scores(pool, pool.judge.astype(int))
+        alone = dict(zip(pool.settings, means.tolist(), strict=True))
     return FirmnessReport(firm, label_pool.judge, alone)
-
-
-def _judge_alone(pool: ItemPool) -> dict[str, float] | None:
-    import numpy as np
-
-    if np.isnan(pool.judge).any():
-        return None
-    return dict(zip(pool.settings, mean_scores(pool, pool.judge.astype(np.int64)).tolist(), strict=True))
 
 
 def by_labels(found: FirmnessReport, top: int) -> ByLabels:
     """The verdict as it is shown in the terminal and on the pages."""
-    alone = found.judge_alone or {}
+    firm, sure, none = found.firm, known(found.firm), "–"
     means = tuple(
         (
             name,
-            f"{span.value:.3f}" if known(found.firm) else "–",
-            _bounds(span.low, span.high),
-            f"{alone[name]:.3f}" if name in alone else "–",
+            f"{span.value:.3f}" if sure else none,
+            none if span.low is None or span.high is None else f"[{span.low:.3f}, {span.high:.3f}]",
+            f"{found.judge_alone[name]:.3f}" if name in found.judge_alone else none,
         )
-        for name, span in found.firm.means
+        for name, span in firm.means
     )
     further = tuple(
-        (f"+{one.labels}", f"±{one.half_by_labels:.3f}", _plus_minus(one.half_by_queries))
-        for one in found.firm.further
+        (
+            f"+{one.labels}",
+            f"±{one.half_by_labels:.3f}",
+            none if one.half_by_queries is None else f"±{one.half_by_queries:.3f}",
+        )
+        for one in firm.further
     )
-    sure, lines = known(found.firm), sentences(found.firm)
+    *lines, last = sentences(firm)
     if found.judge and sure:
-        lines = (*lines[:-1], _judge_words(found), lines[-1])
+        lines.append(
+            f"The grades of {found.judge} are corrected by {firm.graded:,} of people, so that its mistakes "
+            "are not in these means."
+        )
     if further:
         listed = ", ".join(f"{labels} to {now}" for labels, now, _ in further)
-        lines = (*lines[:-1], f"More labels bring the half-width on these queries {listed}.", lines[-1])
-    return ByLabels(f"passage NDCG@{top}", found.judge, lines, means, further)
-
-
-def _judge_words(found: FirmnessReport) -> str:
-    return (
-        f"The grades of {found.judge} are corrected by {found.firm.graded:,} of people, so that its mistakes "
-        "are not in these means."
-    )
-
-
-def _bounds(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
-
-
-def _plus_minus(half: float | None) -> str:
-    return "–" if half is None else f"±{half:.3f}"
+        lines.append(f"More labels bring the half-width on these queries {listed}.")
+    return ByLabels(f"passage NDCG@{top}", found.judge, (*lines, last), means, further)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.data import Row, is_same_text, possible_ids, suggestion, whole_number
+from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.rows import spreadsheet_safe
-from harness.labels.labelling.unjudged import PassageToGrade
 from harness.store import write_bytes, write_text
 from harness.values import ConfigError, Document, LabelError
 
@@ -34,20 +34,14 @@ _LONGEST = 30_000
 _CUT = " […]"
 
 
-def sheet_rows(
-    wanted: Sequence[PassageToGrade], documents: Mapping[str, Document], questions: Mapping[str, str]
-) -> list[dict[str, Any]]:
+def sheet_rows(wanted: Sequence[PassageToGrade], questions: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a sheet, their grades empty."""
     return [
         {
-            "query_id": one.query_id,
+            **one.row(),
             "question": questions.get(one.query_id, ""),
-            "document": one.doc_id,
-            "page": documents[one.doc_id].page_of(one.start) or "",
-            "start": one.start,
-            "end": one.end,
-            "above": "\n".join(documents[one.doc_id].text[a:b].strip() for a, b in one.above),
-            "passage": documents[one.doc_id].text[one.start : one.end],
+            "above": one.above,
+            "passage": one.text,
             "grade": "",
             "evidence": "",
             "settings": len(one.ranks),
@@ -68,11 +62,14 @@ def read_passage(
     where: str,
     raw: Row,
     documents: Mapping[str, Document],
-    document_column: str = "document",
-    passage_column: str = "passage",
-) -> tuple[Document, int, int]:
-    """The document of a row and the range of its passage; raises LabelError if it is not there."""
-    name = raw.get(document_column)
+    columns: tuple[str, str] = ("document", "passage"),
+    **more: Any,
+) -> PassageToGrade:
+    """The passage of a row, by the columns of its document and its text; ``more`` are further fields.
+
+    Raises LabelError if it is not there.
+    """
+    name, passage = (raw.get(column) for column in columns)
     document = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if document is None:
         raise LabelError(
@@ -86,12 +83,12 @@ def read_passage(
             f"{where}: start and end are not a range of the text of {document.doc_id}, which has "
             f"{len(document.text)} characters. Leave them as they were written."
         )
-    if not is_passage(raw.get(passage_column), document.text[start:end]):
+    if not is_passage(passage, document.text[start:end]):
         raise LabelError(
             f"{where}: the passage is not at {start}-{end} of {document.doc_id}. Leave it as it was "
             "written; where the document has changed, or was read by another parser, make the file again."
         )
-    return document, start, end
+    return PassageToGrade.of(document, raw.get("query_id"), start, end, **more)
 
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:

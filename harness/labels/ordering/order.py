@@ -45,6 +45,11 @@ class ByVerdict:
             pending = drawn.pending(labels, skipped)
         return list(pending)
 
+    def drawn(self, items: Sequence[PoolItem]) -> list[str]:
+        """All that was drawn so far, in the order of the draws."""
+        batches = self.design(self.pool(items)).batches
+        return list(dict.fromkeys(one.item_id for batch in batches for one in batch.drawn))
+
     def firmness(
         self, items: Sequence[PoolItem], labels: Mapping[str, int], skipped: Container[str] = ()
     ) -> Firmness:

@@ -21,8 +21,8 @@ from harness.data import (
 )
 from harness.judge import PEOPLE, Pair, PairGrade
 from harness.labels.labelling.grading import graded_rows
+from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
-from harness.labels.labelling.unjudged import PassageToGrade
 from harness.labels.testset.gathering import corpus_of
 from harness.labels.testset.grades import disagreements
 from harness.labels.testset.minutes import time_to_grade
@@ -106,9 +106,9 @@ def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Docu
     """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
-    wanted = [PassageToGrade(row.query_id, row.doc_id, row.start, row.end) for row in rows]
+    wanted = [PassageToGrade.of(documents[row.doc_id], row.query_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
-    write_sheet(path, sheet_rows(wanted, documents, questions), SHEET_COLUMNS)
+    write_sheet(path, sheet_rows(wanted, questions), SHEET_COLUMNS)
 
 
 def import_grades(state: SetState, context: Context, path: Path, grader: str) -> Outcome:

@@ -34,13 +34,11 @@ def page_work(state: SetState, pool: Sequence[PoolRow]) -> list[PageWork]:
     known = {(row.grader, *key_of(row)): row.grade for row in state.rows(GradeRow)}
     wanted = {key_of(row) for row in pool}
     with PageState(path) as page:
-        items = {one.item_id: one for one in page.items(wanted=False)}
+        items = page.items(wanted=False)
         grades: dict[str, dict[Key, int | None]] = {}
         for label in page.labels():
             if label.rating.done:
-                one = items[label.item_id]
-                key = (one.query_id, one.doc_id, one.start, one.end)
-                grades.setdefault(label.rater, {})[key] = label.rating.grade
+                grades.setdefault(label.rater, {})[items[label.item_id].key] = label.rating.grade
     return [
         PageWork(
             rater,
