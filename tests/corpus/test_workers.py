@@ -1,5 +1,6 @@
 """Tasks in worker processes: what one of them costs when it dies, hangs or eats memory."""
 
+import multiprocessing
 import os
 import re
 import signal
@@ -9,12 +10,15 @@ from functools import partial
 import pytest
 
 from harness.data.corpus.parsing import ParsingConfig
-from harness.data.corpus.workers import LostTask, ParserWorkers
+from harness.data.corpus.workers import LostTask, run_in_workers
 from harness.values.errors import CorpusError
 
 
 def double(number, on_page):
     return 2 * number
+
+
+fine = partial(double, 1)
 
 
 def die(how, on_page):
@@ -44,27 +48,15 @@ def fail(on_page):
 
 
 def run(tasks, count=1, **limits):
-    with ParserWorkers(count, ParsingConfig(**limits)) as workers:
-        for key, task in tasks.items():
-            workers.submit(key, task)
-        return dict(workers.results())
+    found = {}
+    jobs = {key: lambda worker, task=task: worker.run(task) for key, task in tasks.items()}
+    run_in_workers(jobs, count, ParsingConfig(**limits), found.__setitem__)
+    return found
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_every_task_has_its_result(count):
     assert run({n: partial(double, n) for n in range(7)}, count) == {n: 2 * n for n in range(7)}
-
-
-def test_tasks_can_be_added_while_results_are_read_and_put_first():
-    ended = []
-    with ParserWorkers(1, ParsingConfig()) as workers:
-        workers.submit("a", partial(double, 1))
-        workers.submit("b", partial(double, 2))
-        for key, result in workers.results():
-            ended.append((key, result))
-            if key == "a":
-                workers.submit("c", partial(double, 3), first=True)
-    assert ended == [("a", 2), ("c", 6), ("b", 4)]
 
 
 @pytest.mark.parametrize(
@@ -106,14 +98,15 @@ def test_a_fault_in_a_task_is_reported_with_its_trace():
         run({"fails": fail})
 
 
-def test_processes_end_with_the_block():
-    with ParserWorkers(2, ParsingConfig()) as workers:
-        workers.submit("a", hang)
-        workers.submit("b", hang)
-        workers._hand_out()
-        processes = [worker._process for worker in workers._workers]
-        assert len(processes) == 2
-    assert not any(process.is_alive() for process in processes)
+def test_processes_end_where_an_outcome_is_refused():
+    def refuse(key, outcome):
+        raise CorpusError("bad")
+
+    before = set(multiprocessing.active_children())
+    jobs = {key: lambda worker, task=task: worker.run(task) for key, task in (("a", hang), ("b", fine))}
+    with pytest.raises(CorpusError, match="bad"):
+        run_in_workers(jobs, 2, ParsingConfig(), refuse)
+    assert set(multiprocessing.active_children()) == before
 
 
 def test_a_worker_that_cannot_start_says_what_to_do(monkeypatch):

@@ -14,10 +14,10 @@ from harness.data.corpus.formats import FORMAT_SUFFIXES, format_of
 from harness.data.corpus.lost_text import compare, read_again
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers import ParserConfig, suffixes_of
+from harness.data.corpus.parsers.pdf_file import OnPage
 from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.text import ParsedDocument
-from harness.data.corpus.worker_process import OnPage
-from harness.data.corpus.workers import LostTask, ParserWorkers
+from harness.data.corpus.workers import LostTask, Worker, run_in_workers
 from harness.values import CorpusError
 
 OnBad = Literal["fail", "skip", "fail_at_end"]
@@ -98,31 +98,26 @@ def _parse_in_workers(
     by_size = sorted(files, key=lambda file: (-sizes[file], file.doc_id))
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(len(files), parsing.workers or cpus)
-    # files that are parsed and being read again: a second reader that dies must not cost what the first found
-    parsed: dict[DocumentFile, ParsedDocument] = {}
-    with ParserWorkers[DocumentFile](count, parsing) as workers:
-        for file in by_size:
-            workers.submit(file, partial(_outcome, file, parser))
-        for file, outcome in workers.results():
-            if file in parsed:
-                readings = _at(outcome, outcome.reason) if isinstance(outcome, LostTask) else outcome
-                record(file, compare(parsed.pop(file), readings, parser))
-            elif isinstance(outcome, LostTask):
-                own = file.path.suffix.lower() in suffixes_of(parser)
-                form = None if own else format_of(file.path)
-                reader = form.packages[0] if form else parser.kind
-                record(file, _at(outcome, f"{reader} {outcome.reason}", file.path))
-            # a second reader compares pages
-            elif (
-                parsing.second_reading
-                and file.path.suffix.lower() in PDF_SUFFIXES
-                and isinstance(outcome, ParsedDocument)
-                and outcome.document.page_starts
-            ):
-                parsed[file] = outcome
-                workers.submit(file, partial(read_again, file.path, parser), first=True)
-            else:
-                record(file, outcome)
+    jobs = {file: partial(_read, file, parser, parsing.second_reading) for file in by_size}
+    run_in_workers(jobs, count, parsing, record)
+
+
+def _read(file: DocumentFile, parser: ParserConfig, again: bool, worker: Worker) -> _Outcome:
+    """Parse a file and, unless it is no PDF, read it a second time, which may fail by itself."""
+    path = file.path
+    parsed = worker.run(partial(_outcome, file, parser))
+    if isinstance(parsed, LostTask):
+        form = None if path.suffix.lower() in suffixes_of(parser) else format_of(path)
+        reader = form.packages[0] if form else parser.kind
+        return _at(parsed, f"{reader} {parsed.reason}", path)
+    # a second reader compares pages
+    paged = path.suffix.lower() in PDF_SUFFIXES and isinstance(parsed, ParsedDocument)
+    if not (again and paged and parsed.document.page_starts):
+        return parsed  # type: ignore[no-any-return]
+    readings = worker.run(partial(read_again, path, parser))
+    if isinstance(readings, LostTask):
+        readings = _at(readings, readings.reason)
+    return compare(parsed, readings, parser)
 
 
 def _at(lost: LostTask, reason: str, path: Path | None = None) -> str:

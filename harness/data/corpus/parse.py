@@ -9,6 +9,7 @@ from typing import Any
 from harness.data.corpus.documents import DocumentFile, refuse_unknown
 from harness.data.corpus.formats import FileFormat, format_of
 from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
+from harness.data.corpus.parsers.pdf_file import OnPage
 from harness.data.corpus.reading import read_utf8
 from harness.data.corpus.text import (
     STATS_FORMAT,
@@ -20,7 +21,6 @@ from harness.data.corpus.text import (
     text_sha256,
     without_surrogates,
 )
-from harness.data.corpus.worker_process import OnPage
 from harness.values import CorpusError, Document, refuse_special
 
 _BOM = "\ufeff"

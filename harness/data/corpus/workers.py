@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
 import signal
 import sys
 import time
-from collections import deque
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
 from types import ModuleType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
+from harness.data.corpus.parsers.pdf_file import OnPage
 from harness.data.corpus.parsing import ParsingConfig
-from harness.data.corpus.worker_process import Task, serve
 from harness.values import CorpusError
 
-K = TypeVar("K")
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
 
+K = TypeVar("K")
+Task = Callable[[OnPage], Any]
+"""A picklable call; it reports every page it begins, from which the time of that page counts."""
+
+_MB = 1_000_000
 _CANNOT_START = (
     "A worker process that reads PDFs could not start: memory or processes may be short (ulimit -a)."
 )
-_RAISE_MEMORY = "Raise parsing.memory_mb, or leave the document out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,169 +47,130 @@ class LostTask:
     reason: str
 
 
-class ParserWorkers(Generic[K]):
-    """Up to ``count`` processes that work through submitted tasks.
+def run_in_workers(
+    jobs: Mapping[K, Callable[[Worker], Any]],
+    count: int,
+    limits: ParsingConfig,
+    record: Callable[[K, Any], None],
+) -> None:
+    """Do every job with one of ``count`` workers; ``record`` gets its outcome as soon as it has ended.
 
-    Use it as a context manager: processes end with the block. They are spawned when the first
-    task needs them, and one that has died or was ended for a limit is replaced.
+    Jobs begin in their order. Processes are spawned when the first task needs them, and end with the call.
+    """
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    workers = [Worker(limits) for _ in range(count)]
+    for worker in workers:
+        idle.put(worker)
+
+    def do(job: Callable[[Worker], Any]) -> Any:
+        worker = idle.get()
+        try:
+            return job(worker)
+        finally:
+            idle.put(worker)
+
+    with ThreadPoolExecutor(count) as threads:
+        try:
+            ended = {threads.submit(do, job): key for key, job in jobs.items()}
+            for future in as_completed(ended):
+                record(ended[future], future.result())
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.end()
+
+
+class Worker:
+    """A process that does one task after the other, as its thread sees it.
+
+    It is spawned when there is a task, and again after it has died or was ended for a limit.
     """
 
-    def __init__(self, count: int, limits: ParsingConfig) -> None:
-        self._count = count
-        self._limits = limits
-        self._queue: deque[tuple[K, Task]] = deque()
-        self._workers: list[_Worker[K]] = []
-
-    def __enter__(self) -> ParserWorkers[K]:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        for worker in self._workers:
-            worker.end()
-        self._workers.clear()
-
-    def submit(self, key: K, task: Task, first: bool = False) -> None:
-        """Add a task, behind the others or (``first``) before them; also while results are read."""
-        if first:
-            self._queue.appendleft((key, task))
-        else:
-            self._queue.append((key, task))
-
-    def results(self) -> Iterator[tuple[K, Any]]:
-        """The key of every task with its result, or with LostTask, in the order in which they end."""
-        while self._queue or any(worker.busy for worker in self._workers):
-            self._hand_out()
-            ends = [worker.deadline for worker in self._workers if worker.deadline is not None]
-            timeout = max(0.0, min(ends) - time.monotonic()) if ends and min(ends) < math.inf else None
-            ready = set(wait([worker.connection for worker in self._workers if worker.talks], timeout))
-            for worker in list(self._workers):
-                outcome = worker.listen() if worker.connection in ready else worker.expired()
-                if worker.dead:
-                    self._workers.remove(worker)
-                if outcome is not None:
-                    yield outcome
-
-    def _hand_out(self) -> None:
-        self._workers = [worker for worker in self._workers if worker.talks or worker.alive]
-        for worker in self._workers:
-            if worker.idle and self._queue:
-                worker.take(*self._queue.popleft())
-        starting = sum(worker.starting for worker in self._workers)
-        while len(self._workers) < self._count and starting < len(self._queue):
-            self._workers.append(_Worker(self._limits))
-            starting += 1
-
-
-class _Worker(Generic[K]):
-    """One process, as the parent sees it: starting, idle, busy with a task, or dead."""
+    _starting = Lock()
 
     def __init__(self, limits: ParsingConfig) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
         self._limits = limits
-        self._process = context.Process(target=serve, args=(theirs, limits.memory_mb), daemon=True)
-        with _no_main_module():
-            self._process.start()
-        theirs.close()
-        self.starting, self.dead = True, False
         self._memory_mb = limits.memory_mb
-        self._task: tuple[K] | None = None
-        self._page = 0
-        self._task_end = self._page_end = 0.0
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._connection: Any = None
+        self._ended = False
 
-    @property
-    def busy(self) -> bool:
-        """Whether it has a task."""
-        return self._task is not None
-
-    @property
-    def idle(self) -> bool:
-        """Whether it can take a task."""
-        return not (self.starting or self.dead or self.busy)
-
-    @property
-    def alive(self) -> bool:
-        """Whether its process runs."""
-        return self._process.is_alive()
-
-    @property
-    def talks(self) -> bool:
-        """Whether a message is to be expected."""
-        return self.starting or self.busy
-
-    @property
-    def deadline(self) -> float | None:
-        """When its page or its task must have ended; None without a task."""
-        return min(self._task_end, self._page_end) if self.busy else None
-
-    def take(self, key: K, task: Task) -> None:
-        """Begin a task."""
-        self._task, self._page = (key,), 0
-        self._task_end = self._page_end = math.inf
-        with suppress(OSError):  # a worker that has died is noticed when it is listened to
-            self.connection.send(task)
-
-    def listen(self) -> tuple[K, Any] | None:
-        """Receive one message; return the outcome of the task, if that ends it."""
-        try:
-            what, value = self.connection.recv()
-        except (EOFError, OSError):
-            return self._died()
-        if what == "ready":
-            self.starting, self._memory_mb = False, value
-        elif what == "begun":
-            # only now, as a new process imports what the task needs before it
-            self._page_end = time.monotonic() + self._limits.page_seconds
-            self._task_end = time.monotonic() + self._limits.document_seconds
-        elif what == "page":
-            self._page, self._page_end = value, time.monotonic() + self._limits.page_seconds
-        elif what == "result":
-            return self._finish(value)
-        elif what == "memory":
-            self.end()
-            return self._lose(f"needed more than {self._memory_mb:,} MB of memory. {_RAISE_MEMORY}")
-        else:
-            raise RuntimeError(f"A task in a worker process failed:\n{value}")
-        return None
-
-    def expired(self) -> tuple[K, Any] | None:
-        """End a worker whose time is over; return the outcome of its task."""
-        if self.deadline is None or time.monotonic() < self.deadline:
-            return None
-        self.end()
-        if self._task_end <= self._page_end:
-            return self._lose(
-                f"took longer than {self._limits.document_seconds:g} seconds for the document. "
-                "Raise parsing.document_seconds, or leave the document out."
-            )
-        return self._lose(
-            f"took longer than {self._limits.page_seconds:g} seconds. "
-            "Raise parsing.page_seconds, or leave the document out."
-        )
+    def run(self, task: Task) -> Any:
+        """The result of a task, or LostTask; raises CorpusError where no process can be started."""
+        ready = self._process is not None
+        if not ready:
+            self._start()
+        with suppress(OSError):  # a process that has died is noticed when it is listened to
+            self._connection.send(task)
+        page, page_end, task_end = 0, math.inf, math.inf
+        while True:
+            try:
+                end = min(page_end, task_end)
+                if not self._connection.poll(None if end == math.inf else max(0.0, end - time.monotonic())):
+                    self._stop()
+                    return LostTask(page, self._too_long(task_end <= page_end))
+                what, value = self._connection.recv()
+            except (EOFError, OSError):
+                code = self._stop(kill=False)
+                if not ready:
+                    raise CorpusError(_CANNOT_START) from None
+                return LostTask(page, _cause_of_death(code, self._memory_mb))
+            if what == "ready":
+                ready, self._memory_mb = True, value
+            elif what == "begun":
+                # only now, as a new process imports what the task needs before it
+                page_end = time.monotonic() + self._limits.page_seconds
+                task_end = time.monotonic() + self._limits.document_seconds
+            elif what == "page":
+                page, page_end = value, time.monotonic() + self._limits.page_seconds
+            elif what == "result":
+                return value
+            elif what == "memory":
+                self._stop()
+                more = f"needed more than {self._memory_mb:,} MB of memory"
+                return LostTask(page, f"{more}. Raise parsing.memory_mb, or leave the document out.")
+            else:
+                raise RuntimeError(f"A task in a worker process failed:\n{value}")
 
     def end(self) -> None:
-        """Kill the process and wait for its end."""
-        self.dead = True
-        self._process.kill()
-        self._process.join()
-        self.connection.close()
+        """Kill the process, from another thread; no other one is started."""
+        with self._starting:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+                self._process.join()
 
-    def _died(self) -> tuple[K, Any] | None:
-        started = not self.starting
-        self._process.join()
-        code = self._process.exitcode
-        self.end()
-        if not started:
-            raise CorpusError(_CANNOT_START)
-        return self._lose(_cause_of_death(code, self._memory_mb)) if self.busy else None
+    def _start(self) -> None:
+        # one at a time: while it starts, the process has no main module
+        with self._starting:
+            if self._ended:
+                raise CorpusError("reading was stopped")
+            context = multiprocessing.get_context("spawn")
+            self._connection, theirs = context.Pipe()
+            process = context.Process(target=serve, args=(theirs, self._limits.memory_mb), daemon=True)
+            with _no_main_module():
+                process.start()
+            theirs.close()
+            self._process = process
 
-    def _lose(self, reason: str) -> tuple[K, Any] | None:
-        return self._finish(LostTask(self._page, reason))
+    def _stop(self, kill: bool = True) -> int | None:
+        """End the process; its exit code, which is its own where it has died and is not killed."""
+        with self._starting:
+            process, self._process = self._process, None
+            assert process is not None
+            if kill:
+                process.kill()
+            process.join()
+            self._connection.close()
+            return process.exitcode
 
-    def _finish(self, outcome: Any) -> tuple[K, Any] | None:
-        assert self._task is not None
-        (key,), self._task = self._task, None
-        return key, outcome
+    def _too_long(self, whole: bool) -> str:
+        what, key, most = (
+            (" for the document", "document_seconds", self._limits.document_seconds)
+            if whole
+            else ("", "page_seconds", self._limits.page_seconds)
+        )
+        return f"took longer than {most:g} seconds{what}. Raise parsing.{key}, or leave the document out."
 
 
 @contextmanager
@@ -225,3 +198,69 @@ def _cause_of_death(code: int | None, memory_mb: int) -> str:
         f"crashed ({name}), most likely because it needed more than {memory_mb:,} MB of memory. "
         "Choose another parser kind, raise parsing.memory_mb, or leave the document out."
     )
+
+
+def serve(connection: Connection, memory_mb: int) -> None:
+    """The loop of a worker: receive a task, send its result, until the parent closes the connection."""
+    # Ctrl-C goes to the whole group; the parent ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    allowed = limit_memory(memory_mb * _MB)
+    _silence()
+    connection.send(("ready", (allowed or memory_mb * _MB) // _MB))
+    while True:
+        try:
+            task: Task = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            connection.send(("begun", None))
+            connection.send(("result", task(lambda page: connection.send(("page", page)))))
+        except MemoryError:
+            # This process is full; the next task gets a new one.
+            _lift_limit()
+            connection.send(("memory", None))
+            return
+        except BaseException:
+            connection.send(("fault", traceback.format_exc()))
+            return
+
+
+def limit_memory(further: int) -> int | None:
+    """Let this process take ``further`` bytes of address space beyond what it has.
+
+    Returns what it may take, which is less under a limit of the user's (``ulimit -v``); None if the
+    system limits nothing.
+    """
+    if resource is None:
+        return None
+    used = _address_space()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = used + further if hard == resource.RLIM_INFINITY else min(used + further, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ValueError, OSError):  # macOS
+        return None
+    return soft - used
+
+
+def _lift_limit() -> None:
+    if resource is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _address_space() -> int:
+    """The address space this process takes, in bytes; 0 if the system does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _silence() -> None:
+    """Keep the output of a crashing library off the terminal."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)

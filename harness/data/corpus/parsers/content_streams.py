@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.parsers.pdf_file import MOST_PATHS_OF_A_BLANK_PAGE, PageReading
-from harness.data.corpus.worker_process import OnPage
+from harness.data.corpus.parsers.pdf_file import MOST_PATHS_OF_A_BLANK_PAGE, OnPage, PageReading
 
 _TOKEN = re.compile(
     rb"BI\s.*?\sEI\b"  # an inline image: not text, whatever it looks like

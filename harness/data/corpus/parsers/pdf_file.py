@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data.corpus.worker_process import OnPage
 from harness.values import CorpusError
+
+OnPage = Callable[[int], None]
+"""Is called with the number of every page before it is read."""
 
 # Acrobat looks for the header in the first and for the end marker in the last 1,024 bytes.
 _MARKER_WINDOW = 1024

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.data.corpus.parsers.pdf_file import (
+    OnPage,
     PdfPages,
     check_pdf_file,
     damaged_error,
@@ -18,7 +19,6 @@ from harness.data.corpus.parsers.pdf_file import (
     password_error,
     read_pages,
 )
-from harness.data.corpus.worker_process import OnPage
 from harness.values import CorpusError, StageConfig
 
 _MAX_WARNINGS = 10

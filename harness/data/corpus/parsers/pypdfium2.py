@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from harness.data.corpus.parsers.pdf_file import (
     MOST_PATHS_OF_A_BLANK_PAGE,
+    OnPage,
     PageReading,
     PdfPages,
     check_pdf_file,
@@ -15,7 +16,6 @@ from harness.data.corpus.parsers.pdf_file import (
     password_error,
     read_pages,
 )
-from harness.data.corpus.worker_process import OnPage
 from harness.values import CorpusError, StageConfig
 
 # FPDF_GetSecurityHandlerRevision; revision 4 may be either cipher, PDFium does not tell which.

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from harness.data.corpus.parsers.pdf_file import PdfPages
-from harness.data.corpus.worker_process import OnPage
+from harness.data.corpus.parsers.pdf_file import OnPage, PdfPages
 from harness.steps import CodeConfig, call_function, contract_error
 from harness.values import CorpusError, HarnessError, refuse_special
 
