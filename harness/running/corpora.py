@@ -72,7 +72,7 @@ def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
         anchored = anchor_in_each(rows, texts, config.anchor, inputs.query_ids, skipped)
         if config.labels:
             for one in anchored.values():
-                refuse_disputed(one.graded(rows), config.labels)
+                refuse_disputed(one.graded(), config.labels)
         found = {
             name: FoundLabels(one, with_duplicates(one.judgments, texts[name], config, context))
             for name, one in anchored.items()
@@ -121,7 +121,9 @@ def _as_texts(corpus: Corpus, parser: str) -> Corpus:
         anchored=replace(
             corpus.anchored,
             judgments=renamed(corpus.anchored.judgments),
-            anchorings=renamed(corpus.anchored.anchorings),
+            anchorings=tuple(
+                replace(one, document=renamed([one.document])[0]) for one in corpus.anchored.anchorings
+            ),
         ),
         labels=renamed(corpus.labels),
     )

@@ -128,7 +128,7 @@ def load_corpus(config: BenchConfig, context: Context) -> Corpus:
         )
         if config.labels:
             # a quote and a page may turn out to be the same text
-            refuse_disputed(anchored.graded(inputs.label_rows), config.labels)
+            refuse_disputed(anchored.graded(), config.labels)
         labels = (
             with_duplicates(anchored.judgments, documents, config, context)
             if file is None

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from harness.comparison.waterfalls import waterfall
 from harness.data.corpus.anchoring import Anchoring, AnchorResult
 from harness.data.corpus.labels import LabelRow
+from harness.data.corpus.locate import QuotePlace
 from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
 from harness.running.evaluate.evaluating import lost_evidence
 from harness.running.evaluate.losses import loss_levels, loss_rows
 from harness.running.search import Searched
-from harness.values.types import Chunk, Judgment, Query, Ranking
+from harness.values.types import Chunk, Document, Judgment, Query, Ranking
 
 QUERY = Query("q", "?", "train")
 LENGTH = 3_000
@@ -296,11 +297,13 @@ def row(line, **fields):
 
 
 def test_labels_that_did_not_land_are_lost_with_their_length():
-    def anchoring(line, accepted):
-        return Anchoring(line, "q", "d", 1, "fuzzy", 50.0, 0, 9, "", "", 1, accepted)
-
     labels = [row(2, quote="found"), row(3, quote=" not found "), row(4, page=3), row(5, start=10, end=60)]
-    anchored = AnchorResult((), (anchoring(2, True), anchoring(3, False)), (labels[2], labels[3]))
+    text, place = Document("d", "found here", (), ""), QuotePlace("fuzzy", 0, 9, 50.0)
+    anchored = AnchorResult(
+        (),
+        (Anchoring(labels[0], text, place, True), Anchoring(labels[1], text, place, False)),
+        (labels[2], labels[3]),
+    )
     found = lost_evidence(labels, anchored)
     assert [j.end - j.start for j in found] == [len("not found"), 1000, 50]
     assert all(one.end <= other.start for one, other in pairwise(found))

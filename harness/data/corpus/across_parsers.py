@@ -45,7 +45,7 @@ def anchor_in_each(
 
     listing = config.model_copy(update={"on_unanchored": "list"})
     by_parser = {parser: found(parser, listing, anywhere) for parser in texts}
-    there = {a.line for one in by_parser.values() for a in one.anchorings if a.accepted}
+    there = {a.row.line for one in by_parser.values() for a in one.anchorings if a.accepted}
     if there < anywhere:
         for parser in texts:
             # reports what is wrong with the rows that no text has
@@ -62,7 +62,7 @@ def _without_offsets(row: LabelRow, texts: Collection[Texts]) -> LabelRow:
         return row
     if not row.quote:
         raise LabelError(
-            f"{row.source}, line {row.line}: start and end count the characters of one text, and the parsers "
+            f"{row.where}: start and end count the characters of one text, and the parsers "
             f"read {row.document!r} differently. Add the quote, by which the row is found in each text."
         )
     return replace(row, start=None, end=None)
@@ -100,7 +100,7 @@ def one_evidence_a_row(
 
 def _lines(found: FoundLabels) -> list[int]:
     """The line of every anchored judgment."""
-    return [one.line for one in found.anchored.anchorings if one.accepted]
+    return [one.row.line for one in found.anchored.anchorings if one.accepted]
 
 
 def _names(given: Mapping[int, str], lines: Mapping[_Name, Sequence[int]]) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -10,12 +10,19 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.data.corpus.align import find_exact, find_in_view, is_same_text, whitespace_free
+from harness.data.corpus.align import find_exact, find_in_view, whitespace_free
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import Graded, LabelRow
-from harness.data.corpus.locate import Method, QuotePlace, Searcher, figures_differ, page_of_row
+from harness.data.corpus.locate import (
+    QuotePlace,
+    Searcher,
+    by_offsets,
+    figures_differ,
+    page_of_row,
+    whole_page,
+)
 from harness.data.corpus.table import plain_cell, suggestion
-from harness.values import Document, Judgment, LabelError, StageConfig, snippet, trim
+from harness.values import Document, Judgment, LabelError, StageConfig, snippet
 
 _MAX_LISTED = 20
 _snippet = partial(snippet, length=160)
@@ -40,26 +47,40 @@ class AnchorConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class Anchoring:
-    """Where a label row landed. ``start`` and ``end`` are None if nothing similar was found.
+    """Where a label row landed in its document: at ``place``, which counts if it is ``accepted``."""
 
-    ``score`` is 100 for all methods but ``fuzzy``. ``copies`` counts how often the quote is in the text
-    that was searched; the first one was taken. ``quote`` and ``found`` are snippets on one line;
-    ``figures_differ`` says that a fuzzy match holds other digits than the quote.
-    """
+    row: LabelRow
+    document: Document
+    place: QuotePlace
+    accepted: bool = False
 
-    line: int
-    query_id: str
-    doc_id: str
-    page: int | None
-    method: Method
-    score: float
-    start: int | None
-    end: int | None
-    quote: str
-    found: str
-    copies: int
-    accepted: bool
-    figures_differ: bool = False
+    @property
+    def page(self) -> int | None:
+        """The page where it landed, else the one that the row names."""
+        return self.row.page if self.place.start is None else self.document.page_of(self.place.start)
+
+    @property
+    def found(self) -> str:
+        """The text where it landed."""
+        return self.place.text_in(self.document)
+
+    @property
+    def figures_differ(self) -> bool:
+        """Whether a fuzzy match holds other digits than the quote."""
+        return figures_differ(self.place.method, self.row.quote, self.found)
+
+    @property
+    def span(self) -> tuple[str, str, int | None, int | None]:
+        """The query and the place."""
+        return self.row.query_id, self.document.doc_id, self.place.start, self.place.end
+
+    @property
+    def answer(self) -> tuple[int, int] | None:
+        """Where the answer of the row is in the text; None if it names none, or that is not there."""
+        start, end = self.place.start, self.place.end
+        if not self.row.answer or start is None or end is None:
+            return None
+        return answer_span(self.row.answer, self.document, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +91,11 @@ class AnchorResult:
     anchorings: tuple[Anchoring, ...]
     skipped: tuple[LabelRow, ...] = ()
 
-    def graded(self, rows: Iterable[LabelRow]) -> Iterator[Graded]:
-        """The text that every row grades, of ``rows`` that were anchored."""
-        own = {row.line: row for row in rows}
+    def graded(self) -> Iterator[Graded]:
+        """The text that every row grades."""
         for one in self.anchorings:
             if one.accepted:
-                row = own[one.line]
-                yield one.line, (one.query_id, one.doc_id, one.start, one.end), row.judge, row.grade
+                yield one.row.line, one.span, one.row.judge, one.row.grade
 
 
 def anchor(
@@ -110,24 +129,20 @@ def anchor(
     located = [_answered(item, may_miss) for item in _locate(rows, doc_ids, documents, elsewhere)]
     if config.on_unanchored == "fail":
         _refuse_unanchored(located, config.threshold, may_miss)
-    anchorings = tuple(_anchoring(item, config) for item in located)
-    accepted = [item for item, anchoring in zip(located, anchorings, strict=True) if anchoring.accepted]
+    anchorings = tuple(
+        replace(item, accepted=item.place.start is not None and item.place.score >= config.threshold)
+        for item in located
+    )
+    accepted = [item for item in anchorings if item.accepted]
     _refuse_repeats(accepted)
     _refuse_missing_answers(accepted)
     skipped = (row for row, doc_id in zip(rows, doc_ids, strict=True) if doc_id not in documents)
     return AnchorResult(tuple(_judgments(accepted)), anchorings, tuple(skipped))
 
 
-@dataclass(frozen=True, slots=True)
-class _Located:
-    row: LabelRow
-    document: Document
-    place: QuotePlace
-
-
-def _answered(item: _Located, may_miss: Collection[int]) -> _Located:
+def _answered(item: Anchoring, may_miss: Collection[int]) -> Anchoring:
     """The place; a row that may be missing, and whose answer cannot be read here, has none."""
-    missing = item.row.line in may_miss and item.row.answer and _answer(item) is None
+    missing = item.row.line in may_miss and item.row.answer and item.answer is None
     return replace(item, place=QuotePlace(item.place.method, None, None, 0.0)) if missing else item
 
 
@@ -136,9 +151,9 @@ def _locate(
     doc_ids: Sequence[str],
     documents: Mapping[str, Document],
     elsewhere: Collection[int] | None,
-) -> list[_Located]:
+) -> list[Anchoring]:
     """Place each row of a known document; in row order."""
-    located: dict[int, _Located] = {}
+    located: dict[int, Anchoring] = {}
     # Document by document, because a searcher remembers what it has prepared of its text.
     by_document = sorted(
         (index for index in range(len(rows)) if doc_ids[index] in documents), key=doc_ids.__getitem__
@@ -151,12 +166,8 @@ def _locate(
             if elsewhere is not None and row.quote and not document.page_starts:
                 row = replace(row, page=None)
             place = _place(row, document, searcher, elsewhere or ())
-            located[index] = _Located(row, document, place)
+            located[index] = Anchoring(row, document, place)
     return [located[index] for index in sorted(located)]
-
-
-def _where(row: LabelRow) -> str:
-    return f"{row.source}, line {row.line}"
 
 
 def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collection[str]) -> str:
@@ -166,7 +177,7 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
         if candidate in documents or candidate in skipped:
             return candidate
     raise LabelError(
-        f"{_where(row)}: there is no document {row.document!r}{suggestion(stem, documents)}. "
+        f"{row.where}: there is no document {row.document!r}{suggestion(stem, documents)}. "
         "Correct the name, or add the file to documents."
     )
 
@@ -174,52 +185,37 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
 def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
     if query_ids is not None and row.query_id not in query_ids:
         raise LabelError(
-            f"{_where(row)}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
+            f"{row.where}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
             "Correct the id, or add the query."
         )
 
 
 def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> QuotePlace:
     if row.start is not None and row.end is not None:
-        return _by_offsets(row, row.start, row.end, document)
-    page = None
-    if row.page is not None:
-        page = page_of_row(document, row.page, _where(row), LabelError, "Leave the page out.")
+        place = by_offsets(document, row.start, row.end, row.quote, row.where, LabelError)
+        if row.page is not None and document.page_of(row.start) != row.page:
+            raise LabelError(
+                f"{row.where}: offset {row.start} of {document.doc_id} is on page "
+                f"{document.page_of(row.start)}, not {row.page}. Correct one, or leave the page out."
+            )
+        return place
     if row.quote:
+        if row.page is not None:
+            page_of_row(document, row.page, row.where, LabelError)
         return searcher.find(row.quote.strip(), row.page)
-    assert page is not None  # read_labels lets no row through that has none of the three
-    start, end = trim(document.text, page)
-    if start == end:
-        if row.line in may_miss:
-            return QuotePlace("page", None, None, 0.0)
-        raise LabelError(
-            f"{_where(row)}: page {row.page} of {document.doc_id} has no text to be graded. "
-            "Run OCR over the document, or remove the row."
-        )
-    return QuotePlace("page", start, end, 100.0)
+    assert row.page is not None  # read_labels lets no row through that has none of the three
+    place = whole_page(document, row.page, row.where, LabelError)
+    if place.start != place.end:
+        return place
+    if row.line in may_miss:
+        return QuotePlace("page", None, None, 0.0)
+    raise LabelError(
+        f"{row.where}: page {row.page} of {document.doc_id} has no text to be graded. "
+        "Run OCR over the document, or remove the row."
+    )
 
 
-def _by_offsets(row: LabelRow, start: int, end: int, document: Document) -> QuotePlace:
-    if end > len(document.text):
-        raise LabelError(
-            f"{_where(row)}: end {end} lies beyond the text of {document.doc_id} "
-            f"({len(document.text)} characters). Count characters of the extracted text, not bytes."
-        )
-    found = document.text[start:end]
-    if row.quote and not is_same_text(row.quote, found):
-        raise LabelError(
-            f"{_where(row)}: the text at {start}-{end} of {document.doc_id} is {_snippet(found)!r}, not the "
-            f"quote {_snippet(row.quote)!r}. Correct the offsets, or omit them to search for the quote."
-        )
-    if row.page is not None and document.page_of(start) != row.page:
-        raise LabelError(
-            f"{_where(row)}: offset {start} of {document.doc_id} is page {document.page_of(start)}, "
-            f"not {row.page}. Correct one, or leave the page out."
-        )
-    return QuotePlace("offsets", start, end, 100.0)
-
-
-def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: Collection[int]) -> None:
+def _refuse_unanchored(located: Sequence[Anchoring], threshold: float, may_miss: Collection[int]) -> None:
     failing = [
         item
         for item in located
@@ -238,9 +234,9 @@ def _refuse_unanchored(located: Sequence[_Located], threshold: float, may_miss: 
     )
 
 
-def _failure(item: _Located) -> str:
+def _failure(item: Anchoring) -> str:
     row, place = item.row, item.place
-    at = f"{_where(row)}, query {row.query_id}, {item.document.doc_id}"
+    at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
     anywhere = Searcher(item.document).find(row.quote.strip(), None)
     hint = ""
@@ -248,31 +244,11 @@ def _failure(item: _Located) -> str:
         hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
     if place.start is None:
         return f"{at}: nothing alike for {_snippet(row.quote)!r}{hint}"
-    found = _snippet(item.document.text[place.start : place.end])
-    return f"{at}: {_snippet(row.quote)!r} scores {place.score:.1f} at best, with {found!r}{hint}"
+    best = f"scores {place.score:.1f} at best, with {_snippet(item.found)!r}"
+    return f"{at}: {_snippet(row.quote)!r} {best}{hint}"
 
 
-def _anchoring(item: _Located, config: AnchorConfig) -> Anchoring:
-    row, document, place = item.row, item.document, item.place
-    found = "" if place.start is None else document.text[place.start : place.end]
-    return Anchoring(
-        line=row.line,
-        query_id=row.query_id,
-        doc_id=document.doc_id,
-        page=row.page if place.start is None else document.page_of(place.start),
-        method=place.method,
-        score=place.score,
-        start=place.start,
-        end=place.end,
-        quote=_snippet(row.quote),
-        found=_snippet(found),
-        copies=place.copies,
-        figures_differ=figures_differ(place.method, row.quote, found),
-        accepted=place.start is not None and place.score >= config.threshold,
-    )
-
-
-def _judgments(located: Sequence[_Located]) -> Iterator[Judgment]:
+def _judgments(located: Sequence[Anchoring]) -> Iterator[Judgment]:
     for item in located:
         row, place = item.row, item.place
         if place.start is not None and place.end is not None:
@@ -285,24 +261,16 @@ def _judgments(located: Sequence[_Located]) -> Iterator[Judgment]:
                 evidence=row.evidence,
                 source=row.source,
                 judge=row.judge,
-                answer=_answer(item),
+                answer=item.answer,
             )
 
 
-def _answer(item: _Located) -> tuple[int, int] | None:
-    start, end = item.place.start, item.place.end
-    if not item.row.answer or start is None or end is None:
-        return None
-    return answer_span(item.row.answer, item.document, start, end)
-
-
-def _refuse_missing_answers(located: Sequence[_Located]) -> None:
-    missing = [item for item in located if item.row.answer and _answer(item) is None]
+def _refuse_missing_answers(located: Sequence[Anchoring]) -> None:
+    missing = [item for item in located if item.row.answer and item.answer is None]
     if not missing:
         return
     lines = [
-        f"  {_where(item.row)}: {_snippet(item.row.answer)!r} is not in "
-        f"{_snippet(item.document.text[item.place.start : item.place.end])!r}"
+        f"  {item.row.where}: {_snippet(item.row.answer)!r} is not in {_snippet(item.found)!r}"
         for item in missing[:_MAX_LISTED]
     ]
     if len(missing) > _MAX_LISTED:
@@ -313,15 +281,15 @@ def _refuse_missing_answers(located: Sequence[_Located]) -> None:
     )
 
 
-def _refuse_repeats(located: Sequence[_Located]) -> None:
+def _refuse_repeats(located: Sequence[Anchoring]) -> None:
     """One judge grades a span for a query once: twice would count its gain twice, or contradict itself."""
     lines: dict[tuple[object, ...], int] = {}
     for item in located:
         row, place = item.row, item.place
-        key = (row.query_id, item.document.doc_id, place.start, place.end, row.judge)
+        key = (*item.span, row.judge)
         if key in lines:
             raise LabelError(
-                f"{_where(row)}: lands on the same text as line {lines[key]} "
+                f"{row.where}: lands on the same text as line {lines[key]} "
                 f"({item.document.doc_id}:{place.start}-{place.end}, query {row.query_id}). "
                 "Keep one row, or give start and end to tell copies apart."
             )

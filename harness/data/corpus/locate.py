@@ -13,9 +13,10 @@ from harness.data.corpus.align import (
     find_exact,
     find_in_view,
     folded,
+    is_same_text,
     whitespace_free,
 )
-from harness.values import Document, HarnessError, counted
+from harness.values import Document, HarnessError, counted, snippet, trim
 
 Method = Literal["offsets", "page", "exact", "whitespace_free", "fuzzy"]
 Region = tuple[int, int]
@@ -26,6 +27,10 @@ _SURELY_ON_PAGE = 99.0
 _ALIGNED_WINDOWS = 3
 _MIN_WINDOW = 4000
 _MAX_SEEDS = 128
+_OFFSETS = (
+    "Offsets count characters of the text as the harness extracts it. Correct them, or leave them out to "
+    "have the text searched."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,10 @@ class QuotePlace:
     end: int | None
     score: float
     copies: int = 1
+
+    def text_in(self, document: Document) -> str:
+        """What the document has there."""
+        return "" if self.start is None else document.text[self.start : self.end]
 
 
 class Searcher:
@@ -109,16 +118,42 @@ class Searcher:
         return [(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def page_of_row(document: Document, page: int, where: str, error: type[HarnessError], instead: str) -> Region:
+def page_of_row(document: Document, page: int, where: str, error: type[HarnessError]) -> Region:
     """The range of a page that a row names; raises ``error`` where it has no such page, with a remedy."""
     if not document.page_starts:
-        raise error(f"{where}: {document.doc_id} is a text without pages. {instead}")
+        raise error(
+            f"{where}: {document.doc_id} is a text without pages. Leave the page out, or give the text."
+        )
     if page > len(document.page_starts):
         raise error(
             f"{where}: {document.doc_id} has {counted(len(document.page_starts), 'page')}, not page {page}. "
             "Count pages of the file from 1, not the printed numbers."
         )
     return document.page_span(page)
+
+
+def by_offsets(
+    document: Document, start: int, end: int, text: str, where: str, error: type[HarnessError]
+) -> QuotePlace:
+    """The place that a row names; raises ``error`` if it is not in the document, or holds another text."""
+    if end > len(document.text):
+        raise error(
+            f"{where}: end {end} lies beyond the text of {document.doc_id}, which has {len(document.text)} "
+            f"characters. {_OFFSETS}"
+        )
+    there = document.text[start:end]
+    if text and not is_same_text(text, there):
+        raise error(
+            f"{where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 160)!r}, not "
+            f"{snippet(text, 160)!r}. {_OFFSETS}"
+        )
+    return QuotePlace("offsets", start, end, 100.0)
+
+
+def whole_page(document: Document, page: int, where: str, error: type[HarnessError]) -> QuotePlace:
+    """A page without the white space around it; raises ``error`` where there is none. It may be empty."""
+    start, end = trim(document.text, page_of_row(document, page, where, error))
+    return QuotePlace("page", start, end, 100.0)
 
 
 def figures_differ(method: Method, quote: str, found: str) -> bool:

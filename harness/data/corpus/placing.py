@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 from harness.data.corpus.align import folded, whitespace_free
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.hits import GivenHit
-from harness.data.corpus.locate import Method, Searcher, figures_differ, page_of_row, seeds
+from harness.data.corpus.locate import (
+    Method,
+    QuotePlace,
+    Searcher,
+    by_offsets,
+    figures_differ,
+    seeds,
+    whole_page,
+)
 from harness.data.corpus.table import suggestion
-from harness.values import CorpusError, Document, snippet, trim
+from harness.values import CorpusError, Document
 
 # Fuzzy alignment reads the likeliest documents alone where no document is named.
 _ALIGNED_DOCUMENTS = 3
@@ -139,10 +147,8 @@ def _place(
 ) -> PlacedHit:
     if doc_id == _NOWHERE:
         return PlacedHit(row, None, 0.0, 0)
-    if row.start is not None and row.end is not None:
-        return PlacedHit(row, _by_offsets(row, row.start, row.end, _named(row, doc_id, documents)), 100.0, 1)
-    if not row.text:
-        return PlacedHit(row, _whole_page(row, _named(row, doc_id, documents)), 100.0, 1)
+    if row.start is not None or not row.text:
+        return PlacedHit(row, _as_it_says(row, doc_id, documents), 100.0, 1)
     known = found[doc_id, row.text.strip()]
     if not known.places:
         return PlacedHit(row, None, known.best, 0)
@@ -171,38 +177,24 @@ def _touches(place: HitPlace, page: int | None, documents: Mapping[str, Document
     return first is None or last is None or first <= page <= last
 
 
-def _named(row: GivenHit, doc_id: str, documents: Mapping[str, Document]) -> Document:
+def _as_it_says(row: GivenHit, doc_id: str, documents: Mapping[str, Document]) -> HitPlace:
+    """The place of a row that gives offsets, or a page and no text."""
     if not doc_id:
         raise CorpusError(f"{row.where}: start and end need a document. Name it, or leave them out.")
-    return documents[doc_id]
-
-
-def _by_offsets(row: GivenHit, start: int, end: int, document: Document) -> HitPlace:
-    if end > len(document.text):
+    document = documents[doc_id]
+    if row.start is not None and row.end is not None:
+        return _at(document, by_offsets(document, row.start, row.end, row.text, row.where, CorpusError))
+    page = whole_page(document, row.page or 0, row.where, CorpusError)
+    if page.start == page.end:
         raise CorpusError(
-            f"{row.where}: end {end} lies beyond the text of {document.doc_id} ({len(document.text)} "
-            "characters). Offsets count characters of the text as the harness extracts it; leave start and "
-            "end out and give the text to have it searched."
+            f"{row.where}: page {row.page} of {doc_id} has no text. Run OCR over the document, or give the "
+            "text that was returned."
         )
-    there = document.text[start:end]
-    if row.text and whitespace_free(row.text).text != whitespace_free(there).text:
-        raise CorpusError(
-            f"{row.where}: the text at {start}-{end} of {document.doc_id} is {snippet(there, 80)!r}, not "
-            f"{snippet(row.text, 80)!r}. Offsets count characters of the text as the harness extracts it; "
-            "leave start and end out to have the text searched."
-        )
-    return HitPlace(document.doc_id, start, end, "offsets")
+    return _at(document, page)
 
 
-def _whole_page(row: GivenHit, document: Document) -> HitPlace:
-    page = page_of_row(document, row.page or 0, row.where, CorpusError, "Give the text instead.")
-    start, end = trim(document.text, page)
-    if start == end:
-        raise CorpusError(
-            f"{row.where}: page {row.page} of {document.doc_id} has no text. Run OCR over the document, or "
-            "give the text that was returned."
-        )
-    return HitPlace(document.doc_id, start, end, "page")
+def _at(document: Document, place: QuotePlace) -> HitPlace:
+    return HitPlace(document.doc_id, place.start or 0, place.end or 0, place.method, place.score)
 
 
 def _find_texts(
@@ -253,10 +245,9 @@ def _alike(
         searcher = Searcher(documents[doc_id])
         for key in keys:
             at = searcher.find(key[1], None)
-            if at.start is None or at.end is None or at.score <= found[key].best:
-                continue
-            place = HitPlace(doc_id, at.start, at.end, at.method, at.score)
-            found[key] = _Places((place,) if at.score >= threshold else (), at.score)
+            if at.start is not None and at.score > found[key].best:
+                place = _at(documents[doc_id], at)
+                found[key] = _Places((place,) if at.score >= threshold else (), at.score)
     return found
 
 

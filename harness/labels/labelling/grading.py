@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +105,10 @@ def known_labels(
     listed = config.model_copy(update={"on_unanchored": "list"})
     rows = read_labels(labels, note)
     there = [row for row in rows if any(name in documents for name in possible_ids(row.document))]
-    found = (
-        Judgment(at.query_id, at.doc_id, at.start, at.end, row.grade, source=f"line {row.line} of {labels}")
-        for row, at in zip(there, anchor(there, documents, listed).anchorings, strict=True)
-        if at.accepted and at.start is not None and at.end is not None
-    )
-    return {one.key: one for one in found}
+    result = anchor(there, documents, listed)
+    lines = (at.row.line for at in result.anchorings if at.accepted)
+    found = zip(lines, result.judgments, strict=True)
+    return {one.key: replace(one, source=f"line {line} of {labels}") for line, one in found}
 
 
 @input_table("skipped passages", "passages that cannot be graded", LabelError)

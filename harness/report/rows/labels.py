@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from harness.report.columns import table
 from harness.report.rows.common import DocumentId, End, Page, QueryId, Setting, Start
 from harness.values import Column, snippet
+
+_beginning = partial(snippet, length=160)
 
 
 @table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))
@@ -53,8 +56,8 @@ class AnchoringRow:
         int | None, Column("the first character; empty where nothing similar was found", unit="characters")
     ]
     end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
-    quote: Annotated[str, Column("the beginning of the quote")]
-    found: Annotated[str, Column("the beginning of what was found")]
+    quote: Annotated[str, Column("the beginning of the quote", shown=_beginning)]
+    found: Annotated[str, Column("the beginning of what was found", shown=_beginning)]
     copies: Annotated[int, Column("how often the quote occurs in the text; the first one was taken")]
     accepted: Annotated[bool, Column("`no`: too different, so the label counts as not found")]
     figures_differ: Annotated[bool, Column("the text has different digits from the quote")]

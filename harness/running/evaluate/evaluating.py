@@ -186,7 +186,7 @@ def lost_evidence(labels: Iterable[LabelRow], anchored: AnchorResult) -> list[Ju
     These are quotes that were not found, and all labels of documents that were skipped. Each is as long as
     its quote, so that it has a place in the ideal.
     """
-    found = {a.line for a in anchored.anchorings if a.accepted}
+    found = {a.row.line for a in anchored.anchorings if a.accepted}
     lost, at = [], 0
     for row in labels:
         if row.line in found:

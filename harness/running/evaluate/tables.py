@@ -6,11 +6,11 @@ import math
 import platform
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from harness import __version__
+from harness.data import Anchoring
 from harness.measures import ANSWER_MEASURES, LlmMeasure, SpanQrels, median_length, rank_cutoff
 from harness.report import (
     PASSAGE_RANKS,
@@ -80,7 +80,7 @@ def results_of(
             *evaluated.sensitivity,
             *prices,
             *judged.costs,
-            *(AnchoringRow(**asdict(row)) for row in corpus.anchored.anchorings),
+            *map(_anchoring_row, corpus.anchored.anchorings),
             *_document_rows(corpus),
             *(row for one in scored for row in (*one.answerability, *one.thresholds, *one.seed_ratios)),
             *more,
@@ -100,6 +100,25 @@ def results_of(
             record.warnings,
         ),
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
+    )
+
+
+def _anchoring_row(one: Anchoring) -> AnchoringRow:
+    row, place = one.row, one.place
+    return AnchoringRow(
+        line=row.line,
+        query_id=row.query_id,
+        doc_id=one.document.doc_id,
+        page=one.page,
+        method=place.method,
+        score=place.score,
+        start=place.start,
+        end=place.end,
+        quote=row.quote,
+        found=one.found,
+        copies=place.copies,
+        accepted=one.accepted,
+        figures_differ=one.figures_differ,
     )
 
 

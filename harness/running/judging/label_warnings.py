@@ -35,7 +35,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
     )
     _warn_of_rows(
         context,
-        _lines(row for row in found if row.copies > 1 and not _credited(row, config.anchor)),
+        _lines(row for row in found if row.place.copies > 1 and not _credited(row, config.anchor)),
         ("quote was", "quotes were"),
         "found more than once in the searched text, and the first place was used; quote more of the text, or "
         "label every copy with one evidence name",
@@ -67,7 +67,7 @@ def warn_of_labels(corpus: Corpus, config: BenchConfig, context: Context) -> Non
 
 def _lines(rows: Iterable[Anchoring]) -> list[str]:
     """The lines of label rows, each once, in however many texts it was found."""
-    return list(dict.fromkeys(str(row.line) for row in rows))
+    return list(dict.fromkeys(str(row.row.line) for row in rows))
 
 
 def _warn_of_length(length: float, config: BenchConfig, context: Context) -> None:
@@ -89,7 +89,7 @@ def _warn_of_length(length: float, config: BenchConfig, context: Context) -> Non
 
 def _credited(row: Anchoring, config: AnchorConfig) -> bool:
     """Whether the other places that hold the quote count as well."""
-    return config.duplicates and (row.end or 0) - (row.start or 0) >= config.duplicate_length
+    return config.duplicates and len(row.found) >= config.duplicate_length
 
 
 def _warn_of_rows(

@@ -113,7 +113,6 @@ def _place(context: str, documents: Mapping[str, Document]) -> tuple[Document, i
     for document in documents.values():
         row = LabelRow(query_id="q", document=document.doc_id, grade=4, quote=context)
         (one,) = anchor([row], {document.doc_id: document}, listed).anchorings
-        fits = one.accepted and one.start is not None and one.end is not None
-        if fits and (best is None or one.score > best[0]):
-            best = (one.score, document, one.start or 0, one.end or 0)
+        if one.accepted and (best is None or one.place.score > best[0]):
+            best = (one.place.score, document, one.place.start or 0, one.place.end or 0)
     return best and best[1:]
