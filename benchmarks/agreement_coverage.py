@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.comparison.stats.agreement import cohen_kappa, krippendorff_alpha
 from harness.comparison.stats.resample import bootstrap, jackknife
+from harness.judge.agreement import cohen_kappa, krippendorff_alpha
 
 CASES = (
     ("llmjudge_dl23.csv", "h2oloo-fewself", 4),

@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement
+from harness.judge.agreement import agreement_csv, agreement_plot, measure_agreement
 from harness.running.bench.agreement import read_pairs
 
 FILES = {

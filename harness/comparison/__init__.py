@@ -56,15 +56,6 @@ if TYPE_CHECKING:
     from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
     from harness.comparison.pareto import front
     from harness.comparison.selection import cross_validate, select
-    from harness.comparison.stats.agreement import (
-        OrderAgreement,
-        bias_per_grade,
-        cohen_kappa,
-        confusion_matrix,
-        kendall_tau,
-        krippendorff_alpha,
-        order_agreement,
-    )
     from harness.comparison.stats.arrays import Bools, Floats, Ints
     from harness.comparison.stats.association import (
         bounds,
@@ -76,8 +67,7 @@ if TYPE_CHECKING:
     )
     from harness.comparison.stats.bounds import guarded_pair, student_quantile, wilson_interval
     from harness.comparison.stats.interval import Interval
-    from harness.comparison.stats.raters import PairAgreement, alpha_of_all, pair_agreements
-    from harness.comparison.stats.resample import jackknife
+    from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of
     from harness.comparison.verdict import LABELS, Costs, Holes, Trust, Verdict
     from harness.comparison.verdict_as_json import verdict_json

@@ -5,13 +5,19 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.judge.agreement_report import (
+    from harness.judge.agreement import (
         Agreement,
         GradedPair,
+        OrderAgreement,
+        PairAgreement,
         agreement_csv,
         agreement_plot,
+        alpha_of_all,
+        kendall_tau,
         match_judgments,
         measure_agreement,
+        order_agreement,
+        pair_agreements,
     )
     from harness.judge.check import CheckReport, check_judge
     from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig

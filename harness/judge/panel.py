@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from harness.comparison import krippendorff_alpha
+from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
 from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge

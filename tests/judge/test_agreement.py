@@ -10,18 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.agreement_coverage import read_tables, simulate
-from harness.comparison.stats.agreement import (
+from harness.judge.agreement import (
+    GradedPair,
     bias_per_grade,
     cohen_kappa,
     confusion_matrix,
     kendall_tau,
     krippendorff_alpha,
-    order_agreement,
-)
-from harness.judge.agreement_report import (
-    GradedPair,
     match_judgments,
     measure_agreement,
+    order_agreement,
 )
 from harness.values.errors import LabelError
 from harness.values.types import Judgment

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.judge.agreement_report import agreement_csv, agreement_plot, measure_agreement
+from harness.judge.agreement import agreement_csv, agreement_plot, measure_agreement
 from harness.running.bench.agreement import read_pairs
 from harness.values.errors import LabelError
 

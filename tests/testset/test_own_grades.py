@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.comparison.stats.agreement import krippendorff_alpha
+from harness.judge.agreement import krippendorff_alpha
 from harness.labels.testset.rows import DisagreementRow, GradeRow, PoolRow
 from harness.labels.testset.state import SetState
 from tests.label_page.pools import by

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,12 +121,8 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
         ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias"),
         [
             (
-                one.judge,
-                one.pairs,
-                one.unscored,
-                str(one.kappa),
-                str(one.kappa_quadratic),
-                str(one.alpha_ordinal),
+                *(one.judge, one.pairs, one.unscored),
+                *map(str, (one.kappa, one.kappa_quadratic, one.alpha_ordinal)),
                 f"{one.bias:+.2f}",
             )
             for one in found
@@ -140,68 +136,77 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
     except ModuleNotFoundError:
         print_line("No plot: it needs matplotlib (pip install 'ndcg-harness[plots]').")
     if settings is not None:
-        _leave_settings(folder, settings)
+        _leave_order(folder, settings)
+        _leave_corrected(folder, settings)
     print_line(f"Written: {folder}/")
 
 
-def _leave_settings(folder: Path, settings: SettingsAgreement) -> None:
-    from dataclasses import asdict
-
+def _leave_order(folder: Path, settings: SettingsAgreement) -> None:
     from harness.cli.terminal import print_line, print_table
-    from harness.report import to_csv
-    from harness.store import write_text
 
     order = settings.order
     if order is None:
         print_line(
             "Comparing the order of settings takes at least two rankings and a query that both can score."
         )
-    else:
-        rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
-        print_table(
-            f"order of settings by {settings.measure}, {counted(settings.queries, 'query', 'queries')}",
-            ("settings", "how many", "Kendall's tau"),
-            [(which, count, str(tau)) for which, count, tau in rows],
-        )
-        columns = ("which", "settings", "measure", "queries", "value", "low", "high")
-        own = {"measure": settings.measure, "queries": settings.queries}
-        table = [{"which": w, "settings": n, **own, **asdict(tau)} for w, n, tau in rows]
-        write_text(folder / "order.csv", to_csv(columns, table))
-    if settings.corrected:
-        _leave_corrected(folder, settings)
-    else:
-        print_line("Too few labelled queries for judge-corrected means.")
+        return
+    rows = [("all", order.settings, order.tau), ("top", order.top, order.tau_top)]
+    print_table(
+        f"order of settings by {settings.measure}, {counted(settings.queries, 'query', 'queries')}",
+        ("settings", "how many", "Kendall's tau"),
+        [(which, count, str(tau)) for which, count, tau in rows],
+    )
+    shared = {"measure": settings.measure, "queries": settings.queries}
+    _write(
+        folder / "order.csv",
+        [
+            {
+                "which": which,
+                "settings": count,
+                **shared,
+                "value": tau.value,
+                "low": tau.low,
+                "high": tau.high,
+            }
+            for which, count, tau in rows
+        ],
+    )
 
 
 def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
     from dataclasses import asdict
 
-    from harness.cli.terminal import print_table
+    from harness.cli.terminal import print_line, print_table
+
+    if not settings.corrected:
+        print_line("Too few labelled queries for judge-corrected means.")
+        return
+    of = {"measure": settings.measure}
+    means = [
+        {"setting": name, "stage": stage, **of, **asdict(one)}
+        for (name, stage), one in settings.corrected.items()
+    ]
+    differences = [
+        {"setting": best[0], "stage": best[1], "against": name, "against_stage": stage, **asdict(found)}
+        for (best, (name, stage)), found in settings.differences.items()
+    ]
+    title = f"judge-corrected {settings.measure}; valid only if the labelled queries are a random sample"
+    shown = [("corrected.csv", title, ("setting", "stage"), means)]
+    if differences:
+        best = f"{differences[0]['setting']} ({differences[0]['stage']})"
+        title = f"judge-corrected difference of {best} to each other, paired by query"
+        shown.append(("corrected_differences.csv", title, ("against", "against_stage"), differences))
+    for file, title, names, rows in shown:
+        _write(folder / file, rows)
+        columns = (names[0], "stage", "corrected", "people alone", "judge alone")
+        print_table(title, columns, [(*(row[name] for name in names), *_estimates(row)) for row in rows])
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     from harness.report import to_csv
     from harness.store import write_text
 
-    means = [
-        {"setting": setting, "stage": stage, "measure": settings.measure, **asdict(one)}
-        for (setting, stage), one in settings.corrected.items()
-    ]
-    write_text(folder / "corrected.csv", to_csv(tuple(means[0]), means))
-    print_table(
-        f"judge-corrected {settings.measure}; valid only if the labelled queries are a random sample",
-        ("setting", "stage", "corrected", "people alone", "judge alone"),
-        [(row["setting"], row["stage"], *_estimates(row)) for row in means],
-    )
-    differences = [
-        {"setting": one[0], "stage": one[1], "against": two[0], "against_stage": two[1], **asdict(found)}
-        for (one, two), found in settings.differences.items()
-    ]
-    if differences:
-        write_text(folder / "corrected_differences.csv", to_csv(tuple(differences[0]), differences))
-        best = f"{differences[0]['setting']} ({differences[0]['stage']})"
-        print_table(
-            f"judge-corrected difference of {best} to each other, paired by query",
-            ("against", "stage", "corrected", "people alone", "judge alone"),
-            [(row["against"], row["against_stage"], *_estimates(row)) for row in differences],
-        )
+    write_text(path, to_csv(tuple(rows[0]), rows))
 
 
 def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:

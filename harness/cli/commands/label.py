@@ -150,7 +150,7 @@ def _export(source: PassageSource, args: argparse.Namespace) -> int:
 
 def _merge(source: PassageSource, args: argparse.Namespace) -> int:
     from harness.cli.terminal import TerminalReporter, print_line
-    from harness.comparison import pair_agreements
+    from harness.judge import pair_agreements
     from harness.labels import (
         RULE,
         PageState,

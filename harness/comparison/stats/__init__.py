@@ -1,1 +1,1 @@
-"""Statistics that several rooms share: resamples, intervals, tests, agreement."""
+"""Statistics that several rooms share: resamples, intervals, tests."""

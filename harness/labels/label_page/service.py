@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import NonNegativeInt
 
-from harness.comparison import alpha_of_all, pair_agreements
+from harness.judge import alpha_of_all, pair_agreements
 from harness.labels.label_page.document_store import Answer, DocumentStore
 from harness.labels.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
 from harness.labels.label_page.ratings import Decision, Rating, SettledGrade, differing, grades_of, settle

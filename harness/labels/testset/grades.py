@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from harness.comparison import PairAgreement, pair_agreements
+from harness.judge import PairAgreement, pair_agreements
 from harness.labels.testset.rows import DisagreementRow, GradeRow, Key, key_of
 from harness.values import Document
 

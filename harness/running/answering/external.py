@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison import Interval, kendall_tau, mean_of
+from harness.comparison import Interval, mean_of
 from harness.data import AnsweredQuery, FaultsOfRows, Passage, finite_number, read_table, suggestion
-from harness.judge import Corrected, corrected_mean
+from harness.judge import Corrected, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
 from harness.running.answering.measuring import refuse_failures

@@ -1,0 +1,322 @@
+"""How far graders agree: people with each other, a judge with people, and the orders of settings by either.
+
+Grades are whole numbers from 0 up.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from harness.comparison import Interval, bootstrap, jackknife, kendall_rows
+from harness.values import Judgment, LabelError, counted
+
+Level = Literal["nominal", "ordinal", "interval"]
+Weights = Literal["none", "linear", "quadratic"]
+Grades = Mapping[str, Mapping[Hashable, int]]
+"""By rater, then by item, grades from 0 up."""
+
+
+def confusion_matrix(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndarray:
+    """Counts of shape (grades, grades): row = the human grade, column = the judge's."""
+    matrix = np.zeros((grades, grades), dtype=np.int64)
+    np.add.at(matrix, (human, judge), 1)
+    return matrix
+
+
+def cohen_kappa(human: np.ndarray, judge: np.ndarray, grades: int, weights: Weights = "none") -> float:
+    """Cohen's kappa (Cohen 1960), or weighted by the distance of the grades (Cohen 1968).
+
+    NaN if it is undefined: no pairs, or both say one and the same grade throughout.
+    """
+    matrix = confusion_matrix(human, judge, grades).astype(float)
+    total = matrix.sum()
+    distance = np.abs(np.subtract.outer(np.arange(grades), np.arange(grades))).astype(float)
+    cost = {"none": (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+    if not total:
+        return float("nan")
+    expected = (cost * np.outer(matrix.sum(axis=1), matrix.sum(axis=0))).sum() / total
+    return float(1 - (cost * matrix).sum() / expected) if expected else float("nan")
+
+
+def krippendorff_alpha(ratings: np.ndarray, level: Level = "ordinal") -> float:
+    """Krippendorff's alpha of ratings of shape (raters, units), NaN if a rater has not rated a unit.
+
+    Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011). NaN if it is undefined:
+    fewer than two ratings that share a unit, or all of them equal.
+    """
+    kept = ratings[:, (~np.isnan(ratings)).sum(axis=0) > 1]
+    values = np.unique(kept[~np.isnan(kept)])
+    if not values.size:
+        return float("nan")
+    # Shape (units, values): how often each value was given to each unit.
+    counts = np.stack([(kept == value).sum(axis=0) for value in values], axis=1)
+    raters = counts.sum(axis=1)
+    coincidences = np.einsum("ua,ub,u->ab", counts, counts, 1 / (raters - 1))
+    coincidences -= np.diag((counts / (raters - 1)[:, None]).sum(axis=0))
+    totals = coincidences.sum(axis=1)
+    distance = _distance(values, totals, level)
+    expected = (distance * np.outer(totals, totals)).sum() / (totals.sum() - 1)
+    return float(1 - (distance * coincidences).sum() / expected) if expected else float("nan")
+
+
+def _distance(values: np.ndarray, totals: np.ndarray, level: Level) -> np.ndarray:
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    # Ordinal: how many ratings lie between two values, their own counted half.
+    places = values if level == "interval" else np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(places, places) ** 2)
+
+
+def bias_per_grade(human: np.ndarray, judge: np.ndarray, grades: int) -> np.ndarray:
+    """Mean of judge minus human for each human grade, shape (grades,); NaN for a grade that no one gave."""
+    counts = np.bincount(human, minlength=grades)
+    sums = np.bincount(human, weights=(judge - human).astype(float), minlength=grades)
+    return np.asarray(np.divide(sums, counts, out=np.full(grades, np.nan), where=counts > 0))
+
+
+def kendall_tau(left: np.ndarray, right: np.ndarray) -> float:
+    """Kendall's tau-b (Kendall 1945) of two score vectors; NaN when one of them is constant."""
+    return float(kendall_rows(left[None], right[None])[0])
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two raters on the ``items`` that both have graded; a figure is NaN where it is undefined.
+
+    ``exact`` and ``near`` are the shares of items with equal grades, and with grades at most one apart;
+    ``kappa`` is Cohen's, ``kappa_quadratic`` weighted by the square of the distance, ``alpha`` Krippendorff's
+    for ordinal grades.
+    """
+
+    first: str
+    second: str
+    items: int
+    exact: float = float("nan")
+    near: float = float("nan")
+    kappa: float = float("nan")
+    kappa_quadratic: float = float("nan")
+    alpha: float = float("nan")
+
+    def __str__(self) -> str:
+        """In a sentence."""
+        named = (
+            ("Cohen's kappa", self.kappa),
+            ("quadratic", self.kappa_quadratic),
+            ("Krippendorff's alpha (ordinal)", self.alpha),
+        )
+        figures = [f"{name} {value:.2f}" for name, value in named if value == value]
+        rest = ", ".join(figures) or "coefficients undefined: one grade throughout"
+        passages = counted(self.items, "passage")
+        return f"{self.first} and {self.second}: {passages}, the same grade for {self.exact:.0%}; {rest}."
+
+
+def pair_agreements(grades: Grades) -> list[PairAgreement]:
+    """Every two raters, in the order of ``grades``; those without a common item have 0 items and NaN."""
+    return [_pair(one, other, grades) for one, other in combinations(grades, 2)]
+
+
+def _pair(first: str, second: str, grades: Grades) -> PairAgreement:
+    both = [item for item in grades[first] if item in grades[second]]
+    if not both:
+        return PairAgreement(first, second, 0)
+    one, two = (np.array([grades[rater][item] for item in both]) for rater in (first, second))
+    apart, scale = np.abs(one - two), int(max(one.max(), two.max())) + 1
+    return PairAgreement(
+        first,
+        second,
+        len(both),
+        float((apart == 0).mean()),
+        float((apart <= 1).mean()),
+        cohen_kappa(one, two, scale),
+        cohen_kappa(one, two, scale, "quadratic"),
+        krippendorff_alpha(np.array([one, two], dtype=float)),
+    )
+
+
+def alpha_of_all(grades: Grades) -> tuple[int, float]:
+    """How many items have two grades or more, and Krippendorff's alpha for ordinal grades over them."""
+    items = list(dict.fromkeys(item for own in grades.values() for item in own))
+    matrix = np.array([[own.get(item, np.nan) for item in items] for own in grades.values()], dtype=float)
+    shared = int((np.sum(~np.isnan(matrix), axis=0) > 1).sum()) if items else 0
+    return shared, krippendorff_alpha(matrix) if shared else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedPair:
+    """One pair that a person and a judge have graded; ``judge_grade`` None: no usable grade."""
+
+    query_id: str
+    human_grade: int
+    judge_grade: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How one judge agrees with people; intervals are by query.
+
+    ``unscored`` pairs have no grade by the judge; ``out_of_scale`` counts grades outside the scale, which
+    were rejected (and so are unscored too) or clamped. ``confusion`` [grades, grades] has human grades as
+    rows.
+    """
+
+    judge: str
+    pairs: int
+    queries: int
+    unscored: int
+    out_of_scale: int
+    kappa: Interval
+    kappa_quadratic: Interval
+    alpha_ordinal: Interval
+    exact: float
+    mean_absolute_difference: float
+    bias: float
+    bias_per_grade: np.ndarray
+    confusion: np.ndarray
+
+    def row(self) -> dict[str, float | int | str | None]:
+        """The figures by name, the confusion matrix cell by cell."""
+        row = {
+            name: getattr(self, name) for name in ("judge", "pairs", "queries", "unscored", "out_of_scale")
+        }
+        for name in ("kappa", "kappa_quadratic", "alpha_ordinal"):
+            interval: Interval = getattr(self, name)
+            row |= {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        row |= {name: getattr(self, name) for name in ("exact", "mean_absolute_difference", "bias")}
+        row |= {f"bias_at_human_{grade}": bias for grade, bias in enumerate(self.bias_per_grade.tolist())}
+        for (human, judge), count in np.ndenumerate(self.confusion):
+            row[f"human_{human}_judge_{judge}"] = int(count)
+        return row
+
+
+def match_judgments(human: Iterable[Judgment], judge: Iterable[Judgment]) -> list[GradedPair]:
+    """Pairs of judgments of the same query and span; what only one side has judged is ignored.
+
+    Raises LabelError when people have given one span two grades: settle that before measuring a judge.
+    """
+    grades = {found.key: found.grade for found in judge}
+    pairs: dict[Hashable, GradedPair] = {}
+    for label in human:
+        if label.grade is None or label.key not in grades:
+            continue
+        pair = GradedPair(label.query_id, label.grade, grades[label.key])
+        before = pairs.setdefault(label.key, pair)
+        if before.human_grade != label.grade:
+            raise LabelError(
+                f"{label.source}: query {label.query_id}, {label.doc_id}:{label.start}-{label.end} has the "
+                f"human grades {before.human_grade} and {label.grade}."
+            )
+    return list(pairs.values())
+
+
+def measure_agreement(
+    judge: str, pairs: Sequence[GradedPair], max_grade: int, *, out_of_scale: int = 0
+) -> Agreement:
+    """Compare a judge with people over the pairs that both have graded; LabelError if there is none."""
+    scored = [pair for pair in pairs if pair.judge_grade is not None]
+    if not scored:
+        raise LabelError(f"{judge}: there is no pair that both people and the judge have graded.")
+    grades = max_grade + 1
+    human = np.array([pair.human_grade for pair in scored])
+    judged = np.array([pair.judge_grade for pair in scored], dtype=np.int64)
+    queries = np.array([pair.query_id for pair in scored])
+    both = np.stack([human, judged]).astype(float)
+    return Agreement(
+        judge=judge,
+        pairs=len(scored),
+        queries=len(set(queries.tolist())),
+        unscored=len(pairs) - len(scored),
+        out_of_scale=out_of_scale,
+        kappa=jackknife(lambda rows: cohen_kappa(human[rows], judged[rows], grades), queries),
+        kappa_quadratic=jackknife(
+            lambda rows: cohen_kappa(human[rows], judged[rows], grades, "quadratic"), queries
+        ),
+        alpha_ordinal=jackknife(lambda rows: krippendorff_alpha(both[:, rows]), queries),
+        exact=float((human == judged).mean()),
+        mean_absolute_difference=float(np.abs(human - judged).mean()),
+        bias=float((judged - human).mean()),
+        bias_per_grade=bias_per_grade(human, judged, grades),
+        confusion=confusion_matrix(human, judged, grades),
+    )
+
+
+def agreement_csv(results: Sequence[Agreement]) -> str:
+    """One row per judge, as CSV; all judges on the same scale."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(results[0].row())
+    writer.writerows(map(_cell, found.row().values()) for found in results)
+    return text.getvalue()
+
+
+def _cell(value: float | int | str | None) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.6f}"
+    return "" if value is None else str(value)
+
+
+def agreement_plot(found: Agreement) -> bytes:
+    """A PNG: the confusion matrix by share of each human grade, and the bias per human grade.
+
+    Needs matplotlib (the ``plots`` extra); raises ModuleNotFoundError without it.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    totals = found.confusion.sum(axis=1, keepdims=True)
+    left.imshow(found.confusion / np.where(totals == 0, 1, totals), cmap="Blues", vmin=0, vmax=1)
+    for (human, judge), count in np.ndenumerate(found.confusion):
+        left.text(judge, human, str(count), ha="center", va="center", fontsize=8)
+    ticks = range(len(found.confusion))
+    left.set(xlabel="judge's grade", ylabel="human grade", xticks=ticks, yticks=ticks)
+    left.set_title(f"{found.judge}: {counted(found.pairs, 'pair')}", fontsize=9)
+    right.bar(ticks, found.bias_per_grade, color="#4472a8")
+    right.axhline(0, color="black", linewidth=0.8)
+    right.set(xlabel="human grade", ylabel="mean of judge minus human", xticks=ticks)
+    right.set_title(f"kappa {found.kappa}, quadratic {found.kappa_quadratic}", fontsize=9)
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=120)
+    return png.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAgreement:
+    """Kendall's tau-b between the orders of settings by two sets of labels: all, and the best only."""
+
+    settings: int
+    tau: Interval
+    top: int
+    tau_top: Interval
+
+
+def order_agreement(
+    human: np.ndarray, judge: np.ndarray, *, top: int = 5, resamples: int = 1000, seed: int = 0
+) -> OrderAgreement:
+    """Whether a judge puts settings in the order that people do.
+
+    ``human`` and ``judge`` hold scores of shape (settings, queries) under the two sets of labels; means are
+    over queries, intervals from resampling them. ``top`` looks only at the settings that are best by the
+    human labels, where telling them apart matters and is hardest. Raises ValueError on shapes that differ
+    or hold NaN.
+    """
+    if human.shape != judge.shape or human.ndim != 2 or human.shape[1] == 0:
+        raise ValueError(f"scores of one shape (settings, queries), not {human.shape} and {judge.shape}")
+    if np.isnan(human).any() or np.isnan(judge).any():
+        raise ValueError("a score is NaN: leave out the queries for which a setting has none")
+    best = np.argsort(-human.mean(axis=1), kind="stable")[:top]
+
+    def tau_of(chosen: Sequence[int] | np.ndarray) -> Interval:
+        def statistic(queries: np.ndarray) -> float:
+            left, right = human[chosen][:, queries], judge[chosen][:, queries]
+            return kendall_tau(left.mean(axis=1), right.mean(axis=1))
+
+        return bootstrap(statistic, human.shape[1], resamples, seed)
+
+    return OrderAgreement(len(human), tau_of(range(len(human))), len(best), tau_of(best))
