@@ -1,6 +1,6 @@
 """How well do published LLM judges agree with people? The table of docs/judge.md, from public pairs.
 
-    python benchmarks/judge_agreement.py [FOLDER] [--csv PREFIX] [--plot PREFIX]
+    python benchmarks/judge_agreement.py [FOLDER] [--csv PREFIX]
 
 FOLDER holds llmjudge_dl23.csv (TREC Deep Learning 2023, grades 0-3, eight submissions to the LLMJudge
 challenge) and rag25_umbrela.csv (TREC RAG 2025, grades 0-4). Everything follows from the data and the seed.
@@ -10,7 +10,7 @@ import argparse
 import os
 from pathlib import Path
 
-from harness.judge.agreement import agreement_csv, agreement_plot, measure_agreement
+from harness.judge.agreement import agreement_csv, measure_agreement
 from harness.running.bench.agreement import read_pairs
 
 FILES = {
@@ -32,7 +32,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path, default=shared / "corpora" / "judge-agreement")
     parser.add_argument("--csv", default="", help="write PREFIX plus the name of each file")
-    parser.add_argument("--plot", default="", help="write PREFIX plus the judge's name, one PNG each")
     options = parser.parse_args()
     print("| data | judge | pairs | out of scale | kappa | quadratic kappa | alpha (ordinal) | bias |")
     print("|---|---|---|---|---|---|---|---|")
@@ -43,8 +42,6 @@ def main():
                 f"| {data} | {found.judge} | {found.pairs:,} | {found.out_of_scale} | {found.kappa} "
                 f"| {found.kappa_quadratic} | {found.alpha_ordinal} | {found.bias:+.2f} |"
             )
-            if options.plot:
-                Path(f"{options.plot}{found.judge}.png").write_bytes(agreement_plot(found))
         if options.csv:
             Path(f"{options.csv}{name}").write_text(agreement_csv(results), encoding="utf-8")
 

@@ -15,7 +15,6 @@ HEAVY = {
     "torch",
     "sentence_transformers",
     "openai",
-    "matplotlib",
     "transformers",
     "bm25s",
     "Stemmer",

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         OrderAgreement,
         PairAgreement,
         agreement_csv,
-        agreement_plot,
         alpha_of_all,
         kendall_tau,
         match_judgments,

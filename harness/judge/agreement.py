@@ -261,31 +261,6 @@ def _cell(value: float | int | str | None) -> str:
     return "" if value is None else str(value)
 
 
-def agreement_plot(found: Agreement) -> bytes:
-    """A PNG: the confusion matrix by share of each human grade, and the bias per human grade.
-
-    Needs matplotlib (the ``plots`` extra); raises ModuleNotFoundError without it.
-    """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    totals = found.confusion.sum(axis=1, keepdims=True)
-    left.imshow(found.confusion / np.where(totals == 0, 1, totals), cmap="Blues", vmin=0, vmax=1)
-    for (human, judge), count in np.ndenumerate(found.confusion):
-        left.text(judge, human, str(count), ha="center", va="center", fontsize=8)
-    ticks = range(len(found.confusion))
-    left.set(xlabel="judge's grade", ylabel="human grade", xticks=ticks, yticks=ticks)
-    left.set_title(f"{found.judge}: {counted(found.pairs, 'pair')}", fontsize=9)
-    right.bar(ticks, found.bias_per_grade, color="#4472a8")
-    right.axhline(0, color="black", linewidth=0.8)
-    right.set(xlabel="human grade", ylabel="mean of judge minus human", xticks=ticks)
-    right.set_title(f"kappa {found.kappa}, quadratic {found.kappa_quadratic}", fontsize=9)
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=120)
-    return png.getvalue()
-
-
 @dataclass(frozen=True, slots=True)
 class OrderAgreement:
     """Kendall's tau-b between the orders of settings by two sets of labels: all, and the best only."""

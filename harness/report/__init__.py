@@ -10,14 +10,11 @@ if TYPE_CHECKING:
     from harness.report.cells import to_csv
     from harness.report.columns import spec_of
     from harness.report.expected import read_expected
-    from harness.report.figures import drawn
-    from harness.report.figures.shown import FigureData
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
     from harness.report.left_out import WHY, left_out_words
     from harness.report.losses import is_route, loss_table, worst_table
     from harness.report.page.build import Page, build_page
     from harness.report.page.numbers import figure
-    from harness.report.page.payload import base_payload
     from harness.report.page.tables import Axes, Tables, read_tables
     from harness.report.read import (
         StoredResult,

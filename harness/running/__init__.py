@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from harness.running.bench.flow import dry_run, search_all
     from harness.running.bench.job import FinalOutput, run_or_reuse
-    from harness.running.bench.page import write_figure, write_page
+    from harness.running.bench.page import write_page
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united
     from harness.running.checks import warn_of_languages

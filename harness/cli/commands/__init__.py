@@ -16,7 +16,6 @@ COMMANDS = {
     "validate": "validate.validate",
     "show": "show.show",
     "report": "report.report",
-    "plot": "plot.plot",
     "compare": "comparing.compare",
     "gate": "comparing.gate",
     "find": "find.find",

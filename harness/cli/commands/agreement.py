@@ -19,7 +19,7 @@ Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and 
 Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals over queries.
 
   harness judge agreement my.yaml --dry-run   how many calls this takes
-  harness judge agreement my.yaml             writes agreement.csv and a plot
+  harness judge agreement my.yaml             writes agreement.csv
   harness judge agreement my.yaml --settings  also judges the pool: do both rank the settings alike?
                                               and judge-corrected means, if the labelled queries are a random
                                               sample of all
@@ -110,10 +110,8 @@ def _of_config(args: argparse.Namespace) -> int:
 
 def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | None) -> None:
     """Print the figures and write the files."""
-    import re
-
     from harness.cli.terminal import print_line, print_table
-    from harness.judge import agreement_csv, agreement_plot
+    from harness.judge import agreement_csv
     from harness.store import write_text
 
     print_table(
@@ -129,12 +127,6 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
         ],
     )
     write_text(folder / "agreement.csv", agreement_csv(found))
-    try:
-        for one in found:
-            name = re.sub(r"[^\w.-]+", "_", one.judge)
-            (folder / f"{name}.png").write_bytes(agreement_plot(one))
-    except ModuleNotFoundError:
-        print_line("No plot: it needs matplotlib (pip install 'ndcg-harness[plots]').")
     if settings is not None:
         _leave_order(folder, settings)
         _leave_corrected(folder, settings)

@@ -31,20 +31,17 @@ from harness.measures import about
 from harness.report import (
     REPORT,
     Axes,
-    FigureData,
     Page,
     Row,
     StoredResult,
     Tables,
-    base_payload,
     build_page,
-    drawn,
     figure,
     frame_of,
     read_tables,
 )
-from harness.store import write_bytes, write_text
-from harness.values import ConfigError, CorpusError, HarnessError, Reporter, Silent
+from harness.store import write_text
+from harness.values import CorpusError, HarnessError, Reporter, Silent
 
 WIDTH, HEIGHT = 760, 1100
 Span = tuple[str, int, int]
@@ -273,29 +270,3 @@ def _ids(path: Path) -> set[str]:
     """The ids that a file may have: its stem, preceded by as many folders as needed to make it unique."""
     parts = [*map(document_id, path.parent.parts), document_id(path.stem)]
     return {"/".join(parts[at:]) for at in range(len(parts))}
-
-
-def write_figure(
-    folder: Path,
-    kind: str,
-    form: str = "svg",
-    output: Path | None = None,
-    measure: str | None = None,
-    reporter: Reporter | None = None,
-) -> Path:
-    """Draw one figure of a folder of results and write it, by default into that folder as ``KIND.FORM``.
-
-    ``measure`` is by default the one that the page opens with. The same results give the same bytes. Raises
-    HarnessError where the folder holds no results or lacks what the figure shows, or without matplotlib;
-    ConfigError for a measure that the results were not scored by.
-    """
-    tables = read_tables(folder)
-    measures = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
-    taken = measure or headline(tables)
-    if taken not in measures:
-        raise ConfigError(f"{folder} was not scored by {taken}; it has {', '.join(measures)}.")
-    found = statistics(tables, reporter or Silent(), (taken,))
-    shown = FigureData(base_payload(tables, found, taken), taken)
-    path = output or folder / f"{kind}.{form}"
-    write_bytes(path, drawn(kind, shown, form))
-    return path
