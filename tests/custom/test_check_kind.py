@@ -36,14 +36,14 @@ def test_a_step_that_keeps_the_contract_passes(capsys, call, role):
 REQUEST = '{ids: "{{ ids }}", texts: "{{ texts }}", qs: "{{ queries }}", k: "{{ k }}"}'
 BROKEN = [
     ("tests.search.own:twice", "retriever", "ranks known passages.*ranked a passage twice"),
-    ("moody", "retriever", "gives the same rankings when called again.*two different rankings"),
+    ("moody", "retriever", "gives a query the same ranking when called again: A query has a different ranking when called again"),
     ("by_batch", "retriever", "alone and among others: A query has a different ranking alone"),
     ("exactly_k", "retriever", "accepts a single passage.*returned 1 .*positions go from 0 to 0"),
     ("no_empty_query", "retriever", "accepts an empty query.*IndexError"),
     ("remembers", "retriever", "keeps no passages.*After a search of other passages"),
     ("tests.search.own:one_score", "reranker", "one finite score.*one score for each of 20 pairs"),
-    ("moody_scores", "reranker", "gives the same scores when called again"),
-    ("by_place", "reranker", "the same score in any order"),
+    ("moody_scores", "reranker", "gives a pair the same score when called again"),
+    ("by_place", "reranker", "the same score in another order"),
     ("by_count", "reranker", "alone and among others: A pair has a different score alone"),
     ("no_empty_passage", "reranker", "an empty passage.*ZeroDivisionError"),
     ("short_only", "reranker", "a very long passage.*too many tokens"),
@@ -51,7 +51,7 @@ BROKEN = [
     ("no_empty_question", "rewriter", "accepts an empty question.*IndexError"),
     ("tests.chunk.own:texts", "chunker", "cuts by offsets: prose.*returned text"),
     ("encoded", "chunker", r"cuts by offsets: Chinese.*has the characters 0 to \d+"),
-    ("moody_cut", "chunker", "gives the same chunks when called again"),
+    ("moody_cut", "chunker", "gives a text the same cut when called again"),
 ]
 
 
@@ -69,8 +69,8 @@ def test_a_step_that_breaks_the_contract_is_reported_with_its_place(capsys, call
         ("backwards", "retriever", "3 of 3 passages, given verbatim as queries, are not ranked first"),
         ("constant", "reranker", "All passages have the score 1"),
         ("mute", "rewriter", "The text for"),
-        ("numbered", "rewriter", "gives a different text alone"),
-        ("counting", "rewriter", "gives different texts"),
+        ("numbered", "rewriter", "has a different text alone"),
+        ("counting", "rewriter", "has a different text when called again"),
         ("first_only", "chunker", r"[\d,]+ characters are in no chunk"),
         ("whole_text", "chunker", r"The longest chunk has 1\d,\d+ characters, in the text 'prose'"),
     ],
@@ -85,10 +85,10 @@ def test_a_parser_is_tried_on_files(capsys, tmp_path):
     path = tmp_path / "report.note"
     path.write_text("first--second", encoding="utf-8")
     code, output = check(capsys, "tests.corpus.own:pages", "--as", "parser", "--file", str(path))
-    assert (code, output.count("ok  ")) == (0, 2)
+    assert (code, output.count("ok  ")) == (0, 3)
     code, output = check(capsys, "tests.custom.kinds:changing", "--as", "parser", "--file", str(path))
     assert code == 1
-    assert "has a different text: at offset" in output
+    assert "has a different text when called again, report.note: at offset" in output
     code, output = check(capsys, "tests.corpus.own:pages", "--as", "parser")
     assert code == 1
     assert "Give one with --file" in output

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.data import PythonParserConfig, find_documents, suffixes_of
 from harness.running.config.models import BenchConfig
-from harness.running.contract.check import Check
-from harness.running.contract.chunker import chunker_checks
-from harness.running.contract.parser import parser_checks
-from harness.running.contract.reranker import reranker_checks
-from harness.running.contract.retriever import retriever_checks
-from harness.running.contract.rewriter import rewriter_checks
+from harness.running.contract.contracts import CONTRACTS, Check
 from harness.steps import (
     RERANKERS,
     RETRIEVERS,
@@ -25,12 +20,6 @@ from harness.steps import (
 )
 from harness.values import StageConfig, kind_of
 
-_CHECKS: dict[str, Callable[[Any], list[Check]]] = {
-    "retriever": retriever_checks,
-    "reranker": reranker_checks,
-    "rewriter": rewriter_checks,
-    "chunker": chunker_checks,
-}
 _MOST_FILES = 3
 
 
@@ -45,11 +34,8 @@ class OwnStep:
 
     def checks(self) -> list[Check]:
         """The checks of its contract; raises ConfigError if it cannot be tried."""
-        return (
-            parser_checks(self.config, self.files)
-            if self.role == "parser"
-            else _CHECKS[self.role](self.config)
-        )
+        given = (self.config, self.files) if self.role == "parser" else (self.config,)
+        return CONTRACTS[self.role](*given).checks()
 
 
 def own_steps(config: BenchConfig) -> list[OwnStep]:
