@@ -3,8 +3,8 @@
 import pytest
 
 from harness.measures.answer.measure import Case
-from harness.running.answering.measuring import Measured
 from harness.running.answering.prediction import prediction_rows
+from harness.running.answering.scores import Measured
 from harness.running.config.models import BenchConfig
 from harness.steps.chunk.page import PageConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config

@@ -36,7 +36,11 @@ def test_a_step_that_keeps_the_contract_passes(capsys, call, role):
 REQUEST = '{ids: "{{ ids }}", texts: "{{ texts }}", qs: "{{ queries }}", k: "{{ k }}"}'
 BROKEN = [
     ("tests.search.own:twice", "retriever", "ranks known passages.*ranked a passage twice"),
-    ("moody", "retriever", "gives a query the same ranking when called again: A query has a different ranking when called again"),
+    (
+        "moody",
+        "retriever",
+        "gives a query the same ranking when called again: A query has a different ranking when called again",
+    ),
     ("by_batch", "retriever", "alone and among others: A query has a different ranking alone"),
     ("exactly_k", "retriever", "accepts a single passage.*returned 1 .*positions go from 0 to 0"),
     ("no_empty_query", "retriever", "accepts an empty query.*IndexError"),

@@ -11,7 +11,7 @@ from harness.comparison import Interval, wilson_interval
 from harness.report import Table
 from harness.running.abilities.trial import ABILITIES, Ability, MarkedAnswer, Trial, mark
 from harness.running.answering.replies import refuse_unanswered
-from harness.running.answering.tools import pending_calls
+from harness.running.answering.scores import pending_calls
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps import ANSWERERS, AnswerConfig, AnswerInput, AnswerReply, PendingCalls

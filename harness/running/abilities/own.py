@@ -14,7 +14,7 @@ from harness.measures import Case, Fact, Projection, fact_of, holdings
 from harness.report import PassageRow, RankedRow, cells_of, read_any, read_graded_spans, spans_of_chunk
 from harness.running.abilities.rgb import RgbOptions
 from harness.running.abilities.trial import ABILITIES, Ability, Golden, Trial, parts_in
-from harness.running.answering.measuring import by_query
+from harness.running.answering.scores import by_query
 from harness.values import Chunk, HarnessError, Judgment, Query, golden_of_query
 
 _FIGURE = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -16,10 +16,10 @@ from harness.data import AnsweredQuery, FaultsOfRows, Passage, finite_number, re
 from harness.judge import Corrected, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
-from harness.running.answering.measuring import refuse_failures
-from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, measures_of, pending_calls, scored
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
+from harness.running.evaluate.scoring import values_of
 from harness.steps import PendingCalls
 from harness.values import CorpusError, HarnessError, QueryScore, counted, golden_answers, interval, number
 
@@ -52,17 +52,16 @@ def score_external(
     Raises CorpusError if a measure needs passages whose text is not known, and LlmError where more calls
     have failed than ``answer_max_unscored`` allows.
     """
-    measures, cases = _prepared(exchanges, config)
     clusters = [one.question for one in exchanges]
-    tools = MeasuringTools(config, context)
-    found = []
-    for measure in measures:
-        scores = tuple(measure.run(cases, tools))
-        refuse_failures(measure, cases, scores, config.answer_max_unscored)
-        values = np.array([np.nan if one.value is None else one.value for one in scores], dtype=np.float64)
-        less = measure.facts.less_is_better
-        found.append(MeasureScores(measure.name, scores, mean_of(values, clusters), less))
-    return found
+    return [
+        MeasureScores(
+            measure.name,
+            tuple(scores),
+            mean_of(values_of(scores), clusters),
+            measure.facts.less_is_better,
+        )
+        for measure, scores in scored(_prepared(exchanges, config), config, context)
+    ]
 
 
 def price_external(
@@ -72,17 +71,13 @@ def price_external(
 
     Raises CorpusError as ``score_external`` does.
     """
-    measures, cases = _prepared(exchanges, config)
-    tools = MeasuringTools(config, context)
-    return pending_calls(partial(measure.run, cases, tools) for measure in measures)
+    cases, tools = _prepared(exchanges, config), MeasuringTools(config, context)
+    return pending_calls(partial(measure.run, cases, tools) for measure in measures_of(config))
 
 
-def _prepared(
-    exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig
-) -> tuple[list[AnswerMeasure[Any]], list[Case]]:
-    measures = measures_of(config)
-    _refuse_unknown_texts(exchanges, measures)
-    return measures, [one.as_case() for one in exchanges]
+def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -> list[Case]:
+    _refuse_unknown_texts(exchanges, measures_of(config))
+    return [one.as_case() for one in exchanges]
 
 
 def external_table(title: str, found: Sequence[MeasureScores]) -> Table:

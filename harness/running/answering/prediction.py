@@ -22,8 +22,7 @@ from harness.comparison import (
 )
 from harness.measures import less_is_better, parse_measure
 from harness.report import AnswerPredictionRow
-from harness.running.answering.measuring import Measured
-from harness.running.answering.score_rows import lower_is_better, matrix_of
+from harness.running.answering.scores import Measured, lower_is_better, matrix_of
 from harness.running.config.models import BenchConfig
 from harness.values import QueryScore
 

@@ -8,9 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from harness.running.answering.measuring import cases_of
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
-from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, cases_of, measures_of, pending_calls
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus

@@ -25,7 +25,7 @@ from harness.measures import (
     Need,
 )
 from harness.report import Table
-from harness.running.answering.tools import MeasuringTools, measures_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, measures_of, pending_calls
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.steps import PendingCalls

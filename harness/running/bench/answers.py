@@ -22,10 +22,9 @@ from harness.report import (
     WITHOUT,
     AnswerLossRow,
 )
-from harness.running.answering.measuring import Measured, by_query, measure_all
 from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
-from harness.running.answering.score_rows import answer_rows
+from harness.running.answering.scores import Measured, answer_rows, by_query, measure_all
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -46,7 +45,7 @@ def rows_of_answers(
     """Measure the answers of all settings; the rows of every table about them, none without answers."""
     if not replied:
         return []
-    measured = measure_all(replied, corpus, evaluated.judged.judgments, config, context)
+    measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, context)
     per_query = [row for one in evaluated.scored for row in one.per_query]
     return [
         *reply_rows(replied, corpus),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import mean_of, number
+from harness.comparison import Interval, mean_of, number
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
 from harness.report import (
     WHY,
@@ -82,7 +82,9 @@ def score_setting(
                     [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
                 )
             scored.summary.extend(
-                _summary(setting, stage, columns, scores, scorer, clusters, judged, why, config)
+                _summary(
+                    setting, stage, columns, scores, scorer, clusters, judged, why, config.bootstrap.level
+                )
             )
             scored.per_query.extend(_per_query(setting, stage, columns, scores))
             scored.ranked.extend(ranked)
@@ -101,46 +103,65 @@ def _summary(
     clusters: Mapping[str, str],
     judged: Judged,
     why: Mapping[str, str],
-    config: BenchConfig,
-) -> list[SummaryRow]:
+    level: float,
+) -> Iterator[SummaryRow]:
     reason = np.array([why[query_id] for query_id in scores.query_ids])
     failed = ~scores.ranked | np.isin(scores.query_ids, sorted(judged.failed))
-    splits = np.array([query.split for query in scorer.queries])
-    rows = []
+    for mean in means_by_split(columns, scorer.queries, clusters, level):
+        out = ~scores.has_relevant & np.isnan(columns[mean.measure])
+        left_out = Counter(reason[mean.rows][out[mean.rows]].tolist())
+        yield SummaryRow(
+            setting=setting,
+            stage=stage,
+            split=mean.split,
+            measure=mean.measure,
+            mean=number(mean.interval.value),
+            ci_low=mean.interval.low,
+            ci_high=mean.interval.high,
+            n_queries=mean.interval.n,
+            n_unanswerable=left_out["unanswerable"],
+            n_ungraded=left_out["ungraded"],
+            n_irrelevant=left_out["irrelevant"],
+            n_failed=int(np.sum(failed[mean.rows])),
+            judge=judged.judge,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SplitMean:
+    """The mean of a measure over the queries of a split, which are at ``rows``."""
+
+    split: str
+    measure: str
+    rows: list[int]
+    interval: Interval
+
+
+def means_by_split(
+    values: Mapping[str, Floats], queries: Sequence[Query], clusters: Mapping[str, str], level: float
+) -> Iterator[SplitMean]:
+    """The mean of every measure, of rankings or answers, in every split and over all queries.
+
+    ``values`` are [Q] by measure, NaN where there is none.
+    """
     for split in (*SPLITS, ALL):
-        inside = np.ones(len(splits), dtype=np.bool_) if split == ALL else splits == split
-        own = [clusters.get(scores.query_ids[i], "") for i in np.flatnonzero(inside).tolist()]
-        for measure, values in columns.items():
-            found = mean_of(values[inside], own, config.bootstrap.level)
-            out = reason[inside & ~scores.has_relevant & np.isnan(values)]
-            rows.append(
-                SummaryRow(
-                    setting=setting,
-                    stage=stage,
-                    split=split,
-                    measure=measure,
-                    mean=number(found.value),
-                    ci_low=found.low,
-                    ci_high=found.high,
-                    n_queries=found.n,
-                    n_unanswerable=int(np.sum(out == "unanswerable")),
-                    n_ungraded=int(np.sum(out == "ungraded")),
-                    n_irrelevant=int(np.sum(out == "irrelevant")),
-                    n_failed=int(np.sum(inside & failed)),
-                    judge=judged.judge,
-                )
-            )
-    return rows
+        rows = [row for row, query in enumerate(queries) if split in (ALL, query.split)]
+        own = [clusters.get(queries[row].query_id, "") for row in rows]
+        for measure, column in values.items():
+            yield SplitMean(split, measure, rows, mean_of(column[rows], own, level))
+
+
+def values_of(scores: Sequence[QueryScore]) -> Floats:
+    """The values of scores, NaN where there is none."""
+    return np.array([np.nan if score.value is None else score.value for score in scores], dtype=np.float64)
 
 
 def _per_query(
     setting: str, stage: str, columns: Mapping[str, Floats], scores: ScoreTable
-) -> list[QueryScore]:
-    return [
-        QueryScore(setting, stage, query_id, measure, None if np.isnan(values[i]) else float(values[i]))
-        for i, query_id in enumerate(scores.query_ids)
-        for measure, values in columns.items()
-    ]
+) -> Iterator[QueryScore]:
+    for row, query_id in enumerate(scores.query_ids):
+        for measure, values in columns.items():
+            yield QueryScore(setting, stage, query_id, measure, number(values[row]))
 
 
 def _ranked(

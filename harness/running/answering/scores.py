@@ -1,0 +1,233 @@
+"""Answers → scores by the measures that a configuration asks for → rows: values, means, who is better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.comparison import Options, ScoreMatrix, compare_to, from_scores, number, on_common_questions
+from harness.measures import ANSWER_MEASURES, AnswerMeasure, Case
+from harness.models import Form, Request
+from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
+from harness.running.answering.replies import Replies, counted_reasons, golden_of
+from harness.running.config.answers import AnswerScoringConfig
+from harness.running.config.models import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.evaluate.scoring import means_by_split, values_of
+from harness.running.tools import RunTools
+from harness.steps import PendingCalls, PendingCallsError, without_citations
+from harness.values import ConfigError, HarnessError, Judgment, LlmAnswer, LlmError, Query, QueryScore
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuringTools:
+    """``AnswerTools`` over a run: the model and the encoder that the configuration names."""
+
+    config: AnswerScoringConfig
+    context: Context
+
+    def ask(
+        self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
+    ) -> list[LlmAnswer]:
+        """The model's answers, from the ledger first; raises ConfigError if no model is named."""
+        if self.config.answer_judge is None:
+            raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
+        request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)
+        return RunTools(self.context).answers(request)
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+        return RunTools(self.context).vectors(texts, self.config.answer_embedding)
+
+
+def measures_of(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
+    """The measures that the configuration asks for."""
+    return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
+
+
+def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:
+    """The first calls that models would get, in a context that may not ask; each call once."""
+    missing: dict[str, PendingCalls] = {}
+    for attempt in attempts:
+        try:
+            attempt()
+        except PendingCallsError as error:
+            missing |= {one.key: one for one in error.missing}
+    return tuple(missing.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The answers of one setting as measures saw them, and their scores by measure, one a case each."""
+
+    setting: str
+    cases: tuple[Case, ...]
+    scores: Mapping[str, tuple[QueryScore, ...]]
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries of the cases; the same for all settings."""
+        return [case.query for case in self.cases]
+
+
+def cases_of(
+    replied: Replies, corpus: Corpus, judgments: Mapping[str, Sequence[Judgment]]
+) -> tuple[Case, ...]:
+    """The cases for measures, by query. Citations are removed from the text and kept separately."""
+    cases = []
+    for query in corpus.queries.queries:
+        reply = replied.replies[query.query_id]
+        cases.append(
+            Case(
+                query=query,
+                passages=tuple(passage.chunk for passage in replied.read[query.query_id]),
+                answer=None if reply.text is None else without_citations(reply.text) or reply.text,
+                reason=reply.reason,
+                references=golden_of(corpus, query.query_id),
+                cited=reply.cited,
+                judgments=tuple(judgments.get(query.query_id, ())),
+            )
+        )
+    return tuple(cases)
+
+
+def by_query(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
+    """Graded spans by the query that they are graded for."""
+    found: dict[str, list[Judgment]] = {}
+    for judgment in judgments:
+        found.setdefault(judgment.query_id, []).append(judgment)
+    return found
+
+
+def measure_all(
+    replied: Sequence[Replies],
+    corpus: Corpus,
+    judgments: Iterable[Judgment],
+    config: AnswerScoringConfig,
+    context: Context,
+) -> list[Measured]:
+    """The scores of all settings; each measure gets all cases together, so that equal ones are asked once.
+
+    Raises LlmError if more calls of a measure have failed than ``answer_max_unscored`` allows.
+    """
+    own = by_query(judgments)
+    cases = [cases_of(one, corpus, own) for one in replied]
+    every = [case for some in cases for case in some]
+    scores: list[dict[str, tuple[QueryScore, ...]]] = [{} for _ in replied]
+    with context.timed("measure answers"):
+        for measure, found in scored(every, config, context):
+            each = iter(found)
+            for one, its, some in zip(replied, scores, cases, strict=True):
+                its[measure.name] = tuple(replace(next(each), setting=one.setting) for _ in some)
+    return [Measured(one.setting, some, its) for one, some, its in zip(replied, cases, scores, strict=True)]
+
+
+def scored(
+    cases: Sequence[Case], config: AnswerScoringConfig, context: Context
+) -> Iterator[tuple[AnswerMeasure[Any], Sequence[QueryScore]]]:
+    """The scores of all cases by every measure.
+
+    Raises LlmError if more than the share ``answer_max_unscored`` of the cases that could be scored have
+    failed. A case that lacks what the measure looks at, such as an answer, could not be scored. A measure
+    that is undefined for a case has not failed.
+    """
+    tools = MeasuringTools(config, context)
+    for measure in measures_of(config):
+        scores = measure.run(cases, tools)
+        if [one.query_id for one in scores] != [case.query.query_id for case in cases]:
+            raise ValueError(f"{measure.name} did not give one score for each case, in their order")
+        could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
+        failed = [score.reason for score in could if score.failed]
+        if len(failed) > config.answer_max_unscored * len(could):
+            raise LlmError(
+                f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored "
+                f"({counted_reasons(failed, ', ')}); answer_max_unscored allows "
+                f"{config.answer_max_unscored:.0%}. What was answered is in the ledger. Set "
+                "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise "
+                "the limit."
+            )
+        yield measure, scores
+
+
+def answer_rows(
+    measured: Sequence[Measured], clusters: Mapping[str, str], config: BenchConfig
+) -> Iterator[Any]:
+    """The rows of answer_scores.csv, answer_summary.csv and answer_comparisons.csv."""
+    for one in measured:
+        for measure, scores in one.scores.items():
+            for query, score in zip(one.queries, scores, strict=True):
+                yield AnswerScoreRow(
+                    setting=one.setting,
+                    query_id=query.query_id,
+                    split=query.split,
+                    cluster=clusters.get(query.query_id, ""),
+                    measure=measure,
+                    value=score.value,
+                    reason=score.reason,
+                    details=json.dumps(dict(score.details), ensure_ascii=False, sort_keys=True),
+                )
+            values = {measure: values_of(scores)}
+            for mean in means_by_split(values, one.queries, clusters, config.bootstrap.level):
+                reasons = [scores[i].reason for i in mean.rows if scores[i].value is None]
+                yield AnswerSummaryRow(
+                    setting=one.setting,
+                    split=mean.split,
+                    measure=measure,
+                    mean=number(mean.interval.value),
+                    ci_low=mean.interval.low,
+                    ci_high=mean.interval.high,
+                    n_queries=mean.interval.n,
+                    n_not_scored=len(reasons),
+                    reasons=counted_reasons(reasons, "; "),
+                )
+    for measure in measured[0].scores if measured else ():
+        yield from compared(matrix_of(measured, measure, clusters), config)
+
+
+def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
+    """The values of one measure, settings × queries; NaN if there is none."""
+    rows = [score for one in measured for score in one.scores[measure]]
+    splits = {query.query_id: query.split for query in measured[0].queries}
+    return from_scores(rows, measure, splits, clusters=clusters)
+
+
+def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerComparisonRow]:
+    """Every setting against the best, on the questions for which all have a value; none for a single one.
+
+    The means that choose the best are those of the same questions.
+    """
+    try:
+        (both,), left_out = on_common_questions([matrix])
+    except HarnessError:
+        # no question has a value for all
+        return
+    if len(both.settings) < 2:
+        return
+    sign = -1 if matrix.measure in lower_is_better(config) else 1
+    best = both.settings[int(np.argmax(sign * both.means))]
+    stated = config.bootstrap
+    options = Options(stated.level, stated.resamples, stated.seed, tolerance=config.tolerance)
+    for one in compare_to(both, best, options):
+        yield AnswerComparisonRow(
+            measure=matrix.measure,
+            setting=one.setting,
+            against=one.against,
+            n=one.n,
+            n_left_out=left_out,
+            difference=one.difference,
+            ci_low=one.low,
+            ci_high=one.high,
+            p=one.p,
+            finding=one.finding,
+        )
+
+
+def lower_is_better(config: BenchConfig) -> set[str]:
+    """The names of the measures of which lower values are better."""
+    return {one.name for one in measures_of(config.answer_scoring) if one.facts.less_is_better}
