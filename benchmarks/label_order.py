@@ -23,8 +23,7 @@ from benchmarks.label_order_data import (
     of_settings,
     with_judge,
 )
-from harness.labels.ordering.design import begun, draw_more
-from harness.labels.ordering.drawing import draw
+from harness.labels.ordering.draws import begun, draw, draw_more
 from harness.labels.ordering.estimate import estimate
 from harness.labels.ordering.expected import score_all
 from harness.labels.ordering.firmness import ALIKE, firmness

@@ -17,7 +17,7 @@ from harness.labels.label_page.verdict import LiveVerdict, open_passages
 from harness.labels.labelling.next_labels import read_label_pool
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.retrieved import config_of, labels_of, pool_unjudged
-from harness.labels.ordering.design import BATCH
+from harness.labels.ordering.draws import BATCH
 from harness.report import read_result
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
 from harness.values import ConfigError, Document, LabelError, Reporter

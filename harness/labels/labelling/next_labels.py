@@ -12,11 +12,10 @@ from harness.labels.labelling.grading import known_labels, read_skips
 from harness.labels.labelling.passages import Grades, PassageToGrade, Retrieved, covers, passages_to_grade
 from harness.labels.labelling.retrieved import OpenedResults, labels_of, open_results
 from harness.labels.labelling.sheet import sheet_rows
+from harness.labels.ordering.draws import ByVerdict
 from harness.labels.ordering.expected import mean_scores
-from harness.labels.ordering.firmness import Firmness
-from harness.labels.ordering.order import ByVerdict
+from harness.labels.ordering.firmness import Firmness, firmness
 from harness.labels.ordering.pool import PoolItem
-from harness.labels.ordering.words import known, sentences
 from harness.report import ByLabels
 from harness.values import Judgment, Reporter, Span
 
@@ -112,7 +111,8 @@ def firmness_of(
     label_pool: LabelPool, more: Iterable[Judgment] = (), skipped: frozenset[str] = frozenset()
 ) -> FirmnessReport:
     """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
-    firm = label_pool.order.firmness(label_pool.items, label_pool.graded(more), label_pool.skipped | skipped)
+    graded, skipped = label_pool.graded(more), label_pool.skipped | skipped
+    firm = firmness(label_pool.order.estimate(label_pool.items, graded, skipped))
     alone: Mapping[str, float] = {}
     if label_pool.judge and all(item.judge is not None for item in label_pool.items):
         pool = label_pool.order.pool(label_pool.items)
@@ -123,7 +123,7 @@ def firmness_of(
 
 def by_labels(found: FirmnessReport, top: int) -> ByLabels:
     """The verdict as it is shown in the terminal and on the pages."""
-    firm, sure, none = found.firm, known(found.firm), "–"
+    firm, sure, none = found.firm, found.firm.known, "–"
     means = tuple(
         (
             name,
@@ -141,7 +141,7 @@ def by_labels(found: FirmnessReport, top: int) -> ByLabels:
         )
         for one in firm.further
     )
-    *lines, last = sentences(firm)
+    *lines, last = firm.sentences()
     if found.judge and sure:
         lines.append(
             f"The grades of {found.judge} are corrected by {firm.graded:,} of people, so that its mistakes "

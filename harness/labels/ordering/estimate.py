@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison import Bools, Floats, Ints, student_quantile
-from harness.labels.ordering.drawing import Batch
 from harness.labels.ordering.expected import Expected, expect
 from harness.labels.ordering.grades import GradeModel, fit
-from harness.labels.ordering.pool import UNKNOWN, ItemPool
+from harness.labels.ordering.pool import UNKNOWN, Batch, ItemPool
 
 _TINY = 1e-12
 _FEWEST_PARTS = 4
@@ -147,7 +146,7 @@ def _standing_for(
     drawn = np.zeros(len(place), dtype=np.bool_)
     for batch, count in used:
         chance, now = np.zeros(len(place)), np.zeros(len(place))
-        chance[by_id] = batch.chances_of_all(count)
+        chance[by_id] = batch.chances(count)
         now[[place[name] for name in batch.known]] = 1.0
         items = np.array([place[one.item_id] for one in batch.drawn[:count]])
         items = items[grades[items] != UNKNOWN]

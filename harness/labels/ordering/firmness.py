@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +12,18 @@ from harness.comparison import Floats, Interval, guarded_pair, student_quantile
 from harness.labels.ordering.estimate import OrderEstimate
 from harness.labels.ordering.sizes import further as chances_of
 from harness.labels.ordering.sizes import left_over, moved
+from harness.values import counted
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]
+_NEXT: Mapping[State, str] = {
+    "complete": "Stop: everything is labelled.",
+    "single": "There is one setting, so there is nothing to decide; labels make its interval shorter.",
+    "settled": "Stop: the verdict no longer depends on what is unlabelled; {leader} stays ahead.",
+    "alike": "Stop: the remaining settings are alike; more labels will not separate them by 0.01.",
+    "queries": "Stop: the remaining uncertainty comes from the queries, not from missing labels. "
+    "Add queries.",
+    "open": "Go on labelling in the order given.",
+}
 # Smaller differences do not matter in practice.
 ALIKE = 0.01
 # What an interval of 95 % leaves out on either side.
@@ -48,23 +59,21 @@ class MoreLabels:
 
 @dataclass(frozen=True, slots=True)
 class Firmness:
-    """How firm a verdict by partial labels is.
-
-    ``means`` holds every setting's mean with the interval for new queries, the best first; ``rivals`` the
-    leader's distance from each other, the nearest first. ``graded`` of ``items`` have a label,
-    ``drawn`` of them in the order given; without any, means are the model's word alone. ``needed``
-    are the labels that will probably settle the leader, None if that is unknown. The
-    95 % intervals of rivals hold for all of them together.
-    """
+    """How firm a verdict by partial labels is."""
 
     state: State
     leader: str
+    # every setting's mean with the interval for new queries, the best first
     means: tuple[tuple[str, Interval], ...]
+    # the leader's distance from each other, the nearest first; the 95 % intervals hold for all together
     rivals: tuple[Rival, ...]
     queries: int
+    # how many of the items have a label
     graded: int
     items: int
+    # how many of those in the order given; without any, means are the model's word alone
     drawn: int
+    # the labels that will probably settle the leader, None if that is unknown
     needed: int | None
     further: tuple[MoreLabels, ...]
 
@@ -72,6 +81,41 @@ class Firmness:
     def stop(self) -> bool:
         """Whether further labels of this pool would not change the verdict."""
         return self.state != "open"
+
+    @property
+    def known(self) -> bool:
+        """Whether the means rest on draws or on all labels, and not on a model alone."""
+        return self.drawn > 0 or self.graded == self.items
+
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict by the labels so far, how certain it is, and what to do next."""
+        of = f"{counted(self.items, 'passage')} of {counted(self.queries, 'query', 'queries')}"
+        part = f"{self.graded:,} of {of} are labelled"
+        if not self.known:
+            return (
+                f"{part}, none of them in the order of harness labels next; nothing can be "
+                "concluded about the rest yet.",
+                "Label the passages in the order given, from the first.",
+            )
+        found = self.means[0][1].value != 0
+        leads = (
+            f"{self.leader} leads with {self.means[0][1]}" if found else "Nothing relevant was found so far"
+        )
+        lines = [f"{part}. {leads}."]
+        if self.rivals and found:
+            first = self.rivals[0]
+            text = f"It is {first.labels} ahead of {first.setting}, as far as missing labels go"
+            more = f"for new queries like these {first.queries}."
+            few = "the queries are too few to say more."
+            lines.append(f"{text}; {few if first.queries.low is None else more}")
+        if self.needed is None:
+            lines.append(_NEXT[self.state].format(leader=self.leader))
+        elif self.needed >= self.items - self.graded:
+            lines.append("Go on: probably all of the rest must be labelled to decide by these queries.")
+        else:
+            needed = counted(self.needed, "more label")
+            lines.append(f"Go on: about {needed} will probably settle who leads on these queries.")
+        return tuple(lines)
 
 
 def firmness(now: OrderEstimate) -> Firmness:

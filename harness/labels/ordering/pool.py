@@ -1,19 +1,21 @@
-"""The pool: every item that some setting ranks high enough to count, and its rank in each setting."""
+"""The pool: every item that some setting ranks high enough to count, its rank in each, and what was drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from harness.comparison import Floats, Ints
-from harness.measures import gain_exp, gain_lin, log2_discount
+from harness.measures import gain_exp, log2_discount
 from harness.values import MAX_GRADE, LabelError
 
-Gain = Literal["exp", "lin"]
 UNKNOWN = -1
+# the sizes of a batch as they are kept
+STORED = np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +73,47 @@ class ItemPool:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnItem:
+    """One item of a batch: its ``size``, and its random number over that, the ``place``."""
+
+    item_id: str
+    size: Annotated[float, Field(gt=0)]
+    place: float
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Items in the order in which they are to be graded."""
+
+    drawn: tuple[DrawnItem, ...]
+    # the place of the first item that was not drawn, None if all were
+    beyond: float | None
+    # of all items of the pool in the order of their ids, as 32-bit numbers, little end first; items that
+    # could not be drawn have the size that they would have had
+    sizes: bytes
+    # the items that had grades when it was drawn and could not be drawn
+    known: frozenset[str]
+
+    def done(self, labels: Container[str], skipped: Container[str] = ()) -> int:
+        """How many of its items are graded or skipped without a gap from the first."""
+        for count, one in enumerate(self.drawn):
+            if one.item_id not in labels and one.item_id not in skipped:
+                return count
+        return len(self.drawn)
+
+    def chances(self, count: int) -> Floats:
+        """The chance of each item of the pool [P] to be among the first ``count``, had none been known.
+
+        In the order of their ids.
+        """
+        sizes = np.frombuffer(self.sizes, STORED).astype(np.float64)
+        edge = self.beyond if count == len(self.drawn) else self.drawn[count].place
+        return np.ones(len(sizes)) if edge is None else np.minimum(1.0, sizes * edge)
+
+
 def make_pool(
-    items: Sequence[PoolItem],
-    settings: Sequence[str],
-    *,
-    k: int = 10,
-    gain: Gain = "exp",
-    max_grade: int = MAX_GRADE,
+    items: Sequence[PoolItem], settings: Sequence[str], *, k: int = 10, max_grade: int = MAX_GRADE
 ) -> ItemPool:
     """Arrays of the items that some setting has among its first ``k``; raises LabelError if none is.
 
@@ -93,14 +129,9 @@ def make_pool(
     number = {name: place for place, name in enumerate(queries)}
     kept.sort(key=lambda one: number[one.query_id])
     query = np.array([number[one.query_id] for one in kept], dtype=np.int64)
-    count = [0] * len(queries)
-    slot = np.zeros(len(kept), dtype=np.int64)
-    for place, of in enumerate(query):
-        slot[place] = count[of]
-        count[of] += 1
+    slot = np.arange(len(kept)) - np.searchsorted(query, query)
     ranks = np.array([[one.ranks.get(name, k + 1) for one in kept] for name in settings], dtype=np.int64)
     discount = np.where(ranks <= k, log2_discount((ranks - 1).ravel()).reshape(ranks.shape), 0.0)
-    worth = gain_exp if gain == "exp" else gain_lin
     return ItemPool(
         tuple(settings),
         queries,
@@ -109,7 +140,7 @@ def make_pool(
         slot,
         discount,
         np.array([np.nan if one.judge is None else one.judge for one in kept]),
-        np.diff(worth(np.arange(max_grade + 1))),
+        np.diff(gain_exp(np.arange(max_grade + 1))),
         np.concatenate([[0.0], np.cumsum(log2_discount(np.arange(k)))]),
         k,
     )
