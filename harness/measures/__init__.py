@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from harness.measures.headlines import across_chunkings, across_parsers, headline, trusted_for
     from harness.measures.measure import Family, Measure, arguments
     from harness.measures.ndcg import dcg
-    from harness.measures.order import falling_rows, length_blocks, rank_grouped, rank_rows, tie_groups
+    from harness.measures.order import rank_grouped, rank_rows, tie_groups
     from harness.measures.projection import Projection, overlapping, project
     from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices

@@ -107,14 +107,14 @@ ROWS = {
         ("score that is no number", ("2.5", "nan"), 1),
         ("score of Python alone", ("2.5", "1_0"), 1),
         ("score below a blank line", "\n" + RUN.replace("2.5", "high"), 2),
-        ("document twice below a comment", with_line("# c\n" + RUN, "q1 Q0 d1 3 0.5 mine"), 5),
-        ("document twice", with_line(RUN, "q1 Q0 d1 3 0.5 mine"), 4),
+        ("document twice below a comment", with_line("# c\n" + RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
+        ("document twice", with_line(RUN, "q1 Q0 d1 3 0.5 mine"), "row 4"),
     ],
     "qrels": [
         ("grade in words", (" 2\n", " high\n"), 1),
         ("float grade", (" 2\n", " 2.5\n"), 1),
         ("a field too few", (" 2\n", "\n"), 1),
-        ("two grades", with_line(QRELS, "q1 0 d1 1"), 4),
+        ("two grades", with_line(QRELS, "q1 0 d1 1"), "row 4"),
         ("other queries", QRELS.replace("q", "t"), "run.txt and qrels.txt"),
     ],
     "run.csv": [

@@ -14,7 +14,7 @@ from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.data.corpus.reading import read_utf8
 from harness.data.trec.ids import TrecError
-from harness.data.trec.unpack import open_unpacked
+from harness.data.trec.text import open_unpacked
 from harness.judge.prompting import load_prompt
 from harness.running.bench.inputs import file_hashes
 from harness.steps.search.retrieve.bm25 import Bm25Config

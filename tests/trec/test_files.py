@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from harness.data.trec import sources, unpack
+from harness.data.trec import sources, text
 from harness.data.trec.evaluate import evaluate
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
@@ -128,7 +128,7 @@ def test_ids_that_begin_as_comments_do_are_read(tmp_path, more):
 
 
 def test_the_line_of_a_repeat_counts_rows_that_look_like_comments(tmp_path):
-    with pytest.raises(TrecError, match="line 3: document d is judged twice for query #1"):
+    with pytest.raises(TrecError, match="row 2: document d is judged twice for query #1"):
         read_qrels(written(tmp_path, "#1 0 d 1\n# c\n#1 0 d 1\n"))
 
 
@@ -152,7 +152,7 @@ BOMBS = {
 def test_a_gzip_file_that_unpacks_without_end_is_refused_on_the_way(tmp_path, monkeypatch, name):
     unit, message = BOMBS[name]
     if "times" in message:
-        monkeypatch.setattr(unpack, "_FREE_BYTES", 1 << 20)
+        monkeypatch.setattr(text, "_FREE_BYTES", 1 << 20)
     (tmp_path / name).write_bytes(gzip.compress(unit, compresslevel=1) * 400)
     with pytest.raises(TrecError, match=message):
         read_run(tmp_path / name)
@@ -160,13 +160,13 @@ def test_a_gzip_file_that_unpacks_without_end_is_refused_on_the_way(tmp_path, mo
 
 def test_what_a_gzip_file_may_unpack_to_is_counted_while_it_is_read(tmp_path, monkeypatch):
     """No more is unpacked than the error needs: a block of the reader beyond the limit."""
-    monkeypatch.setattr(unpack, "_FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(text, "_FREE_BYTES", 1 << 20)
     path = tmp_path / "run.gz"
     path.write_bytes(gzip.compress(b"q Q0 d 1 1 t\n" * 1_000_000))
     seen = []
 
     def read_all():
-        with unpack.open_unpacked(path) as file:
+        with text.open_unpacked(path) as file:
             while data := file.read(1 << 16):
                 seen.append(len(data))
 
@@ -354,7 +354,7 @@ def test_a_repeat_below_what_is_looked_at_is_an_error_in_trec_files_only(tmp_pat
     path = tmp_path / name
     if name.endswith("txt"):
         path.write_text("".join(f"{q} Q0 {d} 1 {s} t\n" for q, d, s in rows))
-        with pytest.raises(TrecError, match="line 3: document a is ranked twice for query q"):
+        with pytest.raises(TrecError, match="row 3: document a is ranked twice for query q"):
             read_run(path)
         return
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])

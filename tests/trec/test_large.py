@@ -77,7 +77,7 @@ def test_ten_million_lines(files):
     ("line", "message"),
     [
         ("q1 Q0 d100 101 high t", "line 10000001: the score must be a number, not 'high'"),
-        ("q1 Q0 d7 101 0 t", "line 10000001: document d7 is ranked twice for query q1"),
+        ("q1 Q0 d7 101 0 t", "row 10000001: document d7 is ranked twice for query q1"),
     ],
 )
 def test_the_line_after_ten_million_is_named(files, line, message):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.trec import ids, match
-from harness.data.trec.ids import DocIds, Ids, fingerprints
+from harness.data.trec.ids import DocIds, fingerprints
 
 texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)
 pairs = st.lists(st.tuples(st.integers(0, 2), texts), max_size=12)
@@ -49,16 +49,6 @@ def test_repeats_are_found_whatever_the_fingerprints(bits):
     def check(rows):
         found = match.repeated_row(paired(rows))
         assert found == next((i for i, row in enumerate(rows) if row in rows[:i]), None)
-
-    check()
-
-
-def test_names_are_numbered_whatever_the_fingerprints(bits):
-    @given(st.lists(texts, max_size=12))
-    def check(names):
-        numbered = Ids.of(pa.array(names, pa.large_string()), "test")
-        assert [numbered.name(row) for row in range(len(names))] == names
-        assert len(set(numbered.names.to_pylist())) == len(numbered.names)
 
     check()
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.data.trec.ids import Ids, TrecError, fingerprints
-from harness.data.trec.match import PairRows, judged_rows, repeated_row
-from harness.data.trec.tables import Qrels, Run
+from harness.data.trec.ids import Ids, fingerprints
+from harness.data.trec.match import PairRows, judged_rows
+from harness.data.trec.tables import Qrels, Run, refuse_repeats
 from harness.measures import (
     FAMILIES,
     Convention,
@@ -73,7 +73,7 @@ def evaluate(
     rows = _scored_rows(run, query, rules)
     ranked, offsets = _rank(run, query, rows, n_queries, depth_needed(wanted, rules), rules)
     pairs = PairRows.of(owners(offsets), run.doc, ranked)
-    _refuse_repeats(run, pairs)
+    refuse_repeats(run.source, run.query, pairs, "ranked")
     graded = _grade(run, qrels, pairs, offsets, rules)
     values = compute(graded, wanted, rules.unanswerable)
     kept = np.ones(n_queries, dtype=np.bool_)
@@ -179,16 +179,6 @@ def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
     ids = Ids.of(run.doc.take(rows), run.source)
     order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
     return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
-
-
-def _refuse_repeats(run: Run, ranked: PairRows) -> None:
-    repeated = repeated_row(ranked)
-    if repeated is not None:
-        row = repeated if ranked.rows is None else int(ranked.rows[repeated])
-        raise TrecError(
-            f"{run.source}, row {row + 1}: document {run.doc.name(row)} is ranked twice for query "
-            f"{run.query.name(row)}; keep one"
-        )
 
 
 def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Convention) -> Graded:

@@ -94,10 +94,10 @@ class Ids:
     def of(cls, column: Any, source: str) -> Ids:
         """Number a column of strings or numbers; dictionary-encoded columns keep their codes."""
         chunked = _checked(column, source)
-        if not pa.types.is_dictionary(chunked.type):
-            names, code = _numbered(_one_array(chunked))
+        coded = pa.types.is_dictionary(chunked.type)
+        names, code = _unified(chunked if coded else chunked.dictionary_encode(), source)
+        if not coded:
             return cls(_text(names, source), code)
-        names, code = _unified(chunked, source)
         used = np.zeros(len(names), dtype=np.bool_)
         used[code] = True
         if not used.all():
@@ -174,28 +174,6 @@ def _mixed(numbers: Prints) -> Prints:
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _ODD_1
     numbers = (numbers ^ (numbers >> np.uint64(27))) * _ODD_2
     return numbers ^ (numbers >> np.uint64(31))
-
-
-def _numbered(values: Any) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Distinct strings and the number of each row's: by fingerprint, and by the strings if that fails."""
-    prints = pa.array(fingerprints(values)).dictionary_encode()
-    code = prints.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-    first = np.empty(len(prints.dictionary), dtype=np.int64)
-    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
-    names = values.take(pa.array(first))
-    if (
-        not len(values)
-        or _longest(values) <= _SHORT
-        or pc.all(pc.equal(values, names.take(pa.array(code)))).as_py()
-    ):
-        return names, code
-    whole = values.dictionary_encode()
-    return whole.dictionary, whole.indices.to_numpy(zero_copy_only=False).astype(np.int32)
-
-
-def _longest(values: Any) -> int:
-    """The bytes of the longest of some strings."""
-    return int(pc.max(pc.binary_length(values)).as_py())
 
 
 def _unified(chunked: Any, source: str) -> tuple[Any, npt.NDArray[np.int32]]:

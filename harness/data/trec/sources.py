@@ -26,8 +26,7 @@ from harness.data.trec.tables import (
     qrels_of,
     run_of,
 )
-from harness.data.trec.text import read_trec_qrels, read_trec_run
-from harness.data.trec.unpack import open_unpacked
+from harness.data.trec.text import open_unpacked, read_trec_qrels, read_trec_run
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -72,15 +72,21 @@ class Qrels:
     def __post_init__(self) -> None:
         """Refuse a document that is judged twice for one query."""
         object.__setattr__(self, "pairs", PairRows.of(self.query.code, self.doc))
-        row = repeated_row(self.pairs)
-        if row is not None:
-            raise TrecError(
-                f"{self.source}, row {row + 1}: document {self.doc.name(row)} is judged twice for query "
-                f"{self.query.name(row)}; keep one"
-            )
+        refuse_repeats(self.source, self.query, self.pairs, "judged")
 
     def __len__(self) -> int:
         return len(self.grade)
+
+
+def refuse_repeats(source: str, query: Ids, pairs: PairRows, done: str) -> None:
+    """Raise TrecError that names the first row whose document is ``done`` twice for its query."""
+    place = repeated_row(pairs)
+    if place is not None:
+        row = place if pairs.rows is None else int(pairs.rows[place])
+        raise TrecError(
+            f"{source}, row {row + 1}: document {pairs.docs.name(row)} is {done} twice for query "
+            f"{query.name(row)}; keep one"
+        )
 
 
 def run_of(table: pa.Table, source: str) -> Run:

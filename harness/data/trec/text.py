@@ -9,12 +9,17 @@ trec_eval 9 scores such rows, trec_eval 10 passes them over.
 
 from __future__ import annotations
 
+import gzip
 import io
+import os
 import re
+import stat
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +27,14 @@ import pyarrow as pa
 from pyarrow import csv
 
 from harness.data.trec.ids import DocIds, Ids, TrecError
-from harness.data.trec.match import PairRows, repeated_row
-from harness.data.trec.tables import Qrels, Run
-from harness.data.trec.unpack import open_unpacked
+from harness.data.trec.match import PairRows
+from harness.data.trec.tables import Qrels, Run, refuse_repeats
 
+_MAGIC = b"\x1f\x8b"
+_FREE_BYTES = 64 << 20
+"""The size up to which any file may unpack."""
+_LARGEST_RATIO = 100
+"""Runs and judgments shrink to between a half and a thirtieth: no query has a document twice."""
 _BLOCK_BYTES = 32 << 20
 _ID = pa.dictionary(pa.int32(), pa.string())
 _BOM = b"\xef\xbb\xbf"
@@ -62,7 +71,7 @@ def read_trec_run(path: Path) -> Run:
         rank.astype(np.int64) if _are_whole(rank) else None,
         str(path),
     )
-    _refuse_repeats(path, RUN, run.query, run.doc, "ranked")
+    refuse_repeats(run.source, run.query, PairRows.of(run.query.code, run.doc), "ranked")
     return run
 
 
@@ -70,7 +79,6 @@ def read_trec_qrels(path: Path) -> Qrels:
     """Read ``query iteration document grade`` lines; raises TrecError with the line of a bad one."""
     table = _read(path, QRELS)
     query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
-    _refuse_repeats(path, QRELS, query, doc, "judged")
     return Qrels(query, doc, table.column("grade").to_numpy(), str(path))
 
 
@@ -226,23 +234,59 @@ def _grade(grade: int, where: str) -> int:
     return grade
 
 
-def _refuse_repeats(path: Path, layout: Layout, query: Ids, doc: DocIds, done: str) -> None:
-    row = repeated_row(PairRows.of(query.code, doc))
-    if row is not None:
-        # a pipe cannot be read again to count its lines
-        place = f"line {_line_of_row(path, layout, row)}" if path.is_file() else f"row {row + 1}"
-        raise TrecError(
-            f"{path}, {place}: document {doc.name(row)} is {done} twice for query {query.name(row)}; keep one"
-        )
+@contextmanager
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked where it begins like a gzip file.
+
+    It is opened once: what was read of a pipe does not come again. Raises TrecError, while it is read, for a
+    gzip file that is damaged, or unpacks to more than a hundred times its size.
+    """
+    with path.open("rb") as file:
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
+            raise TrecError(f"{path}: is a device, not a file. Write the content to a file and name that.")
+        if file.peek(2)[:2] != _MAGIC:
+            yield file
+            return
+        packed = _Counted(file)
+        try:
+            with gzip.GzipFile(fileobj=packed) as unpacked:  # type: ignore[call-overload]
+                yield io.BufferedReader(cast(Any, _Bounded(unpacked, packed, path)), 1 << 20)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TrecError(f"{path}: the gzip file is damaged or cut short ({error})") from error
 
 
-def _line_of_row(path: Path, layout: Layout, row: int) -> int:
-    """Which line holds the row: rows count neither empty lines nor comments."""
-    seen = -1
-    with open_unpacked(path) as file:
-        for number, line in enumerate(file, start=1):
-            if _holds_row(line.removeprefix(_BOM), layout):
-                seen += 1
-                if seen == row:
-                    return number
-    raise AssertionError("the file has changed while it was read")
+class _Counted:
+    """Passes bytes on and counts them."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.count += len(data)
+        return data
+
+
+class _Bounded(io.RawIOBase):
+    """Passes unpacked bytes on until they are too many for the packed ones."""
+
+    def __init__(self, unpacked: gzip.GzipFile, packed: _Counted, path: Path) -> None:
+        self._unpacked = unpacked
+        self._packed = packed
+        self._path = path
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        data = self._unpacked.read(len(buffer))
+        self._count += len(data)
+        if self._count > max(_FREE_BYTES, _LARGEST_RATIO * self._packed.count):
+            raise TrecError(
+                f"{self._path}: the gzip file unpacks to more than {_LARGEST_RATIO} times its size, which no "
+                "run or judgments do. If it is in order, unpack it with gunzip and name the unpacked file."
+            )
+        buffer[: len(data)] = data
+        return len(data)
