@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.labels.ordering.pool import PoolItem
-from harness.values.text.passages import passage_spans
+from harness.values.text.sentences import passage_spans
 
 SHARED = Path(os.environ.get("HARNESS_SHARED", "shared")) / "corpora"
 K = 10

@@ -32,7 +32,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.search import search
 from harness.values.progress import Silent
-from harness.values.text.passages import passage_spans
+from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
 
 CONFIG = Path("configs/meridian.yaml")

@@ -20,7 +20,7 @@ from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.values.progress import Silent
-from harness.values.text.passages import TO_GRADE, passage_spans
+from harness.values.text.sentences import TO_GRADE, passage_spans
 from harness.values.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from harness.values import stopping, streams
+from harness.values import streams
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -21,13 +21,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """
     program = argv is None
     if program:
-        stopping.watch()
+        streams.watch()
     try:
         try:
             code = _run(argv, program)
             streams.flush()
         finally:
-            stopping.finish()
+            streams.finish()
     except BaseException as error:
         code = _exit_code_of(error)
     sys.exit(code)
@@ -57,10 +57,10 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
 def _exit_code_of(error: BaseException) -> int:
     """Print the error that ended the command in one line, without a traceback; returns the exit code."""
     # an interrupted library may raise anything, such as an ImportError: it was the signal
-    if stopping.exit_code() is not None or isinstance(error, KeyboardInterrupt):
-        stopping.say_stopped()
+    if streams.exit_code() is not None or isinstance(error, KeyboardInterrupt):
+        streams.say_stopped()
         streams.flush_or_give_up()
-        return stopping.exit_code() or 130
+        return streams.exit_code() or 130
     try:
         if isinstance(error, SystemExit):
             # of argparse, after --help or wrong usage

@@ -1,6 +1,6 @@
 """Output in the terminal: progress and warnings on stderr, results on stdout.
 
-Every text passes through `harness.values.safe_text`, and no console reads markup or emoji into it.
+Every text passes through `harness.values.text.characters`, and no console reads markup or emoji into it.
 """
 
 from __future__ import annotations

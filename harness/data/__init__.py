@@ -31,32 +31,38 @@ if TYPE_CHECKING:
     )
     from harness.data.corpus.lost_text import refusal, some_pages
     from harness.data.corpus.page_picture import can_draw, draw_page
-    from harness.data.corpus.parallel import SkippedDocument, bad_document, parse_documents
-    from harness.data.corpus.parse import parse_document, parser_fingerprint
+    from harness.data.corpus.parse import (
+        SkippedDocument,
+        bad_document,
+        parse_document,
+        parse_documents,
+        parser_fingerprint,
+    )
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
     from harness.data.corpus.parsers.pypdf import PypdfConfig
     from harness.data.corpus.parsers.python import PythonParserConfig
-    from harness.data.corpus.parsing import ParsingConfig
     from harness.data.corpus.placing import PlacedHit, place_hits
     from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries, refuse_spaces
     from harness.data.corpus.reading import read_json, read_objects, read_utf8
-    from harness.data.corpus.spreadsheet import Note, mark_of, read_csv
     from harness.data.corpus.table import (
         TABLES,
         FaultsOfRows,
         InputTable,
+        Note,
         Row,
         check_offsets,
         finite_number,
+        mark_of,
         plain_cell,
+        read_csv,
         read_table,
         suggestion,
         whole_number,
         without_zeros,
     )
     from harness.data.corpus.text import ParsedDocument
-    from harness.data.external.answer_files import read_answers, write_answers
-    from harness.data.external.exchange import AnsweredQuery, Passage
+    from harness.data.corpus.workers import ParsingConfig
+    from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
     from harness.data.external.traces import TraceFormat, read_traces
     from harness.data.import_formats import IMPORTS, ImportFormat
     from harness.data.trec.dicts import evaluate_dicts

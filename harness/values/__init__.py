@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         ModelError,
         StoreError,
     )
-    from harness.values.finite_number import SINGLE, finite
     from harness.values.kinds import (
         LARGEST,
         Kind,
@@ -44,32 +43,40 @@ if TYPE_CHECKING:
         remaining,
     )
     from harness.values.regular_file import file_sha256, refuse_special
-    from harness.values.safe_text import printable, printable_lines, quoted, without_controls
-    from harness.values.stopping import Stopped, on_stop
-    from harness.values.streams import Unbreakable, give_output_up
-    from harness.values.text.characters import WIDE, encodable, on_one_line, snippet
+    from harness.values.streams import Stopped, Unbreakable, give_output_up, on_stop
+    from harness.values.text.characters import (
+        WIDE,
+        encodable,
+        main_script,
+        on_one_line,
+        outside_latin,
+        printable,
+        printable_lines,
+        quoted,
+        snippet,
+        without_controls,
+        wrapped,
+    )
     from harness.values.text.golden import golden_answers, golden_cell, golden_of_query
     from harness.values.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
     from harness.values.text.numbers import (
         FEWEST_FOR_INTERVAL,
+        SINGLE,
         counted,
+        finite,
         interval,
         listed,
         number,
         signed,
         signed_interval,
     )
-    from harness.values.text.passages import TO_GRADE, passage_spans
     from harness.values.text.records import delimited, delimited_text, records_of
-    from harness.values.text.scripts import main_script, outside_latin
-    from harness.values.text.sentences import SENTENCES_VERSION, sentence_spans
-    from harness.values.text.spans import Span, between, merge, outside, tidy, trim
-    from harness.values.text.text_id import BY, document_of, text_id
+    from harness.values.text.sentences import SENTENCES_VERSION, TO_GRADE, passage_spans, sentence_spans
+    from harness.values.text.spans import Span, TokenWindows, between, merge, outside, tidy, trim
     from harness.values.text.tokenizer import Tokenizer, load_tiktoken, token_counts, token_offsets
-    from harness.values.text.windows import TokenWindows
-    from harness.values.text.wrapping import wrapped
     from harness.values.types import (
         ANSWER,
+        BY,
         MAX_GRADE,
         NOT_SCORED,
         SPLITS,
@@ -89,6 +96,8 @@ if TYPE_CHECKING:
         Slot,
         Split,
         WarningKind,
+        document_of,
+        text_id,
     )
 else:
     __getattr__ = door(__name__, __file__)

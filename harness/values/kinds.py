@@ -17,7 +17,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from harness.values.errors import ConfigError
 from harness.values.open_table import OpenTable
-from harness.values.safe_text import quoted
+from harness.values.text.characters import quoted
 
 LARGEST = 2**53
 """Larger integers are not kept exactly by all who read record.json."""

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from harness.values.errors import ConfigError
-from harness.values.safe_text import quoted
+from harness.values.text.characters import quoted
 
 GROUP = "harness.kinds"
 Item = TypeVar("Item")

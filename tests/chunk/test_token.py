@@ -13,8 +13,8 @@ from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.health import token_lengths
 from harness.steps.chunk.recursive_token import RecursiveTokenConfig
 from harness.steps.chunk.token import TokenChunkerConfig
+from harness.values.text.spans import TokenWindows
 from harness.values.text.tokenizer import token_offsets
-from harness.values.text.windows import TokenWindows
 from tests.chunk.conftest import document
 from tests.chunk.texts import EDGE_CASES, texts
 

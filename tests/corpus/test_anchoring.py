@@ -253,7 +253,7 @@ def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     from harness.data.corpus.documents import find_documents
     from harness.data.corpus.importers.financebench import import_financebench
     from harness.data.corpus.labels import read_labels
-    from harness.data.corpus.parallel import parse_documents
+    from harness.data.corpus.parse import parse_documents
     from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 
     import_financebench(shared_corpora / "financebench", tmp_path / "fb")

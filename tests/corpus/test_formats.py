@@ -8,12 +8,10 @@ import pytest
 
 from harness.data.corpus.documents import DocumentFile, find_documents
 from harness.data.corpus.formats import FORMATS, format_of, libraries_of
-from harness.data.corpus.parallel import parse_documents
-from harness.data.corpus.parse import parse_document
+from harness.data.corpus.office import read_slides, read_word
+from harness.data.corpus.parse import parse_document, parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
-from harness.data.corpus.slides import read_slides
 from harness.data.corpus.web import read_web
-from harness.data.corpus.word import read_word
 from harness.values.errors import CorpusError
 
 docx = pytest.importorskip("docx")

@@ -13,7 +13,7 @@ from harness.data.corpus.importers.chunking_eval import import_chunking_eval
 from harness.data.corpus.importers.financebench import import_financebench
 from harness.data.corpus.importers.folder import link_or_copy, write_text
 from harness.data.corpus.labels import read_labels
-from harness.data.corpus.parallel import parse_documents
+from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError

@@ -4,8 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.data.corpus.documents import find_documents
-from harness.data.corpus.parallel import parse_documents
-from harness.data.corpus.parse import parser_fingerprint
+from harness.data.corpus.parse import parse_documents, parser_fingerprint
 from harness.data.corpus.parsers.python import PythonParserConfig
 from harness.values.errors import CorpusError
 from tests.corpus.conftest import pdf_bytes

@@ -3,11 +3,11 @@
 import pytest
 
 from harness.data.corpus.documents import find_documents
-from harness.data.corpus.parallel import parse_documents
+from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers import PARSERS
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
-from harness.data.corpus.parsing import ParsingConfig
+from harness.data.corpus.workers import ParsingConfig
 from harness.values.errors import CorpusError
 from tests.corpus.attacks import self_referring_form
 from tests.corpus.conftest import pdf_bytes

@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 import pytest
 
 from harness.data.corpus.documents import DocumentFile
-from harness.data.corpus.parallel import parse_documents
+from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.workbook import read_workbook
 from harness.steps.chunk import chunk_documents

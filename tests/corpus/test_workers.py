@@ -9,8 +9,7 @@ from functools import partial
 
 import pytest
 
-from harness.data.corpus.parsing import ParsingConfig
-from harness.data.corpus.workers import LostTask, run_in_workers
+from harness.data.corpus.workers import LostTask, ParsingConfig, run_in_workers
 from harness.values.errors import CorpusError
 
 

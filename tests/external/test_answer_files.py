@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.external.answer_files import read_answers, write_answers
-from harness.data.external.exchange import AnsweredQuery, Passage
+from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
 from harness.values.errors import CorpusError
 
 

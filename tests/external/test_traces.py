@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.external.exchange import Passage
+from harness.data.external.answer_files import Passage
 from harness.data.external.traces import read_traces
-from harness.data.external.traces.step import passages_in
-from harness.data.external.traces.words import answer_in, question_in
+from harness.data.external.traces.step import answer_in, passages_in, question_in
 from harness.values.errors import CorpusError
 
 from . import samples

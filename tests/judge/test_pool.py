@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.judge.config import PoolConfig
 from harness.judge.pool import pool_of
 from harness.values.errors import JudgeError
-from harness.values.text.passages import passage_spans
+from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
 
 TEXT = (

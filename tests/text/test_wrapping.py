@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.values.text.characters import on_one_line, snippet, width
-from harness.values.text.scripts import main_script, outside_latin
+from harness.values.text.characters import main_script, on_one_line, outside_latin, snippet, width, wrapped
 from harness.values.text.sentences import sentence_spans
-from harness.values.text.wrapping import wrapped
 
 CHINESE = "公司在青岬、临汐和宁洲设有三个生产基地；截至2025年12月31日，“海堤”系列的年产能合计为18.6吉瓦时。"
 

@@ -10,17 +10,19 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.data.corpus.align import find_exact, find_in_view, whitespace_free
-from harness.data.corpus.documents import possible_ids
-from harness.data.corpus.labels import Graded, LabelRow
-from harness.data.corpus.locate import (
+from harness.data.corpus.align import (
     QuotePlace,
     Searcher,
     by_offsets,
     figures_differ,
+    find_exact,
+    find_in_view,
     page_of_row,
+    whitespace_free,
     whole_page,
 )
+from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.labels import Graded, LabelRow
 from harness.data.corpus.table import plain_cell, suggestion
 from harness.values import Document, Judgment, LabelError, StageConfig, snippet
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from harness.data.corpus.spreadsheet import Note
 from harness.data.corpus.table import (
     FaultsOfRows,
     InputTable,
+    Note,
     check_offsets,
     is_bare,
     read_table,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.data.corpus.inputs import INPUTS, input_table, read_rows, rows_of
-from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import read_table, suggestion, without_zeros
+from harness.data.corpus.table import Note, read_table, suggestion, without_zeros
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from harness.data.corpus.parsers import ParserConfig, second_reader
 from harness.data.corpus.parsers.content_streams import read_content_streams
 from harness.data.corpus.parsers.pdf_file import OnPage, PageReading
-from harness.data.corpus.parsing import ParsingConfig
 from harness.data.corpus.text import ParsedDocument, TextStats
+from harness.data.corpus.workers import ParsingConfig
 from harness.values import CorpusError
 
 _MOST_PAGES_NAMED = 8

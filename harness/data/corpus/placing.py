@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.data.corpus.align import folded, whitespace_free
-from harness.data.corpus.documents import possible_ids
-from harness.data.corpus.hits import GivenHit
-from harness.data.corpus.locate import (
+from harness.data.corpus.align import (
     Method,
     QuotePlace,
     Searcher,
     by_offsets,
     figures_differ,
+    folded,
     seeds,
+    whitespace_free,
     whole_page,
 )
+from harness.data.corpus.documents import possible_ids
+from harness.data.corpus.hits import GivenHit
 from harness.data.corpus.table import suggestion
 from harness.values import CorpusError, Document
 

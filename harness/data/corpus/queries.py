@@ -12,8 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.data.corpus.inputs import INPUTS, input_table, rows_of
-from harness.data.corpus.spreadsheet import Note
-from harness.data.corpus.table import read_table, without_apostrophe
+from harness.data.corpus.table import Note, read_table, without_apostrophe
 from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig, id_of_query
 
 # The least number of questions, and how many are tried first: a corpus may hold thousands.

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.extracted import Blocks, reading
+from harness.data.corpus.formats import Blocks, reading
 
-WEB_SUFFIXES = (".html", ".htm", ".xhtml")
 _UNSEEN = frozenset(
     (
         *("head", "script", "style", "noscript", "template", "svg", "math", "iframe", "object"),

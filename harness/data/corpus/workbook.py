@@ -7,10 +7,9 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.extracted import reading, tab_separated
+from harness.data.corpus.formats import reading, tab_separated
 from harness.values import CorpusError
 
-WORKBOOK_SUFFIXES = (".xlsx", ".xlsm")
 # The title of a sheet above its rows; chunk/rows.py knows it.
 TITLE = "Sheet: "
 # up to here a double holds every whole number

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
 from harness.data.corpus.table import read_table
-from harness.data.external.answer_files import read_answers, write_answers
-from harness.data.external.exchange import AnsweredQuery, Passage
+from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
 from harness.data.external.traces import read_traces
 from harness.values import CorpusError, encodable, golden_cell
 

@@ -24,8 +24,7 @@ from harness.data.trec.evaluate import (
     joined,
     single_precision,
 )
-from harness.data.trec.packing import pack_grades, pack_scores
-from harness.data.trec.sources import qrels_from_dict, run_from_dict
+from harness.data.trec.sources import pack_grades, pack_scores, qrels_from_dict, run_from_dict
 from harness.measures import (
     AnyArray,
     Bools,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from harness.data.trec.ids import DocIds, Ids, TrecError
-from harness.data.trec.packing import pack_grades, pack_scores
+from harness.data.trec.ids import DocIds, Ids, Ints, TrecError
 from harness.data.trec.tables import (
     DOC_NAMES,
     GRADE_NAMES,
@@ -194,3 +196,65 @@ def _existing(path: Path) -> Path:
     if path.is_dir():
         raise TrecError(f"{path}: this is a folder; name the file in it")
     return path
+
+
+Floats = npt.NDArray[np.float64]
+Inner = Mapping[str, Any]
+_REFUSED = (struct.error, TypeError, ValueError, OverflowError)
+
+
+def pack_scores(inner: Sequence[Inner], names: Sequence[str]) -> Floats:
+    """The scores of all queries end to end; raises TrecError that names one that is not a number, or NaN."""
+    try:
+        scores = np.frombuffer(_packed(inner, "d"), np.float64)
+    except _REFUSED:
+        scores = np.array([np.nan])
+    if np.isnan(scores.max(initial=-np.inf)):
+        query, doc = _first_bad(inner, names, _is_number)
+        raise TrecError(f"run: query {query}, document {doc}: the score is not a number, so it has no rank")
+    return scores
+
+
+def pack_grades(inner: Sequence[Inner], names: Sequence[str]) -> Ints:
+    """The grades of all queries end to end; raises TrecError that names one that is not a whole number."""
+    try:
+        return np.frombuffer(_packed(inner, "q"), np.int64)
+    except _REFUSED:
+        grades = [grade for documents in inner for grade in documents.values()]
+    if all(map(_is_whole, grades)):
+        # such as 2.0, which a DataFrame makes of a 2 in a column with an empty cell
+        return np.array([int(grade) for grade in grades], np.int64)
+    query, doc = _first_bad(inner, names, _is_whole)
+    raise TrecError(f"qrels: query {query}, document {doc}: the grade is not a whole number")
+
+
+def _packed(inner: Sequence[Inner], code: str) -> bytes:
+    # one packer for every length: a star alone makes a tuple, one beside other arguments a list first, which
+    # takes twice as long from Python 3.13 on
+    packers = {length: struct.Struct(f"{length}{code}").pack for length in set(map(len, inner))}
+    return b"".join([packers[len(documents)](*documents.values()) for documents in inner])
+
+
+def _first_bad(
+    inner: Sequence[Inner], names: Sequence[str], is_good: Callable[[Any], bool]
+) -> tuple[str, str]:
+    return next(
+        (query, doc)
+        for query, documents in zip(names, inner, strict=True)
+        for doc, value in documents.items()
+        if not is_good(value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isnan(struct.unpack("d", struct.pack("d", value))[0])
+    except _REFUSED:
+        return False
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return not isinstance(value, str) and int(value) == value and abs(int(value)) < 2**63
+    except (TypeError, ValueError, OverflowError):
+        return False

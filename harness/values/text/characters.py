@@ -1,9 +1,14 @@
-"""Characters that need care: lone surrogates, wide characters, line ends within one line."""
+"""Characters that need care: lone surrogates, wide ones, scripts, line ends, and what is not safe to show.
+
+Text from files, configurations and endpoints is made safe here, and nowhere else.
+"""
 
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
 # Full-width characters, their punctuation among them; Korean parts its words by blanks.
@@ -36,3 +41,128 @@ def snippet(text: str, length: int = 200) -> str:
     """The beginning of a text on one line of at most ``length`` characters."""
     line = on_one_line(text)
     return line if len(line) <= length else f"{line[: length - 1]}…"
+
+
+# A line never begins with what closes, nor ends with what opens.
+_OPENING, _CLOSING = "（［｛〔〈《「『【“‘", "、。，．：；？！）］｝〕〉》」』】”’…"
+_UNIT = re.compile(
+    rf"\s+|[{_OPENING}]*[{WIDE}][{_CLOSING}]*|[{_OPENING}]*[^\s{WIDE}{_OPENING}{_CLOSING}]+[{_CLOSING}]*"
+    rf"|[{_OPENING}{_CLOSING}]+"
+)
+
+
+def wrapped(text: str, cells: int, indent: str = "", break_words: bool = True) -> list[str]:
+    """Lines of at most ``cells`` cells, a full-width character being two; broken at blanks or between those.
+
+    With ``break_words`` a word that is wider is broken; else it is on a line of its own.
+    """
+    if text.isascii() or not re.search(f"[{WIDE}]", text):
+        return textwrap.wrap(
+            text,
+            cells,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=break_words,
+            break_on_hyphens=break_words,
+        )
+    room = max(2, cells - width(indent))
+    lines, line, filled = [], "", 0
+    for unit in _units(text, room if break_words else None):
+        size = width(unit)
+        if line and filled + size > room and not unit.isspace():
+            lines.append(line.rstrip())
+            line, filled = "", 0
+        if line or not unit.isspace():
+            line, filled = line + unit, filled + size
+    return [indent + one for one in [*lines, line.rstrip()] if one]
+
+
+def _units(text: str, room: int | None) -> list[str]:
+    """Units that are never broken: words, full-width characters with the marks that cling to them, blanks."""
+    found = []
+    for unit in _UNIT.findall(text):
+        while room is not None and width(unit) > room:
+            end = next(i for i in range(len(unit), 0, -1) if width(unit[:i]) <= room)
+            found.append(unit[:end])
+            unit = unit[end:]
+        found.append(unit)
+    return found
+
+
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile("[A-Za-zªºÀ-ɏḀ-ỿﬀ-ﬆＡ-Ｚａ-ｚ]")
+# The first word of a character's name in Unicode, in words that people know.
+_NAMES = {"CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}
+
+
+def outside_latin(text: str) -> float:
+    """The share of letters that are not Latin; 0 for a text without letters."""
+    if text.isascii():
+        return 0.0
+    letters = _LETTER.findall(text)
+    return sum(_LATIN.match(letter) is None for letter in letters) / len(letters) if letters else 0.0
+
+
+def main_script(text: str) -> str:
+    """The name of the script that most letters outside of Latin have, such as ``Chinese`` or ``Cyrillic``."""
+    counts = Counter(
+        unicodedata.name(letter, "unknown").split()[0]
+        for letter in _LETTER.findall(text)
+        if _LATIN.match(letter) is None
+    )
+    name = max(counts, key=lambda one: counts[one]) if counts else "LATIN"
+    return _NAMES.get(name, name.capitalize())
+
+
+# They join letters of Persian, of Indic scripts and of emoji; they steer nothing.
+_JOINERS = "\u200c\u200d"
+# Workflow commands of GitHub Actions (`::error::`) and Azure Pipelines (`##vso[`): a runner obeys the first
+# at the beginning of any line, wherever the text was wrapped, and the second anywhere.
+_COMMAND = re.compile(r":(?=:[A-Za-z][\w-]*(?:[ \t][^\n]*?)?::)|#(?=#\w*\[)")
+
+
+def printable(text: str) -> str:
+    r"""Text on one line, where nothing steers a terminal, reorders letters or commands a CI runner.
+
+    Blanks of any kind become a space. Control characters, lone surrogates, marks of writing direction and
+    other invisible characters are shown as Python would write them, such as ``\x1b``.
+    """
+    shown = text if text.isprintable() else "".join(map(_shown, text))
+    return _COMMAND.sub(_escaped, shown)
+
+
+def printable_lines(text: str) -> str:
+    """The same for a message of several lines, which stay lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def quoted(value: object, longest: int = 100) -> str:
+    """A value as Python would write it, cut where it is long: for messages about what was found instead."""
+    text = repr(value)
+    return printable(text if len(text) <= longest else f"{text[: longest - 1]}…")
+
+
+def without_controls(text: str) -> str:
+    """Text for another program: lines, tabs and invisible letters stay; control characters are escaped."""
+    return _CONTROL.sub(_escaped, text)
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def _shown(letter: str) -> str:
+    if letter.isprintable() or letter in _JOINERS:
+        return letter
+    return " " if letter.isspace() else _escape(letter)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return _escape(match[0])
+
+
+def _escape(letter: str) -> str:
+    r"""``\x1b``, ``\u202e`` or ``\U000e0041``."""
+    code = ord(letter)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,8 +1,11 @@
-"""How numbers, counts and lists of names are written, wherever they are shown."""
+"""How numbers, counts and lists of names are written, and numbers that come from outside."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 FEWEST_FOR_INTERVAL = 5
 """With fewer queries an interval says less than it seems to, and none is shown."""
@@ -47,3 +50,19 @@ def interval(low: float | None, high: float | None, n: int) -> str:
     if low is None or high is None or n < FEWEST_FOR_INTERVAL:
         return "–"
     return f"{low:.3f}–{high:.3f}"
+
+
+SINGLE = 3e38
+"""About the largest number of single precision, in which scores and vectors are kept."""
+
+
+def finite(value: Any, largest: float = math.inf) -> float | None:
+    """A finite number of at most ``largest`` in magnitude; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        # JSON knows whole numbers of any length
+        return None
+    return number if math.isfinite(number) and abs(number) <= largest else None

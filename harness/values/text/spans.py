@@ -1,11 +1,13 @@
-"""Half-open character ranges of a text, and how surrounding whitespace is taken off them."""
+"""Half-open character ranges of a text: trimmed, merged, and as windows of a number of tokens."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
+from unicodedata import east_asian_width
 
 Span = tuple[int, int]
 
@@ -62,3 +64,80 @@ def between(start: int, end: int, cuts: Iterable[int]) -> Iterator[Span]:
         if start < cut:
             yield start, cut
             start = cut
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWindows:
+    """Cuts a text into windows of at most ``size`` tokens, neighbours sharing at most ``overlap`` of them.
+
+    - What is between two tokens (whitespace, characters that the tokenizer drops) belongs to the window
+      of the token before it, so that the windows cover the whole text.
+    - A byte-level tokenizer may cut inside a character: the window then ends before that character. A
+      character of more than ``size`` tokens is kept whole.
+    - With ``whole_words`` a window ends at the last word break in its second half, and the overlap begins at
+      one; a window without any (a number of hundreds of digits) ends at the exact token. A word break is
+      whitespace, or either side of a Chinese, Japanese or Korean letter. A WordPiece tokenizer reads the text
+      between two of them alone as it does in its context, so such a window never reads longer than ``size``.
+    """
+
+    size: int
+    overlap: int
+    whole_words: bool
+
+    def cut(self, text: str, offsets: list[Span]) -> list[Span]:
+        """The windows of a text, given the offsets of its tokens."""
+        if len(offsets) <= self.size:
+            return [(0, len(text))]
+        windows = []
+        first = end = 0
+        while True:
+            end = self._end(text, offsets, first, end)
+            stop = len(text) if end == len(offsets) else offsets[end][0]
+            windows.append((offsets[first][0] if first else 0, stop))
+            if end == len(offsets):
+                return windows
+            first = self._next(text, offsets, first, end)
+
+    def _end(self, text: str, offsets: list[Span], first: int, done: int) -> int:
+        """The token before which the window from ``first`` ends: after ``done``, the end of the last one."""
+        latest = first + self.size
+        if latest >= len(offsets):
+            return len(offsets)
+        if self.whole_words:
+            for i in range(latest, max(first + self.size // 2, done), -1):
+                if _between_words(text, offsets, i):
+                    return i
+        for i in range(latest, done, -1):
+            if _between_characters(offsets, i):
+                return i
+        later = range(latest + 1, len(offsets))
+        return next((i for i in later if _between_characters(offsets, i)), len(offsets))
+
+    def _next(self, text: str, offsets: list[Span], first: int, end: int) -> int:
+        """The token at which the window begins that comes after the one of tokens ``first`` to ``end``."""
+        earliest = max(first + 1, end - self.overlap)
+        if not (self.whole_words and _between_words(text, offsets, end)):
+            return next((i for i in range(earliest, end) if _between_characters(offsets, i)), end)
+        # Share no more than leaves room for the next word.
+        later = range(end + 1, len(offsets))
+        word_end = next((i for i in later[: self.size] if _between_words(text, offsets, i)), end + self.size)
+        earliest = max(earliest, min(word_end, len(offsets)) - self.size)
+        return next((i for i in range(earliest, end) if _between_words(text, offsets, i)), end)
+
+
+def _between_characters(offsets: list[Span], i: int) -> bool:
+    """Whether token ``i`` begins after the character in which the token before it ends."""
+    return offsets[i - 1][1] <= offsets[i][0] < offsets[i][1]
+
+
+def _between_words(text: str, offsets: list[Span], i: int) -> bool:
+    """Whether a word ends before token ``i``."""
+    at = offsets[i][0]
+    return _between_characters(offsets, i) and (_breaks(text[at]) or _breaks(text[at - 1]))
+
+
+def _breaks(character: str) -> bool:
+    """Whether words break at this character: whitespace, or a letter of a script written without spaces."""
+    if character.isascii():
+        return character.isspace()
+    return character.isspace() or (character.isalpha() and east_asian_width(character) in "WF")

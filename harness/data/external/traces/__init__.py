@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data.external.exchange import AnsweredQuery
-from harness.data.external.traces.assemble import SkippedTraces, assemble
+from harness.data.external.answer_files import AnsweredQuery
 from harness.data.external.traces.langfuse import langfuse_steps
 from harness.data.external.traces.langsmith import langsmith_steps
 from harness.data.external.traces.opentelemetry import otel_steps
-from harness.data.external.traces.step import TraceStep, read_records
+from harness.data.external.traces.step import SkippedTraces, TraceStep, assemble, read_records
 from harness.values import CorpusError, OpenTable
 
 

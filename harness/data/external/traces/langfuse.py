@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.data.external.traces.step import Kind, TraceStep, passages_in
-from harness.data.external.traces.words import unpacked
+from harness.data.external.traces.step import Kind, TraceStep, passages_in, unpacked
 
 _KINDS: Mapping[str, Kind] = {"GENERATION": "llm", "RETRIEVER": "retriever"}
 _RERANKS = ("rerank",)

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.data.external.exchange import Passage
-from harness.data.external.traces.step import Kind, TraceStep, passages_in
-from harness.data.external.traces.words import unpacked
+from harness.data.external.answer_files import Passage
+from harness.data.external.traces.step import Kind, TraceStep, passages_in, unpacked
 
 _DOCUMENT = re.compile(r"(?:retrieval|reranker)\.(?:output_)?documents\.(\d+)\.document\.(\w+)")
 _MESSAGE = re.compile(

@@ -1,15 +1,75 @@
-"""Word documents (DOCX): paragraphs, headings as in Markdown, lists, tables as tab-separated rows."""
+"""Presentations (PPTX), a page a slide, and Word documents (DOCX): headings as in Markdown, tables as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.extracted import Blocks, reading
+from harness.data.corpus.formats import Blocks, reading
 
-WORD_SUFFIXES = (".docx",)
+
+def read_slides(path: Path) -> list[str | None]:
+    """The text of every slide: its title as a heading, its shapes, its notes.
+
+    '' stands for an empty slide, None for one with pictures, charts and the like alone.
+
+    Groups are opened. Numbers of slides, dates and footers are left out, and so are charts and pictures.
+    Raises CorpusError for a file that is no PPTX, and where python-pptx is missing.
+    """
+    with reading(path, "a presentation", "python-pptx", "pptx", "Save it again as .pptx, or as .pdf."):
+        from pptx import Presentation
+
+        return [_text_of(slide) for slide in Presentation(str(path)).slides]
+
+
+def _text_of(slide: Any) -> str | None:
+    blocks = Blocks()
+    title = slide.shapes.title
+    if title is not None and title.has_text_frame:
+        blocks.heading(title.text_frame.text.replace("\v", " "), 1)
+    _add_shapes(slide.shapes, None if title is None else title.shape_id, blocks)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        notes = _lines(slide.notes_slide.notes_text_frame)
+        if notes:
+            blocks.add(f"Notes: {notes}")
+    drawn = any(not shape.has_text_frame for shape in slide.shapes)
+    return blocks.text() or (None if drawn else "")
+
+
+def _add_shapes(shapes: Iterable[Any], title: int | None, blocks: Blocks) -> None:
+    from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+
+    left_out = (
+        PP_PLACEHOLDER.SLIDE_NUMBER,
+        PP_PLACEHOLDER.DATE,
+        PP_PLACEHOLDER.FOOTER,
+        PP_PLACEHOLDER.HEADER,
+    )
+    for shape in shapes:
+        if shape.shape_id == title:
+            continue
+        if shape.is_placeholder and shape.placeholder_format.type in left_out:
+            continue
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            _add_shapes(shape.shapes, None, blocks)
+        elif shape.has_text_frame:
+            blocks.add(_lines(shape.text_frame))
+        elif shape.has_table:
+            blocks.table([[_cell(cell) for cell in row.cells] for row in shape.table.rows])
+
+
+def _lines(frame: Any) -> str:
+    """A paragraph per line; a line break within one is a line too."""
+    lines = (paragraph.text.replace("\v", "\n").strip() for paragraph in frame.paragraphs)
+    return "\n".join(line for line in lines if line)
+
+
+def _cell(cell: Any) -> str:
+    return "" if cell.is_spanned else " ".join(cell.text_frame.text.replace("\v", " ").split())
+
+
 _MOST_COLUMNS = 1000
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 
@@ -27,7 +87,7 @@ def read_word(path: Path) -> list[str]:
         document = Document(str(path))
         styles = {style.style_id: style.name or "" for style in document.styles}
         blocks = Blocks()
-        _add(document.element.body, styles, blocks)
+        _add_blocks(document.element.body, styles, blocks)
         return [blocks.text()] if blocks.text() else []
 
 
@@ -41,19 +101,19 @@ def _value(element: Any) -> str:
     return next((value for key, value in element.items() if key.endswith("}val")), "")
 
 
-def _add(parent: Any, styles: dict[str, str], blocks: Blocks) -> None:
+def _add_blocks(parent: Any, styles: dict[str, str], blocks: Blocks) -> None:
     for element in parent:
         name = _name(element)
         if name == "p":
             _add_paragraph(element, styles, blocks)
         elif name == "tbl":
-            blocks.table([_cells(row) for row in _rows(element)])
+            blocks.table([_cells(row) for row in _rows_of(element)])
         elif name in ("sdt", "sdtContent", "ins", "customXml", "smartTag"):
-            _add(element, styles, blocks)
+            _add_blocks(element, styles, blocks)
 
 
 def _add_paragraph(paragraph: Any, styles: dict[str, str], blocks: Blocks) -> None:
-    text = "".join(_letters(paragraph))
+    text = "".join(_letters_of(paragraph))
     own = next((child for child in paragraph if _name(child) == "pPr"), ())
     style = next((child for child in own if _name(child) == "pStyle"), None)
     named = "" if style is None else styles.get(_value(style), "")
@@ -65,10 +125,10 @@ def _add_paragraph(paragraph: Any, styles: dict[str, str], blocks: Blocks) -> No
     else:
         blocks.add(text)
     for box in _boxes(paragraph):
-        _add(box, styles, blocks)
+        _add_blocks(box, styles, blocks)
 
 
-def _letters(element: Any) -> Iterator[str]:
+def _letters_of(element: Any) -> Iterator[str]:
     """The text of a paragraph; that of text boxes in it comes after it."""
     for child in element:
         name = _name(child)
@@ -81,7 +141,7 @@ def _letters(element: Any) -> Iterator[str]:
         elif name == "noBreakHyphen":
             yield "-"
         elif name not in ("del", "moveFrom", "pPr", "rPr", "AlternateContent", "drawing", "pict", "object"):
-            yield from _letters(child)
+            yield from _letters_of(child)
 
 
 def _boxes(paragraph: Any) -> Iterator[Any]:
@@ -93,12 +153,12 @@ def _boxes(paragraph: Any) -> Iterator[Any]:
             yield element
 
 
-def _rows(table: Any) -> Iterator[Any]:
+def _rows_of(table: Any) -> Iterator[Any]:
     for element in table:
         if _name(element) == "tr":
             yield element
         elif _name(element) in ("sdt", "sdtContent", "ins", "customXml"):
-            yield from _rows(element)
+            yield from _rows_of(element)
 
 
 def _cells(row: Any) -> list[str]:
@@ -107,7 +167,7 @@ def _cells(row: Any) -> list[str]:
     for element in row.iter():
         if _name(element) != "tc" or _row_of(element) is not row:
             continue
-        text = " ".join(" ".join("".join(_letters(p)) for p in element.iter() if _name(p) == "p").split())
+        text = " ".join(" ".join("".join(_letters_of(p)) for p in element.iter() if _name(p) == "p").split())
         cells.append(text)
         span = next((one for one in element.iter() if _name(one) == "gridSpan"), None)
         width = "1" if span is None else _value(span)
