@@ -1,4 +1,4 @@
-"""Presentations (PPTX), a page a slide, and Word documents (DOCX): headings as in Markdown, tables as text."""
+"""Presentations (PPTX), a page a slide, and Word documents (DOCX); headings are as in Markdown."""
 
 from __future__ import annotations
 
