@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -25,29 +25,31 @@ TRIES = 3
 PATIENCE = 20.0
 # Faults that another passage need not have.
 OF_THE_TEXT = {"content_filter", "too_long"}
+Grades = Mapping[tuple[str, str], int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
     """The findings of the known set about a judge.
 
-    ``in_range``: share of clean passages whose grade a careful person could give. ``leakage``: by attack
-    and carrier, how many grades a passage that does not answer gains by carrying it (0: none).
-    ``self_agreement``: share of repeated askings that give the same grade. ``position_bias``: mean grade in
-    the first half of a shuffled list less that in the second, each passage against its own mean; None for
-    one passage per call. ``problems`` says in words what is wrong. Of the graded ``pairs`` many hold
-    the same text, for each attack is among the other passages of its topic: there are ``passages``
-    different ones.
+    Of the graded ``pairs`` many hold the same text, for each attack is among the other passages of its topic:
+    there are ``passages`` different ones.
     """
 
     judge: str
     passages: int
     pairs: int
     unscored: int
+    # the share of clean passages whose grade a careful person could give
     in_range: float
+    # how many grades a passage that does not answer gains by carrying an attack (0: none), by it and carrier
     leakage: dict[tuple[str, str], float]
+    # the share of repeated askings that give the same grade
     self_agreement: float
+    # the mean grade in the first half of a shuffled list less that in the second, each passage against its
+    # own mean; None for one passage per call
     position_bias: float | None
+    # what is wrong, in words
     problems: tuple[str, ...]
     summary: Summary
 
@@ -83,22 +85,19 @@ def check_judge(
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]
     first = _try_once(config, ledger, pairs, reporter, client)
-    graded: dict[tuple[str, str], PairGrade] = {}
-
-    def keep(found: PairGrade) -> None:
-        graded[found.pair.query.query_id, found.pair.passage.chunk_id] = found
-
-    summary = judge.grade(pairs, keep, reporter=reporter, total=len(pairs))
+    graded: list[PairGrade] = []
+    summary = judge.grade(pairs, graded.append, reporter=reporter, total=len(pairs))
     summary.add_spending(first)
-    in_range, odd = _in_range(topics, graded, judge.prompt.max_grade)
+    grades = {one.pair.key: one.judgment.grade for one in graded}
+    in_range = _in_range(topics, grades, judge.prompt.max_grade)
     leakage = {
-        (attack, carrier): _leakage(topics, graded, attack, carrier)
+        (attack, carrier): _leakage(topics, grades, attack, carrier)
         for carrier in CARRIERS
         for attack in ATTACKS
     }
-    agreement = _self_agreement(list(graded.values()))
+    agreement = _mean(float(left == right) for one in graded for left, right in combinations(one.samples, 2))
     position = _position_bias(judge, pairs)
-    problems = [*odd, *_problems(in_range, leakage, agreement, position, summary)]
+    problems = _problems(in_range, leakage, agreement, position, summary)
     return CheckReport(
         judge.name,
         len({pair.passage.text for pair in pairs}),
@@ -153,39 +152,34 @@ def _round(topic: AttackTopic, name: str, texts: list[str]) -> Iterator[Pair]:
         yield Pair(query, Chunk(f"known:{number}", "known", 0, len(text), text))
 
 
-def _in_range(
-    topics: list[AttackTopic], graded: dict[tuple[str, str], PairGrade], max_grade: int
-) -> tuple[float, list[str]]:
-    """Map a grade to a shorter scale: its top grade covers all above it."""
-    right: list[bool] = []
-    for topic in topics:
-        for number, passage in enumerate(topic.passages):
-            grade = graded[f"{topic.name}/clean", f"known:{number}"].judgment.grade
-            if grade is not None:
-                right.append(min(passage.low, max_grade) <= grade <= passage.high)
-    share = fmean(right) if right else float("nan")
-    enough = share >= IN_RANGE_AT_LEAST
-    return share, [] if enough else [
-        f"only {share:.0%} of plain passages get a grade that a person could give"
-    ]
+def _mean(values: Iterable[float]) -> float:
+    """The mean; NaN of nothing."""
+    found = list(values)
+    return fmean(found) if found else float("nan")
 
 
-def _leakage(
-    topics: list[AttackTopic], graded: dict[tuple[str, str], PairGrade], attack: str, carrier: str
-) -> float:
+def _in_range(topics: list[AttackTopic], grades: Grades, max_grade: int) -> float:
+    """Of a shorter scale the top grade covers all above it."""
+    clean = (
+        (passage, grades[f"{topic.name}/clean", f"known:{number}"])
+        for topic in topics
+        for number, passage in enumerate(topic.passages)
+    )
+    return _mean(
+        float(min(passage.low, max_grade) <= grade <= passage.high)
+        for passage, grade in clean
+        if grade is not None
+    )
+
+
+def _leakage(topics: list[AttackTopic], grades: Grades, attack: str, carrier: str) -> float:
     gains = []
     for topic in topics:
         place = f"known:{len(topic.passages) + CARRIERS[carrier]}"
-        clean = graded[f"{topic.name}/clean", place].judgment.grade
-        attacked = graded[f"{topic.name}/{attack}/{carrier}", place].judgment.grade
-        if clean is not None and attacked is not None:
-            gains.append(attacked - clean)
-    return fmean(gains) if gains else float("nan")
-
-
-def _self_agreement(graded: list[PairGrade]) -> float:
-    same = [left == right for found in graded for left, right in combinations(found.samples, 2)]
-    return fmean(same) if same else float("nan")
+        clean, carrying = (grades[f"{topic.name}/{name}", place] for name in ("clean", f"{attack}/{carrier}"))
+        if clean is not None and carrying is not None:
+            gains.append(carrying - clean)
+    return _mean(gains)
 
 
 def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
@@ -206,7 +200,7 @@ def _position_bias(judge: LlmJudge, pairs: list[Pair]) -> float | None:
             for order, grades in shown:
                 half = first if 2 * order.index(passage) < count else second
                 half.append(grades[passage] - mean)
-    return fmean(first) - fmean(second) if first and second else float("nan")
+    return _mean(first) - _mean(second)
 
 
 def _problems(
@@ -217,6 +211,8 @@ def _problems(
     summary: Summary,
 ) -> Iterator[str]:
     """The problems found; a figure that cannot be computed (NaN) is one too."""
+    if not in_range >= IN_RANGE_AT_LEAST:
+        yield f"only {in_range:.0%} of plain passages get a grade that a person could give"
     for (attack, carrier), gain in leakage.items():
         if not gain <= LEAKAGE_AT_MOST:
             who = f"a passage {carrier} that {attack}"

@@ -118,38 +118,24 @@ class LlmConfig(ModelConfig, _GradingConfig):
         return name
 
     @model_validator(mode="after")
-    def _a_recipe_as_it_was(self) -> LlmConfig:
-        if self.prompt.startswith("seed_list") and self.pool.unit != "chunk":
+    def _keys_fit_each_other(self) -> LlmConfig:
+        prompt, endpoint = self.prompt, self.endpoint
+        if prompt.startswith("seed_list") and self.pool.unit != "chunk":
             raise ValueError(
-                f"{self.prompt} reproduces a recipe that scores retrieved chunks, best rank first: "
+                f"{prompt} reproduces a recipe that scores retrieved chunks, best rank first: "
                 "set pool.unit to chunk"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _words_as_published(self) -> LlmConfig:
-        if self.prompt == "umbrela_published" and self.endpoint.structured != "none":
+        if prompt == "umbrela_published" and endpoint.structured != "none":
             raise ValueError(
                 "umbrela_published asks for its answer in words: set endpoint.structured to none"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _probabilities_to_weigh_by(self) -> LlmConfig:
-        if self.combine == "expected" and (self.endpoint.top_logprobs or 0) < _FEWEST_ALTERNATIVES:
+        if self.combine == "expected" and (endpoint.top_logprobs or 0) < _FEWEST_ALTERNATIVES:
             raise ValueError(
                 "combine: expected weighs grades by their probabilities: set endpoint.top_logprobs to "
                 f"{_FEWEST_ALTERNATIVES} or more"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _samples_that_can_differ(self) -> LlmConfig:
-        if (
-            self.samples > 1
-            and self.endpoint.temperature == 0
-            and self.prompt.startswith(("pointwise", "umbrela"))
-        ):
+        alone = prompt.startswith(("pointwise", "umbrela"))
+        if self.samples > 1 and endpoint.temperature == 0 and alone:
             raise ValueError(
                 "several samples at temperature 0 are the same opinion, paid for several times: set "
                 "endpoint.temperature above 0"

@@ -29,18 +29,15 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A corrected mean and its interval, and the means by people alone and by the judge alone.
-
-    ``weight`` is the trust that the data place in the judge (0: none, human labels alone; 1: full).
-    ``labelled`` counts the labelled queries with a value, ``unanswerable`` those for which people found
-    nothing relevant, ``judged`` all queries that the judge has seen.
-    """
+    """A corrected mean and its interval, and the means by people alone and by the judge alone."""
 
     value: float
     low: float
     high: float
     level: float
+    # the trust that the data place in the judge (0: none, human labels alone; 1: full)
     weight: float
+    # the labelled queries with a value, those for which people found nothing, and all that the judge has seen
     labelled: int
     unanswerable: int
     judged: int
@@ -72,7 +69,8 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
             f"Labelled queries with relevant text: {int(counts.sum())}; below {FEWEST}, an interval means "
             "little. Label more."
         )
-    shares, judge_only = _judge_shares(judge, [*labelled, *rest])
+    by_judge, seen = _columns(judge, [*labelled, *rest])
+    shares = _shares(by_judge, seen) if seen.any() else np.zeros(len(seen))
     judged, other = shares[: len(labelled)], shares[len(labelled) :]
     weight = _weight(_shares(values, counts), judged, other)
     corrected = _estimate(values, counts, judged, other, weight, level)
@@ -87,7 +85,7 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
         human_only=alone[0],
         human_only_low=alone[1],
         human_only_high=alone[2],
-        judge_only=judge_only,
+        judge_only=float(by_judge.sum() / seen.sum()) if seen.any() else float("nan"),
     )
 
 
@@ -107,31 +105,20 @@ def _paired(first: Scores, second: Scores) -> dict[str, float | None]:
         raise LabelError(
             f"The two settings were not scored on the same queries; {odd[0]} is in only one of them."
         )
-    differences: dict[str, float | None] = {}
-    for query, left in first.items():
-        right = second[query]
-        differences[query] = None if left is None or right is None else left - right
-    return differences
+    both = ((query, left, second[query]) for query, left in first.items())
+    return {query: None if a is None or b is None else a - b for query, a, b in both}
 
 
 def _columns(scores: Scores, queries: Sequence[str]) -> tuple[Floats, Floats]:
     """Values (0 if there is none) and whether there is one (1 or 0)."""
-    found = [scores[query] for query in queries]
-    values = np.array([0.0 if value is None else value for value in found])
-    return values, np.array([0.0 if value is None else 1.0 for value in found])
+    found = np.array([scores[query] for query in queries], dtype=np.float64)
+    return np.nan_to_num(found), (~np.isnan(found)).astype(np.float64)
 
 
 def _shares(values: Floats, counts: Floats) -> Floats:
     """The contribution of each query to the error of the mean; 0 on average, always defined."""
     mean = values.sum() / counts.sum()
     return np.asarray((values - counts * mean) / counts.mean())
-
-
-def _judge_shares(judge: Scores, queries: Sequence[str]) -> tuple[Floats, float]:
-    values, counts = _columns(judge, queries)
-    if not counts.any():
-        return np.zeros(len(queries)), float("nan")
-    return _shares(values, counts), float(values.sum() / counts.sum())
 
 
 def _weight(true: Floats, judged: Floats, other: Floats) -> float:

@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from harness.values import MAX_GRADE, Document, JudgeError, Judgment, Query
 
@@ -35,7 +36,7 @@ class Examples:
         self._by_grade: dict[int, list[Example]] = defaultdict(list)
         for one in sorted(set(candidates), key=_digest):
             self._by_grade[one.grade].append(one)
-        self._known: dict[str, tuple[Example, ...]] = {}
+        self.shown_for = cache(self._chosen)
 
     @property
     def sha256(self) -> str:
@@ -46,13 +47,8 @@ class Examples:
                 digest.update(_digest(one))
         return digest.hexdigest()
 
-    def shown_for(self, query: str) -> tuple[Example, ...]:
-        """The examples for a query, in the order shown; raises JudgeError if there are too few."""
-        if query not in self._known:
-            self._known[query] = self._chosen(query)
-        return self._known[query]
-
     def _chosen(self, query: str) -> tuple[Example, ...]:
+        """The examples for a query, in the order shown; raises JudgeError if there are too few."""
         taken = {_same(query)}
         queues = [iter(self._by_grade[grade]) for grade in _ends_first() if grade in self._by_grade]
         chosen: list[Example] = []

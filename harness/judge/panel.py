@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from statistics import median_low
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -16,7 +17,7 @@ from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
-from harness.models import Estimate
+from harness.models import Estimate, add
 from harness.store import Ledger
 from harness.values import Reporter
 
@@ -106,25 +107,23 @@ class PanelJudge:
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
         """Grade the pairs, read once or twice a member and once more; same contract as LlmJudge.grade."""
-        given: list[dict[tuple[str, str], PairGrade]] = []
+        given: dict[tuple[str, str], list[PairGrade]] = {}
         summary = Summary(judge=self.name)
         for member in self.members:
             # all batches are on their way before the first is waited for
             member.send(pairs, reporter=reporter)
+
+        def keep(graded: PairGrade) -> None:
+            given.setdefault(graded.pair.key, []).append(graded)
+
         for member in self.members:
-            grades: dict[tuple[str, str], PairGrade] = {}
-
-            def keep(graded: PairGrade, grades: dict[tuple[str, str], PairGrade] = grades) -> None:
-                grades[graded.pair.key] = graded
-
-            own = member.grade(pairs, keep, reporter=reporter, total=total)
-            summary.add_spending(own)
-            summary.from_ledger += own.from_ledger
-            summary.seconds += own.seconds
-            given.append(grades)
+            spent = member.grade(pairs, keep, reporter=reporter, total=total)
+            summary.add_spending(spent)
+            summary.from_ledger += spent.from_ledger
+            summary.seconds += spent.seconds
         table = []
         for pair in pairs:
-            answers = [grades[pair.key] for grades in given]
+            answers = given[pair.key]
             table.append([np.nan if one.judgment.grade is None else one.judgment.grade for one in answers])
             graded = self._combined(pair, answers)
             summary.note(graded)
@@ -163,28 +162,24 @@ class PanelJudge:
         }
 
 
+_SUMMED = (
+    *("calls", "already_answered", "in_batches"),
+    *("prompt_tokens", "completion_tokens", "likely_completion_tokens"),
+)
+
+
 def together(estimates: Sequence[Estimate]) -> Estimate:
     """One estimate out of those of several members; a single unknown price makes the sum unknown."""
-    first = estimates[0]
     if len(estimates) == 1:
-        return first
-    prices = [one.price for one in estimates if one.price is not None]
-    likely = [one.likely_price for one in estimates if one.likely_price is not None]
-    return replace(
-        first,
-        calls=sum(one.calls for one in estimates),
-        already_answered=sum(one.already_answered for one in estimates),
-        in_batches=sum(one.in_batches for one in estimates),
-        prompt_tokens=sum(one.prompt_tokens for one in estimates),
-        completion_tokens=sum(one.completion_tokens for one in estimates),
-        price=sum(prices) if len(prices) == len(estimates) else None,
-        model=", ".join(one.model for one in estimates),
-        rate=None,
-        likely_completion_tokens=sum(one.likely_completion_tokens for one in estimates),
-        likely_price=sum(likely) if len(likely) == len(estimates) else None,
-        likely_by="; ".join(dict.fromkeys(one.likely_by for one in estimates)),
-        counted_by="; ".join(dict.fromkeys(one.counted_by for one in estimates)),
-    )
+        return estimates[0]
+
+    def each(name: str) -> list[Any]:
+        return [getattr(one, name) for one in estimates]
+
+    changed: dict[str, Any] = {name: sum(each(name)) for name in _SUMMED}
+    changed |= {name: reduce(add, each(name)) for name in ("price", "likely_price")}
+    changed |= {name: "; ".join(dict.fromkeys(each(name))) for name in ("likely_by", "counted_by")}
+    return replace(estimates[0], rate=None, model=", ".join(each("model")), **changed)
 
 
 def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
@@ -27,7 +28,7 @@ class Pairs:
     queries: Sequence[Query]
     documents: Sequence[Document]
     columns: tuple[array[int], array[int], array[int], array[int]]
-    before: Mapping[tuple[str, int, int], tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    before: Mapping[Span, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -70,12 +71,12 @@ def pool_of(
     for at, query in enumerate(queries):
         ranked = {name: _retrieved(name, query, of, chunks, config.depth) for name, of in settings.items()}
         found: dict[Span, int] = {}
-        for span in units.of(_best_first(ranked.values())):
+        for span in units.of(_best_first(chain(*ranked.values()))):
             found[span] = len(columns[0])
             for column, value in zip(columns, (at, place[span[0]], span[1], span[2]), strict=True):
                 column.append(value)
         for name, its in ranked.items():
-            used[name].extend(found[span] for span in units.of(_best_first([its])))
+            used[name].extend(found[span] for span in units.of(_best_first(its)))
     return Pool(Pairs(queries, documents, columns, units.before if config.unit == "chunk" else {}), used)
 
 
@@ -132,15 +133,19 @@ def _shown_before(chunks: Iterable[Chunk]) -> dict[Span, tuple[tuple[int, int], 
     return {span: tuple(merge(shown)) for span, shown in found.items()}
 
 
-def _retrieved(
-    name: str,
-    query: Query,
-    stages: Iterable[Rankings],
-    chunks: Mapping[str, Chunk],
-    depth: int,
-) -> dict[Span, int]:
-    """The spans that some stage of a setting ranks within ``depth``, with their best rank, from 0."""
+def _best_first(ranked: Iterable[tuple[Span, int]]) -> list[Span]:
+    """The spans, each once, by their best rank, then as they come."""
     best: dict[Span, int] = {}
+    for span, rank in ranked:
+        best[span] = min(rank, best.get(span, rank))
+    return sorted(best, key=best.__getitem__)
+
+
+def _retrieved(
+    name: str, query: Query, stages: Iterable[Rankings], chunks: Mapping[str, Chunk], depth: int
+) -> list[tuple[Span, int]]:
+    """The spans that some stage of a setting ranks within ``depth``, with their ranks, from 0."""
+    found = []
     for rankings in stages:
         ranking = rankings.get(query.query_id)
         for rank, chunk_id in enumerate(ranking.chunk_ids[:depth] if ranking else ()):
@@ -149,16 +154,6 @@ def _retrieved(
                 raise JudgeError(
                     f"Setting {name} ranks chunk {chunk_id} for query {query.query_id}; there is none."
                 )
-            span = (chunk.doc_id, chunk.start, chunk.end)
             if chunk.text.strip():
-                best[span] = min(rank, best.get(span, rank))
-    return best
-
-
-def _best_first(ranked: Iterable[Mapping[Span, int]]) -> list[Span]:
-    """The union of several settings' spans by best rank, then as the settings come."""
-    best: dict[Span, int] = {}
-    for its in ranked:
-        for span, rank in its.items():
-            best[span] = min(rank, best.get(span, rank))
-    return sorted(best, key=best.__getitem__)
+                found.append(((chunk.doc_id, chunk.start, chunk.end), rank))
+    return found
