@@ -106,7 +106,7 @@ def fits(words, whole):
         known = {name for action in own._actions for name in action.option_strings}
         assert {word for word in words if word.startswith("--")} <= known
         return
-    own = own if names[:1] != ["testset"] else parser("testset")
+    own = own if names[:1] != ["testset"] else parser(["testset"])
     _, unknown = own.parse_known_args(
         words if names[:1] != ["testset"] else [*names[:1], words[0], *names[1:], *words[1:]]
     )

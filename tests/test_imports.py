@@ -149,7 +149,7 @@ FOR_PACKAGES = {
 
 
 def taken_by_others():
-    """The names that files outside a room import from its door, by room."""
+    """The names that files outside a room import from its door, or take as ``room.name``, by room."""
     root = HARNESS.parent
     others = [
         path
@@ -160,7 +160,19 @@ def taken_by_others():
     taken = {room: set(names) for room, names in FOR_PACKAGES.items()}
     for path, tree in trees:
         own = room_of(path) if path.is_relative_to(HARNESS) else ""
+        whole = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "harness"
+            for alias in node.names
+        }
         for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in whole
+            ):
+                taken.setdefault(node.value.id, set()).add(node.attr)
             if isinstance(node, ast.ImportFrom) and (node.module or "").removeprefix("harness.") in ALLOWED:
                 room = node.module.removeprefix("harness.")
                 if room != own:

@@ -41,7 +41,7 @@ def _run(argv: Sequence[str] | None, program: bool) -> int:
     from harness.cli.commands.usage import parser
 
     words = sys.argv[1:] if argv is None else argv
-    args, unknown = parser(words[0] if words else None).parse_known_args(words)
+    args, unknown = parser(words[:1]).parse_known_args(words)
     if unknown:
         # argparse itself would show the usage of the whole program
         args.wrong_usage(f"unrecognized arguments: {' '.join(unknown)}")

@@ -1,6 +1,7 @@
 """The commands, in the order of the help: each declared over the function that does its work.
 
-That function imports what it needs inside: --help must be fast.
+The list of them imports none, and what a command takes from other rooms it takes as ``room.name``, which is
+loaded when the name is used: help and errors must be fast.
 """
 
 from __future__ import annotations
@@ -9,32 +10,38 @@ from importlib import import_module
 
 from harness.cli.commands.declaring import Command
 
-# name -> module and the name in it
+# name -> module and the name in it; its line in the list of commands
 COMMANDS = {
-    "init": "init.init",
-    "bench": "bench.bench",
-    "validate": "validate.validate",
-    "show": "show.show",
-    "report": "report.report",
-    "compare": "comparing.compare",
-    "gate": "comparing.gate",
-    "find": "find.find",
-    "label": "label.label",
-    "labels": "labels.labels",
-    "testset": "testset.testset",
-    "score": "score.score",
-    "score-answers": "score_answers.score_answers",
-    "export-answers": "score_answers.export_answers",
-    "abilities": "abilities.abilities",
-    "judge": "judge.judge",
-    "import": "importing.import_",
-    "check-kind": "check_kind.check_kind",
-    "cache": "cache.cache",
+    "init": ("init.init", "start from a folder of documents"),
+    "bench": ("bench.bench", "run a benchmark and write its results"),
+    "validate": ("validate.validate", "check a configuration and print what it would run"),
+    "show": ("show.show", "print the summary of finished results"),
+    "report": ("report.report", "make report.html, a page that shows the results"),
+    "compare": ("comparing.compare", "compare settings: which is best, and is it real?"),
+    "gate": ("comparing.gate", "fail if a setting has become worse than a baseline"),
+    "find": ("find.find", "find passages in your documents, to label them"),
+    "label": ("label.label", "grade passages in the browser"),
+    "labels": ("labels.family", "grade retrieved passages that are unjudged"),
+    "testset": ("testset.testset", "make questions and labels step by step"),
+    "score": ("score.score", "evaluate a TREC run against qrels, or what another pipeline returned"),
+    "score-answers": ("score_answers.score_answers", "measure the answers of another pipeline"),
+    "export-answers": (
+        "score_answers.export_answers",
+        "write the answers of a run for other tools, such as ragas",
+    ),
+    "abilities": ("abilities.abilities", "test a model on noise, missing and false evidence"),
+    "judge": ("judge.family", "judgments: show, export, import; test a judge, compare it with people"),
+    "import": (
+        "importing.import_",
+        "import a known collection, a test set, or production traces as a corpus",
+    ),
+    "check-kind": ("check_kind.check_kind", "test your own parser, chunker, retriever, reranker or rewriter"),
+    "cache": ("cache.cache", "show the size of the cache, and free space"),
 }
 
 
 def command_named(name: str) -> Command:
     """The command of that name; the others are not imported."""
-    module, _, variable = COMMANDS[name].partition(".")
+    module, _, variable = COMMANDS[name][0].partition(".")
     command: Command = getattr(import_module(f"{__name__}.{module}"), variable)
     return command

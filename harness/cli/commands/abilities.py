@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness import report, running, steps, store
 from harness.cli.commands.declaring import (
     QUIET,
     Command,
-    command,
     flag,
     number,
+    part,
     path,
     results_folder,
     several,
 )
 from harness.cli.commands.shared import print_prices, refuse_other_than_csv
-
-if TYPE_CHECKING:
-    from harness.steps import AnswerConfig
+from harness.cli.terminal import TerminalReporter, print_line, show
+from harness.values import ConfigError, CorpusError, counted
 
 _DESCRIPTION = """\
 Test a model on the four abilities of RGB (Chen et al., AAAI 2024): answering despite noise, saying that
@@ -46,7 +47,7 @@ _MAKING = (
 )
 
 
-@command(
+@part(
     "own",
     "make trials from a folder of results",
     "Make trials from your own questions: evidence from their labels, near misses from real rankings. "
@@ -56,18 +57,15 @@ _MAKING = (
 )
 def own(args: argparse.Namespace) -> int:
     """Make them of a folder of results."""
-    from harness.cli.terminal import print_line
-    from harness.running import LeftOut, evidence_of, own_trials
-
-    left = LeftOut()
-    evidence = evidence_of(args.results)
-    _write(args, list(own_trials(evidence, _options(args), left)))
+    left = running.LeftOut()
+    evidence = running.evidence_of(args.results)
+    _write(args, list(running.own_trials(evidence, _options(args), left)))
     for (ability, why), count in sorted(left.items()):
         print_line(f"  {ability}: {count} left out ({why})")
     return 0
 
 
-@command(
+@part(
     "rgb",
     "make trials from RGB's files",
     "Make trials from RGB's files, by the rules of its script.",
@@ -77,14 +75,19 @@ def own(args: argparse.Namespace) -> int:
 )
 def rgb(args: argparse.Namespace) -> int:
     """Make them of files of RGB."""
-    from harness.running import read_rgb, rgb_trials
-
     options = _options(args)
-    _write(args, [one for file in args.files for one in rgb_trials(read_rgb(file, true=args.true), options)])
+    _write(
+        args,
+        [
+            one
+            for file in args.files
+            for one in running.rgb_trials(running.read_rgb(file, true=args.true), options)
+        ],
+    )
     return 0
 
 
-@command(
+@part(
     "try",
     "let a model answer trials, and print the table",
     "Let the answerer of CONFIG (its section `answer`) answer every trial, and print the shares by ability "
@@ -102,30 +105,22 @@ def rgb(args: argparse.Namespace) -> int:
 )
 def try_(args: argparse.Namespace) -> int:
     """Answer them and print the table."""
-    from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.running import Context, answer_trials, price, read_trials, shares_table
-    from harness.store import write_text
-    from harness.values import counted
-
     refuse_other_than_csv(args.output)
     answerer, cache = _answerer(args.config)
-    trials = read_trials(args.trials)
-    with Context.at(cache, TerminalReporter(quiet=args.quiet), may_ask=not args.dry_run) as context:
+    trials = running.read_trials(args.trials)
+    with running.Context.at(cache, TerminalReporter(quiet=args.quiet), may_ask=not args.dry_run) as context:
         if args.dry_run:
-            print_prices(price(trials, answerer, context))
+            print_prices(running.price(trials, answerer, context))
             return 0
-        tried = answer_trials(trials, answerer, context, any_refusal=args.any_refusal)
-    show(shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
+        tried = running.answer_trials(trials, answerer, context, any_refusal=args.any_refusal)
+    show(running.shares_table(f"{args.trials.name}: {counted(len(trials), 'trial')}", tried))
     if args.output:
-        write_text(args.output, _marks_csv(tried))
+        store.write_text(args.output, _marks_csv(tried))
         print_line(f"Every answer: {args.output}")
     return 0
 
 
 def _options(args: argparse.Namespace) -> Any:
-    from harness.running import RgbOptions
-    from harness.values import ConfigError
-
     given = ",".join(args.rates) or "0,0.2,0.4,0.6,0.8"
     try:
         rates = tuple(dict.fromkeys(float(one) for one in given.split(",")))
@@ -133,36 +128,27 @@ def _options(args: argparse.Namespace) -> Any:
         raise ConfigError(f"--rates is {given!r}; write shares such as 0,0.2,0.4.") from None
     if args.passages < 1 or not all(0 <= rate < 1 for rate in rates):
         raise ConfigError("--passages is at least 1, and --rates are from 0 to below 1 (1 is rejection).")
-    return RgbOptions(args.passages, rates, args.seed)
+    return running.RgbOptions(args.passages, rates, args.seed)
 
 
 def _write(args: argparse.Namespace, trials: list[Any]) -> None:
-    from collections import Counter
-
-    from harness.cli.terminal import print_line
-    from harness.running import write_trials
-    from harness.values import CorpusError, counted
-
     if not trials:
         raise CorpusError(
             "No question gives a trial: trials need evidence, near misses and golden answers. Write answers "
             "into the column answer of the query file, label their evidence, and run the benchmark again."
         )
-    write_trials(trials, args.output)
+    running.write_trials(trials, args.output)
     counts = ", ".join(f"{ability} {count}" for ability, count in Counter(t.ability for t in trials).items())
     print_line(f"{args.output}: {counted(len(trials), 'trial')} ({counts})")
 
 
-def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
+def _answerer(path: Path) -> tuple[steps.AnswerConfig, Path]:
     """The section ``answer`` of a file, which has one answerer, and the cache that the file names."""
-    from harness.running import read_source
-    from harness.steps import ANSWERERS
-
-    source = read_source(path)
+    source = running.read_source(path)
     section = source.data.get("answer")
     if not isinstance(section, dict):
         raise source.error(("answer",), "must be one section here, such as `answer: {kind: extractive}`.")
-    config: AnswerConfig = source.of_kind(ANSWERERS, section, ("answer",))
+    config: steps.AnswerConfig = source.of_kind(steps.ANSWERERS, section, ("answer",))
     cache = source.data.get("cache", ".cache/harness")
     if not isinstance(cache, str):
         raise source.error(("cache",), "must be the path of a folder.")
@@ -170,10 +156,8 @@ def _answerer(path: Path) -> tuple[AnswerConfig, Path]:
 
 
 def _marks_csv(tried: list[Any]) -> str:
-    from harness.report import to_csv
-
     marks = ("right", "rejects", "detects")
-    return to_csv(
+    return report.to_csv(
         ("trial_id", "ability", "rate", "answer", "reason", *marks),
         (
             {
@@ -189,6 +173,4 @@ def _marks_csv(tried: list[Any]) -> str:
     )
 
 
-abilities = Command(
-    "abilities", "test a model on noise, missing and false evidence", _DESCRIPTION, parts=(own, rgb, try_)
-)
+abilities = Command(_DESCRIPTION, parts=(own, rgb, try_))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from harness.cli.commands.declaring import command, flag, number, option, path
-from harness.values import counted
-
-if TYPE_CHECKING:
-    from harness.judge import Agreement
-    from harness.running import SettingsAgreement
+from harness import judge, report, running, store
+from harness.cli.commands.declaring import flag, number, option, part, path
+from harness.cli.commands.shared import exit_code
+from harness.cli.terminal import TerminalReporter, print_line, print_table
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Let the judge of CONFIG grade what people have labelled (labels: in CONFIG) and compare: confusion matrix,
@@ -28,7 +28,7 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
 """
 
 
-@command(
+@part(
     "agreement",
     "compare a judge with people",
     _DESCRIPTION,
@@ -44,76 +44,53 @@ Cohen's kappa, Krippendorff's alpha, bias for each human grade, with intervals o
 )
 def agreement(args: argparse.Namespace) -> int:
     """Compare a judge with people, on pairs from a file or on the labels of a configuration."""
-    from harness.values import ConfigError
-
     if (args.config is None) == (args.pairs is None):
         raise ConfigError("harness judge agreement takes either a CONFIG or --pairs FILE.")
     return _of_file(args) if args.config is None else _of_config(args)
 
 
 def _of_file(args: argparse.Namespace) -> int:
-    from harness.judge import measure_agreement
-    from harness.running import read_pairs
-
-    by_judge, odd = read_pairs(args.pairs, args.max_grade, args.out_of_scale)
+    by_judge, odd = running.read_pairs(args.pairs, args.max_grade, args.out_of_scale)
     found = [
-        measure_agreement(judge, pairs, args.max_grade, out_of_scale=odd[judge])
-        for judge, pairs in by_judge.items()
+        judge.measure_agreement(name, pairs, args.max_grade, out_of_scale=odd[name])
+        for name, pairs in by_judge.items()
     ]
     _leave(args.to or Path("results") / f"{args.pairs.stem}-agreement", found, None)
     return 0
 
 
 def _of_config(args: argparse.Namespace) -> int:
-    from harness.cli.commands.shared import exit_code
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.running import (
-        Context,
-        estimate_pool,
-        grade_agreement,
-        label_pairs,
-        load_config,
-        load_corpus,
-        make_pool,
-        pool_judge_config,
-        search_all,
-        settings_agreement,
-    )
-    from harness.values import ConfigError
-
-    config = load_config(args.config)
-    judge = pool_judge_config(config)
-    if judge is None:
+    config = running.load_config(args.config)
+    grader = running.pool_judge_config(config)
+    if grader is None:
         raise ConfigError(
             f"{args.config}: the judge is `labels`; there is no other judge to compare with people."
         )
-    with Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
+    with running.Context.at(config.cache, TerminalReporter(), may_ask=not args.dry_run) as context:
         corpus, searched = (
-            search_all(config, context) if args.settings else (load_corpus(config, context), [])
+            running.search_all(config, context)
+            if args.settings
+            else (running.load_corpus(config, context), [])
         )
         skipped = [item.doc_id for item in corpus.skipped]
         if args.dry_run:
             pairs = [
-                *label_pairs(corpus),
-                *(make_pool(searched, corpus, judge.pool).pairs if searched else ()),
+                *running.label_pairs(corpus),
+                *(running.make_pool(searched, corpus, grader.pool).pairs if searched else ()),
             ]
             in_order = sorted(pairs, key=lambda pair: pair.query.query_id)
-            estimate = estimate_pool(in_order, judge, context, corpus)
+            estimate = running.estimate_pool(in_order, grader, context, corpus)
             free = f"{counted(len(pairs), 'pair')}, at no cost"
-            print_line(f"{judge.title}: {estimate or free}. Nothing was spent.")
+            print_line(f"{grader.title}: {estimate or free}. Nothing was spent.")
             return exit_code(config, skipped)
-        found = grade_agreement(corpus, judge, context)
-        settings = settings_agreement(searched, corpus, config, context) if args.settings else None
+        found = running.grade_agreement(corpus, grader, context)
+        settings = running.settings_agreement(searched, corpus, config, context) if args.settings else None
     _leave(args.to or config.results / f"{config.name}-agreement", [found], settings)
     return exit_code(config, skipped)
 
 
-def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | None) -> None:
+def _leave(folder: Path, found: list[judge.Agreement], settings: running.SettingsAgreement | None) -> None:
     """Print the figures and write the files."""
-    from harness.cli.terminal import print_line, print_table
-    from harness.judge import agreement_csv
-    from harness.store import write_text
-
     print_table(
         "agreement with people",
         ("judge", "pairs", "no grade", "kappa", "quadratic kappa", "alpha (ordinal)", "bias"),
@@ -126,16 +103,14 @@ def _leave(folder: Path, found: list[Agreement], settings: SettingsAgreement | N
             for one in found
         ],
     )
-    write_text(folder / "agreement.csv", agreement_csv(found))
+    store.write_text(folder / "agreement.csv", judge.agreement_csv(found))
     if settings is not None:
         _leave_order(folder, settings)
         _leave_corrected(folder, settings)
     print_line(f"Written: {folder}/")
 
 
-def _leave_order(folder: Path, settings: SettingsAgreement) -> None:
-    from harness.cli.terminal import print_line, print_table
-
+def _leave_order(folder: Path, settings: running.SettingsAgreement) -> None:
     order = settings.order
     if order is None:
         print_line(
@@ -165,11 +140,7 @@ def _leave_order(folder: Path, settings: SettingsAgreement) -> None:
     )
 
 
-def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
-    from dataclasses import asdict
-
-    from harness.cli.terminal import print_line, print_table
-
+def _leave_corrected(folder: Path, settings: running.SettingsAgreement) -> None:
     if not settings.corrected:
         print_line("Too few labelled queries for judge-corrected means.")
         return
@@ -195,10 +166,7 @@ def _leave_corrected(folder: Path, settings: SettingsAgreement) -> None:
 
 
 def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    from harness.report import to_csv
-    from harness.store import write_text
-
-    write_text(path, to_csv(tuple(rows[0]), rows))
+    store.write_text(path, report.to_csv(tuple(rows[0]), rows))
 
 
 def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from harness.cli.commands.declaring import command, config_file, flag, number, option
+from harness import judge, running, store
+from harness.cli.commands.declaring import config_file, flag, number, option, part
+from harness.cli.commands.shared import open_ledger
+from harness.cli.terminal import print_line
 from harness.values import counted
-
-if TYPE_CHECKING:
-    from harness.store import LedgerEntry
 
 _PASSAGE = 200
 _DESCRIPTION = """\
@@ -25,7 +24,7 @@ why there is none, tokens, time. Answers that were superseded by a retry are sho
 """
 
 
-@command(
+@part(
     "answers",
     "show what a judge has answered, and where it failed",
     _DESCRIPTION,
@@ -38,15 +37,11 @@ why there is none, tokens, time. Answers that were superseded by a retry are sho
 )
 def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
-    from harness.cli.commands.shared import open_ledger
-    from harness.cli.terminal import print_line
-    from harness.running import AnswerFilter, answers, llm_configs, load_config
-
-    config = load_config(args.config)
-    judges = llm_configs(config)
-    wanted = AnswerFilter(args.query, failed=args.failed, flagged=args.flagged)
+    config = running.load_config(args.config)
+    judges = running.llm_configs(config)
+    wanted = running.AnswerFilter(args.query, failed=args.failed, flagged=args.flagged)
     with open_ledger(config.cache) as ledger:
-        found = list(answers(ledger, judges, config, wanted))
+        found = list(running.answers(ledger, judges, config, wanted))
     shown = found[-args.limit :] if args.limit else found
     for entry in shown:
         for line in _entry_lines(entry, full=args.full):
@@ -67,9 +62,7 @@ def _shortened(passage: str) -> str:
     return text if len(text) <= _PASSAGE else f"{text[:_PASSAGE]} […]"
 
 
-def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
-    from harness.judge import find_injection
-
+def _entry_lines(entry: store.LedgerEntry, *, full: bool) -> Iterator[str]:
     grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
     again = "" if entry.settled else ", asked again"
     sample = f", sample {entry.sample}" if entry.sample else ""
@@ -81,7 +74,7 @@ def _entry_lines(entry: LedgerEntry, *, full: bool) -> Iterator[str]:
     yield f"  query:   {entry.query}"
     for passage in entry.passages:
         yield "  passage: " + (passage.replace("\n", "\n           ") if full else _shortened(passage))
-        words = find_injection(passage)
+        words = judge.find_injection(passage)
         if words:
             yield f"  flagged: “{words}”"
     yield "  answer:  " + (entry.raw or "(nothing)").replace("\n", "\n           ")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from harness.cli.commands.declaring import CACHE, command, flag, one_of, option
-
-if TYPE_CHECKING:
-    from harness.models import BatchStatus
+from harness import models
+from harness.cli.commands.declaring import CACHE, flag, one_of, option, part
+from harness.cli.commands.shared import open_ledger
+from harness.cli.terminal import print_line, print_table
+from harness.values import LlmError, counted
 
 _DESCRIPTION = """\
 Show the batches that runs with `batch: true` have sent and not yet collected: those of the judge, and
@@ -25,7 +25,7 @@ are billed, and the next run collects them too. Calls of a forgotten batch are m
 """
 
 
-@command(
+@part(
     "batches",
     "show the batches that are in progress, or cancel them",
     _DESCRIPTION,
@@ -40,11 +40,6 @@ are billed, and the next run collects them too. Calls of a forgotten batch are m
 )
 def show_batches(args: argparse.Namespace) -> int:
     """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
-    from harness.cli.commands.shared import open_ledger
-    from harness.cli.terminal import print_line, print_table
-    from harness.models import batch_statuses
-    from harness.values import LlmError, counted
-
     only = args.forget or args.only
     with open_ledger(args.cache) as ledger:
         batches = ledger.batches.all()
@@ -60,7 +55,7 @@ def show_batches(args: argparse.Namespace) -> int:
     if not batches:
         print_line("No batch is in progress.")
         return 0
-    seen = batch_statuses(batches, cancel=args.cancel)
+    seen = models.batch_statuses(batches, cancel=args.cancel)
     columns = ("no.", "batch", "model", "sent (UTC)", "calls", "status", "answered")
     print_table("batches in progress", columns, [_row(one) for one in seen])
     for one in seen:
@@ -73,7 +68,7 @@ def show_batches(args: argparse.Namespace) -> int:
     return int(any(one.problem and one.batch.file_id for one in seen))
 
 
-def _row(one: BatchStatus) -> tuple[str, ...]:
+def _row(one: models.BatchStatus) -> tuple[str, ...]:
     batch, state = one.batch, one.state
     return (
         str(batch.number),

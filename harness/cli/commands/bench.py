@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness import report, running, values
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
-
-if TYPE_CHECKING:
-    from harness.running import BenchConfig, FinalOutput
-    from harness.values import RunRecord
+from harness.cli.commands.shared import exit_code
+from harness.cli.terminal import TerminalReporter, print_line, print_summary, print_table, show
+from harness.values import counted
 
 _DONE = {
     "rewriting": "rewrote queries",
@@ -23,8 +23,6 @@ _DONE = {
 
 
 @command(
-    "bench",
-    "run a benchmark and write its results",
     "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
     "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
     "were written, they are shown at once.",
@@ -41,15 +39,10 @@ _DONE = {
 )
 def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    from harness.cli.commands.shared import exit_code
-    from harness.cli.terminal import TerminalReporter, show
-    from harness.report import DocumentRow
-    from harness.running import load_config, run_or_reuse
-
-    config = load_config(args.config)
+    config = running.load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    done = run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    done = running.run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
     _print_figures(done.ending)
     if done.results is None:
         unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
@@ -57,15 +50,12 @@ def bench(args: argparse.Namespace) -> int:
     else:
         _print_work(done.results.record)
     _print_verdict(done.ending, done.folder)
-    skipped = done.results.of(DocumentRow) if done.results is not None else ()
+    skipped = done.results.of(report.DocumentRow) if done.results is not None else ()
     return exit_code(config, [row.document for row in skipped if row.status == "skipped"])
 
 
-def _print_work(record: RunRecord) -> None:
+def _print_work(record: values.RunRecord) -> None:
     """The calls and computations of a run."""
-    from harness.cli.terminal import show
-    from harness.values import counted
-
     counts = record.counts
     computed = (
         f"{counted(counts.get('vectors_computed', 0), 'vector')} and "
@@ -76,9 +66,7 @@ def _print_work(record: RunRecord) -> None:
     show((*_called(record), *_judging(record), computed))
 
 
-def _print_figures(ending: FinalOutput) -> None:
-    from harness.cli.terminal import print_summary, show
-
+def _print_figures(ending: running.FinalOutput) -> None:
     print_summary(ending.name, ending.summary, ending.level, ending.headline)
     for table in ending.tables:
         show(table)
@@ -86,11 +74,8 @@ def _print_figures(ending: FinalOutput) -> None:
         show(ending.notes)
 
 
-def _print_verdict(ending: FinalOutput, folder: Path) -> None:
+def _print_verdict(ending: running.FinalOutput, folder: Path) -> None:
     """The verdict comes last, where readers look first."""
-    from harness.cli.terminal import print_line, show
-    from harness.report import REPORT
-
     if ending.page:
         show(ending.page)
     show(ending.verdict)
@@ -98,13 +83,11 @@ def _print_verdict(ending: FinalOutput, folder: Path) -> None:
         show(ending.answers)
     print_line(f"Results: {folder}/")
     print_line(f"All differences: harness compare {folder}")
-    print_line(f"Open in a browser: {folder / REPORT}")
+    print_line(f"Open in a browser: {folder / report.REPORT}")
 
 
-def _called(record: RunRecord) -> list[str]:
+def _called(record: values.RunRecord) -> list[str]:
     """The calls of language models and endpoints before the search, where any were made."""
-    from harness.values import counted
-
     return [
         f"{name} {_DONE[facts.get('purpose', 'rewriting')]}: {counted(facts['calls'], 'call')} now "
         f"{_spent(facts)}, {counted(facts['from_ledger'], 'answer')} from the ledger."
@@ -120,10 +103,8 @@ def _spent(facts: Mapping[str, Any]) -> str:
     return "at unknown cost (no price)" if facts["cost"] is None else f"for {facts['cost']:.4f}"
 
 
-def _judging(record: RunRecord) -> list[str]:
+def _judging(record: values.RunRecord) -> list[str]:
     """The work of the judge, where it is a language model."""
-    from harness.values import counted
-
     if not record.cost:
         return []
     cost = record.cost
@@ -135,13 +116,8 @@ def _judging(record: RunRecord) -> list[str]:
     ]
 
 
-def _dry_run(config: BenchConfig, quiet: bool) -> int:
-    from harness.cli.commands.shared import exit_code
-    from harness.cli.terminal import TerminalReporter, print_line, print_table
-    from harness.running import dry_run
-    from harness.values import counted
-
-    plan = dry_run(config, TerminalReporter(quiet=quiet))
+def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
+    plan = running.dry_run(config, TerminalReporter(quiet=quiet))
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
     endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
     services = [

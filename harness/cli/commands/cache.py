@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from harness import store
 from harness.cli.commands.declaring import command, flag, one_of, path
+from harness.cli.terminal import print_line, print_table
+from harness.values import counted
 
 _DESCRIPTION = """\
 Show the size of the cache. Everything in it can be recomputed, except judgments and other answers of
@@ -20,8 +23,6 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 
 
 @command(
-    "cache",
-    "show the size of the cache, and free space",
     _DESCRIPTION,
     path("--cache", "the folder; default .cache/harness", "DIR", default=Path(".cache/harness")),
     one_of(
@@ -31,17 +32,13 @@ Only folders marked as a cache (CACHEDIR.TAG) are touched, and never while a ben
 )
 def cache(args: argparse.Namespace) -> int:
     """Remove what was requested, then print sizes."""
-    from harness.cli.terminal import print_line, print_table
-    from harness.store import CacheLayout, clear, sizes, tidy
-    from harness.values import counted
-
-    layout = CacheLayout(args.cache)
+    layout = store.CacheLayout(args.cache)
     if args.tidy:
-        print_line(f"{counted(tidy(layout), 'half-written or damaged item')} removed.")
+        print_line(f"{counted(store.tidy(layout), 'half-written or damaged item')} removed.")
     if args.clear:
-        removed = clear(layout)
+        removed = store.clear(layout)
         print_line(f"Removed: {', '.join(map(str, removed))}." if removed else "There was nothing to remove.")
     print_table(
-        str(args.cache), ("what", "MB"), [(n, f"{size / 1e6:.1f}") for n, size in sizes(layout).items()]
+        str(args.cache), ("what", "MB"), [(n, f"{size / 1e6:.1f}") for n, size in store.sizes(layout).items()]
     )
     return 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness import running
 from harness.cli.commands.declaring import command, option, several
-
-if TYPE_CHECKING:
-    from harness.running import OwnStep
+from harness.cli.terminal import print_line
+from harness.values import ConfigError, counted
 
 _ROLES = ("retriever", "reranker", "rewriter", "chunker", "parser")
 _DESCRIPTION = """\
@@ -25,8 +25,6 @@ contract.
 
 
 @command(
-    "check-kind",
-    "test your own parser, chunker, retriever, reranker or rewriter",
     _DESCRIPTION,
     option("what", metavar="WHAT", help="a YAML file, or package.module:function with --as"),
     option("--as", dest="role", choices=_ROLES, help="what the function is"),
@@ -43,14 +41,10 @@ contract.
 )
 def check_kind(args: argparse.Namespace) -> int:
     """Try every step and print what was found; 1 if a check fails."""
-    from harness.cli.terminal import print_line
-    from harness.running import run_checks
-    from harness.values import counted
-
     failed = passed = 0
     for step in _steps(args):
         print_line(f"{step.role} {step.name}")
-        for checked in run_checks(step.checks()):
+        for checked in running.run_checks(step.checks()):
             mark = {"ok": "ok    ", "failed": "FAILED", "note": "note  "}[checked.outcome]
             print_line(f"  {mark}  {checked.about}{': ' if checked.message else ''}{checked.message}")
             failed += checked.outcome == "failed"
@@ -59,27 +53,19 @@ def check_kind(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _steps(args: argparse.Namespace) -> list[OwnStep]:
-    from harness.running import load_config, own_steps
-    from harness.values import ConfigError
-
+def _steps(args: argparse.Namespace) -> list[running.OwnStep]:
     if args.role is None:
         if ":" in args.what and not Path(args.what).exists():
             raise ConfigError(f"{args.what}: say what it is: --as {', '.join(_ROLES[:-1])} or {_ROLES[-1]}.")
-        found = own_steps(load_config(Path(args.what)))
+        found = running.own_steps(running.load_config(Path(args.what)))
         if not found:
             raise ConfigError(f"{args.what} contains no step of kind python or http.")
         return found
     return [_named(args)]
 
 
-def _named(args: argparse.Namespace) -> OwnStep:
-    import json
-
+def _named(args: argparse.Namespace) -> running.OwnStep:
     from pydantic import ValidationError
-
-    from harness.running import step_of_call
-    from harness.values import ConfigError
 
     try:
         arguments = json.loads(args.arguments)
@@ -88,6 +74,6 @@ def _named(args: argparse.Namespace) -> OwnStep:
     if not isinstance(arguments, dict):
         raise ConfigError("--arguments must be an object, such as '{\"size\": 500}'.")
     try:
-        return step_of_call(args.role, args.what, arguments, args.returns, args.file)
+        return running.step_of_call(args.role, args.what, arguments, args.returns, args.file)
     except ValidationError as error:
         raise ConfigError(f"{args.what}: {error.errors()[0]['msg']}.") from None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness import comparison, report, running
 from harness.cli.commands.declaring import command, flag, formats, number, option, path
-
-if TYPE_CHECKING:
-    from harness.comparison import Scores, Stored, Verdict
-    from harness.report import Part
+from harness.cli.terminal import TerminalReporter, print_line, write_lines, write_out, write_parts
+from harness.values import ANSWER, ConfigError, listed
 
 _COMPARE = """\
 Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
@@ -65,8 +66,6 @@ _SHARED = (
 
 
 @command(
-    "compare",
-    "compare settings: which is best, and is it real?",
     _COMPARE,
     path("results", "folders of results", "RESULTS", nargs="+"),
     *_SHARED,
@@ -90,31 +89,24 @@ _SHARED = (
 )
 def compare(args: argparse.Namespace) -> int:
     """Compare and print."""
-    import json
-    from dataclasses import asdict, replace
-
-    from harness.cli.terminal import print_line, write_lines, write_parts
-    from harness.comparison import compared_parts, names_of, read_stored, scores_by, verdict_json, verdict_of
-    from harness.report import to_csv
-
     if len(args.results) > 1 and len({folder.resolve() for folder in args.results}) == 1:
-        read_stored(args.results[0], args.stage)
+        comparison.read_stored(args.results[0], args.stage)
         print_line(f"{args.results[0]} is named {len(args.results)} times: there is nothing to compare.")
         return 0
     stored, measure, done = _read(args.results, args)
-    named = zip(names_of(args.results), args.results, strict=True)
+    named = zip(comparison.names_of(args.results), args.results, strict=True)
     own = {name: (folder, stored[folder]) for name, folder in named}
-    scores = scores_by(own, measure)
+    scores = comparison.scores_by(own, measure)
     scores = replace(scores, options=replace(scores.options, **_stated(args)))
-    verdict = verdict_of(scores, baseline=args.baseline)
+    verdict = comparison.verdict_of(scores, baseline=args.baseline)
     comparisons = [asdict(one) for one in verdict.comparisons]
     if args.csv and comparisons:
-        write_lines(to_csv(tuple(comparisons[0]), comparisons), args.csv)
+        write_lines(report.to_csv(tuple(comparisons[0]), comparisons), args.csv)
     if args.format == "json":
-        found = {**verdict_json(verdict), "comparisons": comparisons}
+        found = {**comparison.verdict_json(verdict), "comparisons": comparisons}
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
-    parts = compared_parts(
+    parts = comparison.compared_parts(
         scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
     before = _before({name: one for name, (_, one) in own.items()}, measure, done)
@@ -124,20 +116,15 @@ def compare(args: argparse.Namespace) -> int:
 
 def _read(
     folders: Sequence[Path], args: argparse.Namespace
-) -> tuple[Mapping[Path, Stored], str, tuple[str, ...]]:
+) -> tuple[Mapping[Path, comparison.Stored], str, tuple[str, ...]]:
     """The scores of results, of their rankings or answers; the measure to take, and what was done to them.
 
     Raises ConfigError for options about rankings where answers are meant.
     """
-    from harness.cli.terminal import TerminalReporter
-    from harness.comparison import answers_to_take, measure_to_take
-    from harness.running import read_united
-    from harness.values import ConfigError
-
-    answers = answers_to_take(folders, args.measure)
+    answers = comparison.answers_to_take(folders, args.measure)
     if answers is None:
-        stored, done = read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
-        return stored, measure_to_take(stored, args.measure), done
+        stored, done = running.read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
+        return stored, comparison.measure_to_take(stored, args.measure), done
     if args.stage != "final" or args.judge is not None:
         raise ConfigError(f"{answers[1]} is a measure of answers: --stage and --judge do not apply to it.")
     return (*answers, ())
@@ -145,8 +132,6 @@ def _read(
 
 def _stated(args: argparse.Namespace) -> dict[str, Any]:
     """What the options say of the tolerance and the price limit, where they do."""
-    from harness.values import ConfigError
-
     found = {name: getattr(args, name, None) for name in ("tolerance", "price_limit")}
     for name, value in found.items():
         if value is not None and not 0 < value < float("inf"):
@@ -154,54 +139,51 @@ def _stated(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _before(own: Mapping[str, Stored], measure: str, done: tuple[str, ...]) -> Iterator[Part]:
+def _before(
+    own: Mapping[str, comparison.Stored], measure: str, done: tuple[str, ...]
+) -> Iterator[report.Part]:
     """What was done to the results and, of two of them, the changes of the settings in both."""
-    from harness.comparison import changed_table, cut_differently, options_of
-
     if done:
         yield done
     if len(own) == 2:
         (first, old), (second, new) = own.items()
         matrices, _ = old.beside([new], measure)
-        apart = cut_differently(measure, old.chunkings, new.chunkings)
-        options = options_of(new.result.record)
-        if table := changed_table(matrices[0], matrices[1], (first, second), options, apart):
+        apart = comparison.cut_differently(measure, old.chunkings, new.chunkings)
+        options = comparison.options_of(new.result.record)
+        if table := comparison.changed_table(matrices[0], matrices[1], (first, second), options, apart):
             yield table
 
 
 def _after(
-    args: argparse.Namespace, stored: Mapping[Path, Stored], scores: Scores, verdict: Verdict
-) -> Iterator[Part]:
+    args: argparse.Namespace,
+    stored: Mapping[Path, comparison.Stored],
+    scores: comparison.Scores,
+    verdict: comparison.Verdict,
+) -> Iterator[report.Part]:
     """The effects of labels and rerankers, and that answers can be compared too; nothing after answers."""
-    from harness.comparison import common_answer_measure, label_parts
-    from harness.values import ANSWER
-
     if any(one.stage == ANSWER for one in stored.values()):
         return
-    yield from label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
+    yield from comparison.label_parts(scores.sensitivity.get(verdict.measure), verdict.comparisons)
     yield from _reranked(args, verdict.measure)
-    if measure := common_answer_measure(args.results):
+    if measure := comparison.common_answer_measure(args.results):
         yield (f"Answers were measured too: --measure {measure} compares them.",)
 
 
-def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
+def _reranked(args: argparse.Namespace, measure: str) -> Iterator[report.Part]:
     """The effect of the reranker, where one folder is compared by its last stage and has both stages."""
-    from harness.comparison import from_table, options_of, reranked_table
-    from harness.report import read_result
-
     if len(args.results) > 1 or args.stage != "final":
         return
-    result = read_result(args.results[0])
+    result = report.read_result(args.results[0])
     if not {"retrieve", "rerank"} <= set(result.per_query["stage"]):
         return
-    before, after = (from_table(result.per_query, measure, stage) for stage in ("retrieve", "rerank"))
-    if table := reranked_table(before, after, options_of(result.record)):
+    before, after = (
+        comparison.from_table(result.per_query, measure, stage) for stage in ("retrieve", "rerank")
+    )
+    if table := comparison.reranked_table(before, after, comparison.options_of(result.record)):
         yield table
 
 
 @command(
-    "gate",
-    "fail if a setting has become worse than a baseline",
     _GATE,
     path("results", "the results to check", "RESULTS"),
     path("--baseline", "the results to compare with", "BASE", required=True),
@@ -219,22 +201,10 @@ def _reranked(args: argparse.Namespace, measure: str) -> Iterator[Part]:
 )
 def gate(args: argparse.Namespace) -> int:
     """Check and print; 1 if a drop is real."""
-    from harness.cli.terminal import print_line, write_lines, write_out
-    from harness.comparison import (
-        cut_differently,
-        github_annotations,
-        junit,
-        options_of,
-        warning_lines,
-        warnings_of,
-    )
-    from harness.comparison import gate as check_drops
-    from harness.values import listed
-
     # if a span has two grades, that of the baseline counts
     stored, measure, done = _read((args.baseline, args.results), args)
     now, before = stored[args.results], stored[args.baseline]
-    if apart := cut_differently(measure, before.chunkings, now.chunkings):
+    if apart := comparison.cut_differently(measure, before.chunkings, now.chunkings):
         done = (
             *done,
             f"{measure} compares settings only over the same chunks, and documents are cut differently than "
@@ -242,14 +212,14 @@ def gate(args: argparse.Namespace) -> int:
         )
     (new, old), left_out = now.beside([before], measure)
     own = {("", name): name for name in new.settings}
-    warned = filter(now.concerned, warnings_of({"": now.result.record}, own))
-    lines = warning_lines([one for one in warned if one.bears_on(measure)])
-    result = check_drops(
+    warned = filter(now.concerned, comparison.warnings_of({"": now.result.record}, own))
+    lines = comparison.warning_lines([one for one in warned if one.bears_on(measure)])
+    result = comparison.gate(
         new,
         old,
         max_drop=args.max_drop,
         confidence=args.confidence,
-        tolerance=_stated(args).get("tolerance", options_of(now.result.record).tolerance),
+        tolerance=_stated(args).get("tolerance", comparison.options_of(now.result.record).tolerance),
         scored_on=(now.scored_on(measure), before.scored_on(measure)),
     )
     for line in (*done, *left_out, *(f"warning: {text}" for text in lines)):
@@ -260,7 +230,7 @@ def gate(args: argparse.Namespace) -> int:
         )
     print_line(result.holds_for)
     if args.junit:
-        write_lines(junit(result), args.junit)
+        write_lines(comparison.junit(result), args.junit)
     if args.github:
-        write_out(github_annotations(result))
+        write_out(comparison.github_annotations(result))
     return 1 if result.failed else 0

@@ -17,36 +17,40 @@ Option = Callable[[Any], object]
 class Command:
     """One command or, with ``parts``, a family of them, such as ``harness judge``.
 
-    ``help`` is its line in the list of commands, ``description`` the text of its own help. ``run`` does the
-    work and returns the exit code. ``title`` and ``metavar`` are how the help names the parts.
+    ``description`` is the text of its help. ``run`` does the work and returns the exit code. ``title`` and
+    ``metavar`` are how the help names the parts. A part has a ``name`` and, in the list of parts, a line of
+    ``help``; those of other commands are in the table of commands.
     """
 
-    name: str
-    help: str
     description: str | None = None
     options: tuple[Option, ...] = ()
     run: Run | None = None
     parts: tuple[Command, ...] = ()
     title: str = "commands"
     metavar: str = "COMMAND"
+    name: str = ""
+    help: str = ""
 
-    def add_to(self, commands: Any) -> None:
-        """Add a parser that sets ``run`` and, for wrong combinations of options, ``wrong_usage``."""
-        parser = commands.add_parser(self.name, help=self.help, description=self.description)
+    def fill(self, parser: Any) -> None:
+        """Give a parser the options; it sets ``run`` and, for wrong combinations of them, ``wrong_usage``."""
+        parser.description = self.description
         _add(self.options, parser)
         if not self.parts:
             parser.set_defaults(run=self.run, wrong_usage=parser.error)
             return
         parts = parser.add_subparsers(title=self.title, metavar=self.metavar, required=True)
         for part in self.parts:
-            part.add_to(parts)
+            part.fill(parts.add_parser(part.name, help=part.help))
 
 
-def command(
-    name: str, help: str, description: str | None = None, *options: Option
-) -> Callable[[Run], Command]:
+def command(description: str, *options: Option) -> Callable[[Run], Command]:
     """Make a command of the function below it."""
-    return lambda run: Command(name, help, description, options, run)
+    return lambda run: Command(description, options, run)
+
+
+def part(name: str, help: str, description: str | None = None, *options: Option) -> Callable[[Run], Command]:
+    """Make a part of a family of commands of the function below it."""
+    return lambda run: Command(description, options, run, name=name, help=help)
 
 
 def option(*names: str, **settings: Any) -> Option:

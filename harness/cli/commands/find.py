@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+from harness import labels, running
 from harness.cli.commands.declaring import OUTPUT, command, number, option, path
 from harness.cli.commands.shared import refuse_below_one
-from harness.values import counted
-
-if TYPE_CHECKING:
-    from harness.labels import PassageToGrade
+from harness.cli.terminal import TerminalReporter, print_error, width, write_lines
+from harness.values import ConfigError, counted, on_one_line, printable, wrapped
 
 _DESCRIPTION = """\
 Find evidence for labels: passages of your documents with document, page and offsets. Exact matches
@@ -26,8 +24,6 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 
 
 @command(
-    "find",
-    "find passages in your documents, to label them",
     _DESCRIPTION,
     option("text", metavar="TEXT", help="words of the passage, or of the question"),
     path("--in", "YAML file that names documents", "CONFIG", dest="config", required=True),
@@ -39,40 +35,31 @@ With --format csv they are rows for labels.csv: keep those you want and fill in 
 )
 def find(args: argparse.Namespace) -> int:
     """Read the documents, find and print."""
-    from harness.cli.terminal import TerminalReporter, print_error, width, write_lines
-    from harness.labels import COLUMNS, find_evidence
-    from harness.running import Context, load_config, load_documents
-    from harness.values import ConfigError
-
     refuse_below_one(top=args.top)
     if not args.text.strip():
         raise ConfigError("The search text is empty: give some words.")
     if args.query and args.format != "csv":
         raise ConfigError("--query fills in the query_id of CSV rows: add --format csv.")
-    config = load_config(args.config)
-    with Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
-        documents = load_documents(config, context, args.document)
-        found = find_evidence(args.text, documents, context, args.top, args.query)
+    config = running.load_config(args.config)
+    with running.Context.at(config.cache, TerminalReporter(), may_ask=False) as context:
+        documents = running.load_documents(config, context, args.document)
+        found = labels.find_evidence(args.text, documents, context, args.top, args.query)
     if not found:
         where = args.document or counted(len(documents), "document")
         print_error(f"No passage of {where} shares a word with the query. Try other words.")
         return 1
     if args.format == "csv":
-        write_lines(",".join(COLUMNS) + "\n" + _rows(found), args.output)
+        write_lines(",".join(labels.COLUMNS) + "\n" + _rows(found), args.output)
     else:
         write_lines(_text(found, width()), args.output)
     return 0
 
 
-def _rows(found: list[PassageToGrade]) -> str:
-    from harness.labels import label_lines
-
-    return label_lines(one.row() for one in found)
+def _rows(found: list[labels.PassageToGrade]) -> str:
+    return labels.label_lines(one.row() for one in found)
 
 
-def _text(found: list[PassageToGrade], width: int) -> str:
-    from harness.values import on_one_line, printable, wrapped
-
+def _text(found: list[labels.PassageToGrade], width: int) -> str:
     how = {"exact": "verbatim", "words": "by words"}
     lines: list[str] = []
     for place, one in enumerate(found, 1):

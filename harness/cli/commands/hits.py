@@ -6,13 +6,13 @@ import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness import data, report, running
 from harness.cli.commands.declaring import flag, group, option, path, several
 from harness.cli.commands.shared import names_of_measures
-
-if TYPE_CHECKING:
-    from harness.running import BenchConfig
+from harness.cli.terminal import TerminalReporter, print_line, print_summary, show
+from harness.values import ConfigError
 
 _NEEDED = ("queries", "labels", "documents")
 # options of hits alone, and what they are where they are not given
@@ -71,41 +71,34 @@ def run(args: argparse.Namespace) -> int:
         args.wrong_usage(
             "--per-query, --format and --convention go with --run; hits are scored into a folder"
         )
-    from harness.cli.terminal import TerminalReporter, print_line, print_summary, show
-    from harness.report import REPORT, LossRow, loss_table
-    from harness.running import HitOptions, score_hits, write_page
 
     for name, value in _DEFAULTS.items():
         if getattr(args, name) is None:
             setattr(args, name, value)
     config = _config(args)
-    options = HitOptions(args.threshold, args.other_documents == "keep")
+    options = running.HitOptions(args.threshold, args.other_documents == "keep")
     reporter = TerminalReporter(quiet=args.quiet)
     pages = []
 
     def finish(folder: Path) -> None:
-        pages.append(write_page(folder, reporter=reporter, name=config.name)[1])
+        pages.append(running.write_page(folder, reporter=reporter, name=config.name)[1])
 
-    results, folder = score_hits(config, options, reporter, finish)
+    results, folder = running.score_hits(config, options, reporter, finish)
     show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
-    if losses := results.of(LossRow):
-        show(loss_table(losses, results.verdict["measure"]))
+    if losses := results.of(report.LossRow):
+        show(report.loss_table(losses, results.verdict["measure"]))
     print_line(f"Results: {folder}/; location of every hit: {folder / 'hits.csv'}")
     for page in pages:
         if page.note:
             print_line(page.note)
-    print_line(f"Open in a browser: {folder / REPORT}")
+    print_line(f"Open in a browser: {folder / report.REPORT}")
     return 0
 
 
-def _config(args: argparse.Namespace) -> BenchConfig:
+def _config(args: argparse.Namespace) -> running.BenchConfig:
     """The benchmark that the options describe; raises ConfigError for impossible ones."""
     from pydantic import ValidationError
-
-    from harness.data import PARSERS
-    from harness.running import BenchConfig, hit_setting
-    from harness.values import ConfigError
 
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
@@ -117,7 +110,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
         "queries": args.queries,
         "labels": args.labels,
         "settings": [
-            hit_setting(name, file, PARSERS[args.parser].config())
+            running.hit_setting(name, file, data.PARSERS[args.parser].config())
             for name, file in zip(_names(args.hits), args.hits, strict=True)
         ],
         "cache": args.cache,
@@ -126,7 +119,7 @@ def _config(args: argparse.Namespace) -> BenchConfig:
     if args.measures:
         fields["measures"] = tuple(names_of_measures(args.measures))
     try:
-        return BenchConfig.model_validate(fields)
+        return running.BenchConfig.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         option = f"--{str(first['loc'][0]).replace('_', '-')}" if first["loc"] else "options"
@@ -135,8 +128,6 @@ def _config(args: argparse.Namespace) -> BenchConfig:
 
 def _names(files: Sequence[Path]) -> list[str]:
     """Files without their endings, or as many of their last folders as tell them apart."""
-    from harness.values import ConfigError
-
     parts = [file.resolve().with_suffix("").parts for file in files]
     for depth in range(1, max(map(len, parts)) + 1):
         names = ["/".join(own[-depth:]) for own in parts]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from harness import data, labels, running
 from harness.cli.commands.declaring import command, option, path, several
+from harness.cli.terminal import TerminalReporter, print_line
 from harness.data import IMPORTS
 from harness.labels import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from harness.data import ImportFormat, ImportSummary
-    from harness.labels import Format
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Convert a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
@@ -43,13 +41,11 @@ Formats of test sets, with --documents:
 """
 
 
-def _listed(table: Mapping[str, ImportFormat] | Mapping[str, Format]) -> str:
+def _listed(table: Mapping[str, data.ImportFormat] | Mapping[str, labels.Format]) -> str:
     return "\n".join(f"  {name:<15}{one.about}" for name, one in table.items())
 
 
 @command(
-    "import",
-    "import a known collection, a test set, or production traces as a corpus",
     _DESCRIPTION.format(imports=_listed(IMPORTS), testsets=_listed(FORMATS)),
     option("format", metavar="FORMAT", help="one of the formats above"),
     path("source", "the folder or file to read", "SOURCE"),
@@ -69,9 +65,6 @@ def _listed(table: Mapping[str, ImportFormat] | Mapping[str, Format]) -> str:
 )
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
-    from harness.cli.terminal import print_line
-    from harness.values import ConfigError, counted
-
     if args.format not in IMPORTS and args.format not in FORMATS:
         known = ", ".join(dict.fromkeys([*IMPORTS, *FORMATS]))
         raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")
@@ -100,8 +93,6 @@ def import_(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
-    from harness.values import ConfigError
-
     given = {"qrels": args.qrels, "texts": args.texts, "traces-of": args.traces_of}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     for name in options:
@@ -116,10 +107,6 @@ def _named(options: dict[str, Any]) -> str:
     return ", ".join("--traces-of" if name == "format" else f"--{name}" for name in options)
 
 
-def _testset(args: argparse.Namespace, target: Path) -> ImportSummary:
-    from harness.cli.terminal import TerminalReporter
-    from harness.labels import import_testset
-    from harness.running import Context
-
-    with Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
-        return import_testset(args.format, args.source, args.documents, target, context)
+def _testset(args: argparse.Namespace, target: Path) -> data.ImportSummary:
+    with running.Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
+        return labels.import_testset(args.format, args.source, args.documents, target, context)

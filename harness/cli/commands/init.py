@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness import labels, running
 from harness.cli.commands.declaring import command, flag, path
-
-if TYPE_CHECKING:
-    from harness.labels import FolderSummary
+from harness.cli.terminal import TerminalReporter, print_line
+from harness.values import counted
 
 _DESCRIPTION = """\
 Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
@@ -23,8 +22,6 @@ and labels step by step. Nothing is overwritten.
 
 
 @command(
-    "init",
-    "start from a folder of documents",
     _DESCRIPTION,
     path("folder", "the folder that holds the documents", "FOLDER"),
     path("--out", "the folder to write; default: FOLDER's name plus -bench", "DIR"),
@@ -32,17 +29,13 @@ and labels step by step. Nothing is overwritten.
 )
 def init(args: argparse.Namespace) -> int:
     """Look at the folder, write the files, and print the next step."""
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels import name_of, refuse_existing, summarise, write_start
-    from harness.running import Context
-
-    out = args.out or Path(f"{name_of(args.folder)}-bench")
+    out = args.out or Path(f"{labels.name_of(args.folder)}-bench")
     # before the documents, which may take long
-    refuse_existing(out)
+    labels.refuse_existing(out)
     cache = out / ".cache"
-    with Context.at(cache, TerminalReporter(), may_ask=False) as context:
-        found = summarise(args.folder, cache, context)
-    written = write_start(found, out, download=not args.no_download)
+    with running.Context.at(cache, TerminalReporter(), may_ask=False) as context:
+        found = labels.summarise(args.folder, cache, context)
+    written = labels.write_start(found, out, download=not args.no_download)
     for line in _found(found):
         print_line(line)
     print_line(f"Written to {out}/: {', '.join(path.name for path in written)}.")
@@ -55,9 +48,7 @@ def init(args: argparse.Namespace) -> int:
     return 0
 
 
-def _found(found: FolderSummary) -> list[str]:
-    from harness.values import counted
-
+def _found(found: labels.FolderSummary) -> list[str]:
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in found.kinds.items())
     pages = f", {counted(found.pages, 'page')}" if found.pages else ""
     tables = (

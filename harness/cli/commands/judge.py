@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+from harness import judge, running, store
 from harness.cli.commands import agreement, answers, batches, score_answers
-from harness.cli.commands.declaring import CACHE, Command, command, config_file, number, path
-from harness.values import counted
-
-if TYPE_CHECKING:
-    from harness.judge import CheckReport
+from harness.cli.commands.declaring import CACHE, Command, config_file, number, part, path
+from harness.cli.commands.shared import open_ledger
+from harness.cli.terminal import TerminalReporter, print_facts, print_line, write_out
+from harness.values import JudgeError, counted, refuse_special
 
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
@@ -28,7 +27,7 @@ See docs/judge.md.
 """
 
 
-@command(
+@part(
     "export",
     "write all judgments as JSON lines",
     "Write every answer of the ledger as JSON lines: query, passages, grades or the reason why there are "
@@ -38,9 +37,6 @@ See docs/judge.md.
 )
 def export(args: argparse.Namespace) -> int:
     """Write the ledger as JSON lines."""
-    from harness.cli.commands.shared import open_ledger
-    from harness.cli.terminal import print_line, write_out
-
     with open_ledger(args.cache) as ledger:
         if args.to is None:
             for line in ledger.export_lines():
@@ -55,7 +51,7 @@ def export(args: argparse.Namespace) -> int:
     return 0
 
 
-@command(
+@part(
     "import",
     "load judgments from JSON lines",
     "Add the lines of an export that are not yet in the ledger, all or none. A line whose key does not match "
@@ -65,14 +61,13 @@ def export(args: argparse.Namespace) -> int:
 )
 def import_(args: argparse.Namespace) -> int:
     """Add the lines of an export to the ledger."""
-    from harness.cli.terminal import print_line
-    from harness.store import CacheLayout, Ledger
-    from harness.values import JudgeError, refuse_special
-
     try:
         if args.file.exists():
             refuse_special(args.file)
-        with args.file.open(encoding="utf-8-sig") as lines, Ledger(CacheLayout(args.cache).ledger) as ledger:
+        with (
+            args.file.open(encoding="utf-8-sig") as lines,
+            store.Ledger(store.CacheLayout(args.cache).ledger) as ledger,
+        ):
             found = ledger.import_lines(lines, str(args.file))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -81,7 +76,7 @@ def import_(args: argparse.Namespace) -> int:
     return 0
 
 
-@command(
+@part(
     "check",
     "test the judge on a small known set",
     "Run about 50 known passages, several times each, through the judge of CONFIG. Does it grade plain "
@@ -93,24 +88,17 @@ def import_(args: argparse.Namespace) -> int:
 )
 def check(args: argparse.Namespace) -> int:
     """Run the known set through every model that judges and print the result."""
-    from harness.cli.terminal import TerminalReporter
-    from harness.judge import check_judge
-    from harness.running import llm_configs, load_config
-    from harness.store import CacheLayout, Ledger
-
-    config = load_config(args.config)
+    config = running.load_config(args.config)
     passed = True
-    for judge in llm_configs(config):
-        with Ledger(CacheLayout(config.cache).ledger) as ledger:
-            report = check_judge(judge, ledger, reporter=TerminalReporter(), repeats=args.repeats)
+    for grader in running.llm_configs(config):
+        with store.Ledger(store.CacheLayout(config.cache).ledger) as ledger:
+            report = judge.check_judge(grader, ledger, reporter=TerminalReporter(), repeats=args.repeats)
         _print_check(report)
         passed = passed and report.passed
     return 0 if passed else 1
 
 
-def _print_check(report: CheckReport) -> None:
-    from harness.cli.terminal import print_facts, print_line
-
+def _print_check(report: judge.CheckReport) -> None:
     bias = report.position_bias
     position = "one passage per call" if bias is None else f"{bias:+.2f} grades"
     print_facts(
@@ -131,9 +119,7 @@ def _print_check(report: CheckReport) -> None:
         print_line(f"problem: {problem}")
 
 
-judge = Command(
-    "judge",
-    "judgments: show, export, import; test a judge, compare it with people",
+family = Command(
     _DESCRIPTION,
     parts=(
         export,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+import webbrowser
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
+from harness import judge, labels
 from harness.cli.commands.declaring import command, flag, number, one_of, option, path, several
 from harness.cli.commands.shared import refuse_below_one
-
-if TYPE_CHECKING:
-    from harness.labels import PassageSource
+from harness.cli.terminal import TerminalReporter, print_line
+from harness.values import ConfigError, LabelError, counted
 
 _DESCRIPTION = """\
 Label in the browser: grade passages from 0 to 4 with single keys, and mark the evidence on the document's
@@ -33,8 +35,6 @@ See docs/labelling.md.
 
 
 @command(
-    "label",
-    "grade passages in the browser",
     _DESCRIPTION,
     path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
     path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
@@ -61,9 +61,6 @@ See docs/labelling.md.
 )
 def label(args: argparse.Namespace) -> int:
     """Serve the page, or export its labels."""
-    from harness.labels import PassageSource
-    from harness.values import ConfigError
-
     refuse_below_one(top=args.top)
     if not 0 <= args.port <= 65535:
         raise ConfigError(f"--port is a number from 0 to 65535, not {args.port}.")
@@ -76,7 +73,7 @@ def label(args: argparse.Namespace) -> int:
         )
     if not args.results and (args.hide_verdict or (args.labels and not args.merge)):
         raise ConfigError("--hide-verdict goes with --results, --labels with --results or --merge.")
-    source = PassageSource(
+    source = labels.PassageSource(
         args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
     )
     if args.export:
@@ -84,26 +81,18 @@ def label(args: argparse.Namespace) -> int:
     return _merge(source, args) if args.merge else _serve(source, args)
 
 
-def _serve(source: PassageSource, args: argparse.Namespace) -> int:
-    import webbrowser
-    from contextlib import ExitStack
-    from functools import partial
-
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels import as_listed, link_file, listening_at, open_service, serve, usual_order
-    from harness.values import counted
-
-    order = as_listed if args.as_listed else None
+def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
+    order = labels.as_listed if args.as_listed else None
     if order is None and source.results is None:
-        order = partial(usual_order, seed=args.seed)
+        order = partial(labels.usual_order, seed=args.seed)
     reporter = TerminalReporter()
     with ExitStack() as held:
-        listening = held.enter_context(listening_at(args.port))
+        listening = held.enter_context(labels.listening_at(args.port))
         port = listening.getsockname()[1]
         if args.port not in (0, port):
             print_line(f"Port {args.port} is taken; the page is at port {port}.")
         shown = not args.hide_verdict
-        opened = open_service(source, reporter, args.guidelines, args.rater, order, shown)
+        opened = labels.open_service(source, reporter, args.guidelines, args.rater, order, shown)
         service = held.enter_context(opened)
         passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
@@ -114,26 +103,22 @@ def _serve(source: PassageSource, args: argparse.Namespace) -> int:
             print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
             sys.stdout.flush()
             if not args.no_browser and sys.stdout.isatty():
-                webbrowser.open(held.enter_context(link_file(link, source.state_path)).as_uri())
+                webbrowser.open(held.enter_context(labels.link_file(link, source.state_path)).as_uri())
 
-        serve(service, listening, tell)
+        labels.serve(service, listening, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
     into = "--merge" if args.config or args.results else "--merge --labels labels.csv"
     print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
     return 0
 
 
-def _export(source: PassageSource, args: argparse.Namespace) -> int:
-    from harness.cli.terminal import print_line
-    from harness.labels import PageState, add_rows, rater_rows
-    from harness.values import ConfigError, counted
-
+def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
     path = args.export
     if path.exists():
         raise ConfigError(f"{path} exists already. Name another file, or add to it with --merge.")
-    with PageState(_existing(source)) as state:
-        found = rater_rows(state, args.rater)
-    add_rows(path, found.rows)
+    with labels.PageState(_existing(source)) as state:
+        found = labels.rater_rows(state, args.rater)
+    labels.add_rows(path, found.rows)
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
     skipped = _left_out(0, len(found.skipped))
     print_line(
@@ -148,57 +133,44 @@ def _export(source: PassageSource, args: argparse.Namespace) -> int:
     return 0
 
 
-def _merge(source: PassageSource, args: argparse.Namespace) -> int:
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.judge import pair_agreements
-    from harness.labels import (
-        RULE,
-        PageState,
-        add_rows,
-        add_skips,
-        documents_of,
-        grades_of,
-        merged_rows,
-        new_rows,
-        write_rows,
-    )
-    from harness.values import ConfigError, counted
-
+def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     config = source.bench()
     # without CONFIG the pool stands where its labels would
-    labels = args.labels or (config.labels if args.config or args.results else None)
-    if labels is None:
+    target = args.labels or (config.labels if args.config or args.results else None)
+    if target is None:
         raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
     reporter = TerminalReporter()
-    with PageState(_existing(source)) as state:
-        found = merged_rows(state, args.rater)
-        pairs = [one for one in pair_agreements(grades_of(state.labels(args.rater))) if one.items]
-    rows = new_rows(found.rows, labels, documents_of(config, reporter), config.anchor, reporter.note)
+    with labels.PageState(_existing(source)) as state:
+        found = labels.merged_rows(state, args.rater)
+        pairs = [
+            one for one in judge.pair_agreements(labels.grades_of(state.labels(args.rater))) if one.items
+        ]
+    rows = labels.new_rows(
+        found.rows, target, labels.documents_of(config, reporter), config.anchor, reporter.note
+    )
     if rows:
-        add_rows(labels, rows)
+        labels.add_rows(target, rows)
     if args.results:
         # the order of labelling passes over them from now on
-        add_skips(labels, found.skipped)
+        labels.add_skips(target, found.skipped)
     known = len(found.rows) - len(rows)
     there = f"; {known} were there already" if known else ""
     print_line(
-        f"{labels}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, len(found.skipped))}."
+        f"{target}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, len(found.skipped))}."
     )
-    print_line(RULE)
+    print_line(labels.RULE)
     for one in pairs:
         print_line(str(one))
     if found.disputed:
-        path = labels.with_name(f"{labels.stem}.disputed.csv")
-        write_rows(path, found.disputed)
+        path = target.with_name(f"{target.stem}.disputed.csv")
+        labels.write_rows(path, found.disputed)
         print_line(
             f"{path}: {counted(len(found.disputed), 'passage')} on which raters differ, and who said what."
         )
     return 0
 
 
-def _existing(source: PassageSource) -> Path:
-    from harness.values import LabelError
-
+def _existing(source: labels.PassageSource) -> Path:
     path = source.state_path
     if not path.exists():
         raise LabelError(f"{path} does not exist: nothing has been labelled yet. Run harness label first.")

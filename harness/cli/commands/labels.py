@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 from shlex import quote
 
-from harness.cli.commands.declaring import Command, command, number, path, results_folder
+from harness import data, labels, report, running, store
+from harness.cli.commands.declaring import Command, number, part, path, results_folder
 from harness.cli.commands.shared import refuse_below_one, refuse_existing_sheet
+from harness.cli.terminal import TerminalReporter, print_line, show
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Grade what was retrieved. The unjudged top passages of all settings go into a sheet; what
@@ -54,7 +57,7 @@ grade for what cannot be graded: `harness labels next` skips it from then on.
 _TOP = number("--top", 10, "of each ranking")
 
 
-@command(
+@part(
     "unjudged",
     "write the passages to grade",
     _UNJUDGED,
@@ -64,19 +67,15 @@ _TOP = number("--top", 10, "of each ranking")
 )
 def unjudged(args: argparse.Namespace) -> int:
     """Write the sheet."""
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels import sheet_of, write_sheet
-    from harness.values import counted
-
     refuse_below_one(top=args.top)
     refuse_existing_sheet(args.output)
-    sheet = sheet_of(args.results, args.top, TerminalReporter())
+    sheet = labels.sheet_of(args.results, args.top, TerminalReporter())
     left_out = f"; {counted(sheet.unanswerable, 'unanswerable query', 'unanswerable queries')} left out"
     left_out = left_out if sheet.unanswerable else ""
     if not sheet.rows:
         print_line(f"All of the first {args.top} is judged{left_out}.")
         return 0
-    write_sheet(args.output, sheet.rows)
+    labels.write_sheet(args.output, sheet.rows)
     add = f"harness labels add {quote(str(args.output))} --in CONFIG"
     queries = len({row["query_id"] for row in sheet.rows})
     print_line(
@@ -91,7 +90,7 @@ def unjudged(args: argparse.Namespace) -> int:
     return 0
 
 
-@command(
+@part(
     "next",
     "write the passages whose grades settle the verdict soonest",
     _NEXT,
@@ -103,20 +102,14 @@ def unjudged(args: argparse.Namespace) -> int:
 )
 def following(args: argparse.Namespace) -> int:
     """Write the sheet, and print the verdict by the labels so far."""
-    from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.labels import by_labels, next_labels, write_sheet
-    from harness.report import FILE, to_text
-    from harness.store import write_text
-    from harness.values import counted
-
     refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
-    found = next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    shown = by_labels(found.firmness, args.top)
-    write_text(args.results / FILE, to_text(shown))
+    found = labels.next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
+    shown = labels.by_labels(found.firmness, args.top)
+    store.write_text(args.results / report.FILE, report.to_text(shown))
     show(shown.sentences, *shown.tables())
     if found.rows and args.output is not None:
-        write_sheet(args.output, found.rows)
+        labels.write_sheet(args.output, found.rows)
         add = f"harness labels add {quote(str(args.output))} --in CONFIG"
         print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, in order from the top.")
         print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
@@ -125,7 +118,7 @@ def following(args: argparse.Namespace) -> int:
     return 0
 
 
-@command(
+@part(
     "add",
     "add graded rows to the labels",
     _ADD,
@@ -135,32 +128,26 @@ def following(args: argparse.Namespace) -> int:
 )
 def add(args: argparse.Namespace) -> int:
     """Check the grades and add them."""
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.data import read_queries
-    from harness.labels import add_rows, add_skips, documents_of, graded_rows, skips_of
-    from harness.running import load_config
-    from harness.values import ConfigError, counted
-
-    config = load_config(args.config)
-    labels = args.to or config.labels
-    if labels is None:
+    config = running.load_config(args.config)
+    target = args.to or config.labels
+    if target is None:
         raise ConfigError(f"{args.config} names no labels. Name a file: --to labels.csv.")
     reporter = TerminalReporter()
-    documents = documents_of(config, reporter)
-    queries = [query.query_id for query in read_queries(config.queries, config.split).queries]
-    added = graded_rows(args.sheet, documents, queries, labels, config.anchor, reporter.note, may_skip=True)
+    documents = labels.documents_of(config, reporter)
+    queries = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
+    added = labels.graded_rows(
+        args.sheet, documents, queries, target, config.anchor, reporter.note, may_skip=True
+    )
     if added.rows:
-        add_rows(labels, added.rows)
-    skipped = add_skips(labels, added.skipped)
+        labels.add_rows(target, added.rows)
+    skipped = labels.add_skips(target, added.skipped)
     rest = [f"{added.known} were there already"] if added.known else []
-    rest += [f"{skipped} skipped, listed in {skips_of(labels)}"] if skipped else []
+    rest += [f"{skipped} skipped, listed in {labels.skips_of(target)}"] if skipped else []
     rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
-    print_line("; ".join([f"{labels}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
+    print_line("; ".join([f"{target}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
     if args.to and args.to != config.labels:
         print_line(f"{args.config} does not name {args.to}: set labels: {args.to}.")
     return 0
 
 
-labels = Command(
-    "labels", "grade retrieved passages that are unjudged", _DESCRIPTION, parts=(unjudged, following, add)
-)
+family = Command(_DESCRIPTION, parts=(unjudged, following, add))

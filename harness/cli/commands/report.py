@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from harness import running
 from harness.cli.commands.declaring import command, option, path, results_folder
+from harness.cli.terminal import TerminalReporter, print_line
+from harness.values import HarnessError
 
 
 @command(
-    "report",
-    "make report.html, a page that shows the results",
     "Build one self-contained page from a folder of results: leaderboard, which differences are real, chunk "
     "sizes, losses by stage, every query with its ranked passages. It opens in any browser without a network "
     "and can be mailed. `harness bench` makes it at the end of each run.",
@@ -29,14 +30,10 @@ from harness.cli.commands.declaring import command, option, path, results_folder
 )
 def report(args: argparse.Namespace) -> int:
     """Build the page and print its path."""
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.running import write_page
-    from harness.values import HarnessError
-
     if not 0 <= args.pictures <= 50:
         raise HarnessError(f"--pictures {args.pictures:g}: give megabytes from 0 to 50.")
     most = round(args.pictures * 1e6)
-    path, page = write_page(args.results, args.output, TerminalReporter(), picture_bytes=most)
+    path, page = running.write_page(args.results, args.output, TerminalReporter(), picture_bytes=most)
     if page.note:
         print_line(page.note)
     print_line(f"{path} ({page.size / 1e6:.2f} MB). Open it in a browser.")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness import data
 from harness.cli.commands import hits
 from harness.cli.commands.declaring import command, flag, option, path, several
 from harness.cli.commands.shared import measures, names_of_measures
-
-if TYPE_CHECKING:
-    from harness.data import DocScores, Qrels
-from harness.values import counted
+from harness.cli.terminal import TerminalReporter, write_out
+from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Evaluate a run against judgments: NDCG and its companions, by trec_eval's rules by default.
@@ -45,8 +43,6 @@ _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
 
 @command(
-    "score",
-    "evaluate a TREC run against qrels, or what another pipeline returned",
     _DESCRIPTION,
     several("--run", "the run file; of several, each value with its file", "RUN", type=Path, dest="ranked"),
     path("--qrels", "the judgments", "QRELS"),
@@ -77,39 +73,35 @@ def score(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from harness.cli.terminal import write_out
-    from harness.data import LAYOUTS, read_qrels
-    from harness.values import ConfigError
-
     files: list[Path] = args.ranked
     if len(set(files)) < len(files):
         raise ConfigError(f"--run names {max(files, key=files.count)} twice.")
-    judged = read_qrels(args.qrels)
+    judged = data.read_qrels(args.qrels)
     scores = {str(file): _scores(file, judged, args, alone=len(files) == 1) for file in files}
-    write_out(LAYOUTS[args.format](scores, args.per_query))
+    write_out(data.LAYOUTS[args.format](scores, args.per_query))
     return 0
 
 
-def _scores(file: Path, judged: Qrels, args: argparse.Namespace, *, alone: bool) -> DocScores:
+def _scores(file: Path, judged: data.Qrels, args: argparse.Namespace, *, alone: bool) -> data.DocScores:
     """The scores of a run; notes about it go to the terminal, with its file unless it is the only one."""
-    from harness.cli.terminal import TerminalReporter
-    from harness.data import TrecError, evaluate, read_run
-    from harness.values import ConfigError
-
-    ranked = read_run(file)
+    ranked = data.read_run(file)
     asked, answered = set(judged.query.names.to_pylist()), set(ranked.query.names.to_pylist())
     if asked and answered and not asked & answered:
-        raise TrecError(
+        raise data.TrecError(
             f"{file} and {args.qrels} have no query in common: the run has {_some(answered)}, the "
             f"judgments have {_some(asked)}. Do the files belong together, and are the ids spelled the same "
             f"way?"
         )
     try:
-        scores = evaluate(ranked, judged, names_of_measures(args.measures or [_MEASURES]), args.convention)
+        scores = data.evaluate(
+            ranked, judged, names_of_measures(args.measures or [_MEASURES]), args.convention
+        )
     except ValueError as error:
         raise ConfigError(str(error)) from error
     reporter, about = TerminalReporter(), "" if alone else f"{file}: "
-    if not any(scores.means().values()) and not any(evaluate(ranked, judged, ["judged"]).means().values()):
+    if not any(scores.means().values()) and not any(
+        data.evaluate(ranked, judged, ["judged"]).means().values()
+    ):
         reporter.warn(f"{about}no ranked document is judged for its query: do run and qrels belong together?")
     for note in _notes(answered, asked, args.convention):
         reporter.note(about + note)

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from harness.cli.commands.declaring import QUIET, command, config_file, flag, option, path, results_folder
+from harness import data, report, running, store
+from harness.cli.commands.declaring import (
+    QUIET,
+    command,
+    config_file,
+    flag,
+    option,
+    part,
+    path,
+    results_folder,
+)
 from harness.cli.commands.shared import (
     TWO_ROUNDS,
     measures,
@@ -14,9 +24,8 @@ from harness.cli.commands.shared import (
     print_prices,
     refuse_other_than_csv,
 )
-
-if TYPE_CHECKING:
-    from harness.running import MeasureScores
+from harness.cli.terminal import TerminalReporter, print_line, show
+from harness.values import counted
 
 _DESCRIPTION = """\
 Measure existing answers of any pipeline. FILE is JSON Lines or CSV with the columns of ragas:
@@ -56,8 +65,6 @@ answers of your own: harness score-answers --human.
 
 
 @command(
-    "score-answers",
-    "measure the answers of another pipeline",
     _DESCRIPTION,
     path("file", ".jsonl, .csv, .tsv or .xlsx"),
     measures("those of --config, else exact_match, token_f1"),
@@ -73,36 +80,28 @@ answers of your own: harness score-answers --human.
 )
 def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
-    from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.data import read_answers
-    from harness.running import Context, external_table, load_answer_scoring, price_external, score_external
-    from harness.store import write_text
-    from harness.values import counted
-
     names = names_of_measures(args.measures)
     refuse_other_than_csv(args.output)
-    config = load_answer_scoring(args.config, names)
-    exchanges = read_answers(args.file)
+    config = running.load_answer_scoring(args.config, names)
+    exchanges = data.read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)
-    with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
+    with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            print_prices(price_external(exchanges, config, context), TWO_ROUNDS)
+            print_prices(running.price_external(exchanges, config, context), TWO_ROUNDS)
             return 0
-        found = score_external(exchanges, config, context)
+        found = running.score_external(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)
     title = f"{args.file.name}: {counted(len(exchanges), 'question')}, {answered} answered"
-    show(external_table(title, found))
+    show(running.external_table(title, found))
     if args.human:
         _show_people(args.human, found)
     if args.output:
-        write_text(args.output, _csv(found))
+        store.write_text(args.output, _csv(found))
         print_line(f"Every value: {args.output}")
     return 0
 
 
 @command(
-    "export-answers",
-    "write the answers of a run for other tools, such as ragas",
     _EXPORT,
     results_folder(),
     option("--setting", metavar="NAME", help="whose answers; required if there are several"),
@@ -110,17 +109,12 @@ def score_answers(args: argparse.Namespace) -> int:
 )
 def export_answers(args: argparse.Namespace) -> int:
     """Write the file and say how many answers it has."""
-    from harness.cli.terminal import print_line
-    from harness.data import write_answers
-    from harness.running import exported_answers
-    from harness.values import counted
-
-    count = write_answers(exported_answers(args.results, args.setting), args.output)
+    count = data.write_answers(running.exported_answers(args.results, args.setting), args.output)
     print_line(f"{args.output}: {counted(count, 'question')}")
     return 0
 
 
-@command(
+@part(
     "check-answers",
     "try the model that scores answers on answers whose scores are known",
     _CHECK,
@@ -131,17 +125,14 @@ def export_answers(args: argparse.Namespace) -> int:
 )
 def check_answers(args: argparse.Namespace) -> int:
     """Score the known answers; print the table and the problems."""
-    from harness.cli.terminal import TerminalReporter, print_line, show
-    from harness.running import Context, check_scorers, check_table, load_answer_scoring, price_check
-
-    config = load_answer_scoring(args.config, names_of_measures(args.measures))
+    config = running.load_answer_scoring(args.config, names_of_measures(args.measures))
     reporter = TerminalReporter(quiet=args.quiet)
-    with Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
+    with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            print_prices(price_check(config, context), TWO_ROUNDS)
+            print_prices(running.price_check(config, context), TWO_ROUNDS)
             return 0
-        found = check_scorers(config, context)
-    show(check_table(found))
+        found = running.check_scorers(config, context)
+    show(running.check_table(found))
     problems = [problem for check in found for problem in check.problems]
     for problem in problems:
         print_line(f"problem: {problem}")
@@ -150,25 +141,18 @@ def check_answers(args: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _show_people(path: Path, found: list[MeasureScores]) -> None:
+def _show_people(path: Path, found: list[running.MeasureScores]) -> None:
     """How well the measures agree with people's values."""
-    from harness.cli.terminal import show
-    from harness.running import compare_with_people, people_table, read_values
-
     queries = [one.query_id for one in found[0].scores]
-    human = read_values(path, [one.measure for one in found], queries)
-    beside = [compare_with_people(one, human[one.measure]) for one in found if one.measure in human]
-    show(people_table([one for one in beside if one is not None]))
+    human = running.read_values(path, [one.measure for one in found], queries)
+    beside = [running.compare_with_people(one, human[one.measure]) for one in found if one.measure in human]
+    show(running.people_table([one for one in beside if one is not None]))
 
 
-def _csv(found: list[MeasureScores]) -> str:
+def _csv(found: list[running.MeasureScores]) -> str:
     """A row per question and measure."""
-    import json
-
-    from harness.report import to_csv
-
     columns = ("query_id", "measure", "value", "failed", "reason", "details")
-    return to_csv(
+    return report.to_csv(
         columns,
         (
             {

@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from harness import running, steps, store
 from harness.cli.commands.declaring import Option, several
-
-if TYPE_CHECKING:
-    from harness.running import BenchConfig
-    from harness.steps import PendingCalls
-    from harness.store import Ledger
+from harness.cli.terminal import print_error, print_line
+from harness.values import ConfigError, LlmError, counted
 
 _SHOWN = 5
 TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
@@ -26,8 +23,6 @@ def measures(default: str) -> Option:
 
 def names_of_measures(given: Sequence[str]) -> list[str]:
     """Split at the commas outside parentheses; each name once. None for an option that is not given."""
-    from harness.values import ConfigError
-
     names = re.findall(r"(?:[^,(]|\([^)]*\)?)+", ",".join(given))
     found = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if given and not found:
@@ -37,16 +32,12 @@ def names_of_measures(given: Sequence[str]) -> list[str]:
 
 def refuse_other_than_csv(output: Path | None) -> None:
     """Raise ConfigError for an ``--output`` that is no .csv file."""
-    from harness.values import ConfigError
-
     if output is not None and output.suffix.lower() != ".csv":
         raise ConfigError(f"--output is {output}; name a .csv file.")
 
 
 def refuse_below_one(**numbers: int | None) -> None:
     """Raise ConfigError for an option that counts, by its name, and is below 1."""
-    from harness.values import ConfigError
-
     for name, value in numbers.items():
         if value is not None and value < 1:
             raise ConfigError(f"--{name} counts from 1; it cannot be {value}.")
@@ -54,16 +45,12 @@ def refuse_below_one(**numbers: int | None) -> None:
 
 def refuse_existing_sheet(path: Path | None) -> None:
     """Raise ConfigError for a sheet that would be overwritten."""
-    from harness.values import ConfigError
-
     if path is not None and path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
 
 
-def print_prices(missing: Sequence[PendingCalls], note: str = "") -> None:
+def print_prices(missing: Sequence[steps.PendingCalls], note: str = "") -> None:
     """The calls that a dry run has found, what they cost, and a note about it; or that there are none."""
-    from harness.cli.terminal import print_line
-
     for one in missing:
         print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
     if note or not missing:
@@ -71,23 +58,17 @@ def print_prices(missing: Sequence[PendingCalls], note: str = "") -> None:
 
 
 @contextmanager
-def open_ledger(cache: Path) -> Iterator[Ledger]:
+def open_ledger(cache: Path) -> Iterator[store.Ledger]:
     """The ledger of a cache that has one; raises LlmError, rather than make an empty one."""
-    from harness.store import CacheLayout, Ledger
-    from harness.values import LlmError
-
-    path = CacheLayout(cache).ledger
+    path = store.CacheLayout(cache).ledger
     if not path.is_file():
         raise LlmError(f"There is no ledger at {path}: nothing has been judged with this cache. See --cache.")
-    with Ledger(path) as ledger:
+    with store.Ledger(path) as ledger:
         yield ledger
 
 
-def exit_code(config: BenchConfig, skipped: Sequence[str]) -> int:
+def exit_code(config: running.BenchConfig, skipped: Sequence[str]) -> int:
     """0; or 1, with an error that names documents, where ``on_bad_document: fail_at_end`` skipped some."""
-    from harness.cli.terminal import print_error
-    from harness.values import counted
-
     if not skipped or config.on_bad_document != "fail_at_end":
         return 0
     more = f" and {len(skipped) - _SHOWN} more" if len(skipped) > _SHOWN else ""

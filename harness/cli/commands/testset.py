@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
-from harness.cli.commands.declaring import Command, command, flag, number, one_of, option, path
+from harness import labels, running
+from harness.cli.commands.declaring import Command, Option, flag, number, one_of, option, part, path
 from harness.cli.commands.shared import refuse_below_one
-
-if TYPE_CHECKING:
-    from harness.cli.commands.declaring import Option
-    from harness.labels import Outcome
-    from harness.labels import SetState as SetState
-    from harness.running import Context
+from harness.cli.terminal import TerminalReporter, print_facts, print_line
+from harness.values import ConfigError
 
 _DESCRIPTION = """\
 Make questions and labels for your documents. DIR holds testset.yaml, which `harness init` writes, and one
@@ -36,26 +32,22 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 docs/testset.md describes every step and file.
 """
 
-Step = Callable[["SetState", "Context", argparse.Namespace], "Outcome"]
+Step = Callable[["labels.SetState", "running.Context", argparse.Namespace], "labels.Outcome"]
 _AGAIN = flag("--again", "repeat the step; the old file stays in history/")
 _DRY_RUN = flag("--dry-run", "say what it would cost; ask nothing")
 _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
 
 
-@command("status", "say where you are and what comes next")
+@part("status", "say where you are and what comes next")
 def status(args: argparse.Namespace) -> int:
     """Print a line per step, and what comes next."""
-    from harness.cli.terminal import print_facts
-    from harness.labels import SetState as SetState
-    from harness.labels import status_of
-
-    found = status_of(SetState(args.folder))
+    found = labels.status_of(labels.SetState(args.folder))
     print_facts(str(args.folder), found.steps)
     _print_next(found.next)
     return 0
 
 
-@command(
+@part(
     "undo",
     "undo the latest step",
     "Restore the files that the latest step has changed. What was undone is kept under DIR/history/undone/. "
@@ -63,13 +55,9 @@ def status(args: argparse.Namespace) -> int:
 )
 def undo(args: argparse.Namespace) -> int:
     """Take the latest step back."""
-    from harness.cli.terminal import print_line
-    from harness.labels import SetState as SetState
-    from harness.labels import load_testset
-
     # a folder that holds no test set gets no lock file
-    load_testset(args.folder)
-    state = SetState(args.folder)
+    labels.load_testset(args.folder)
+    state = labels.SetState(args.folder)
     with state.alone():
         undone = state.undo()
     print_line(f"Undone: {undone.step} of {undone.when} ({undone.how}): {', '.join(undone.files)}.")
@@ -79,22 +67,17 @@ def undo(args: argparse.Namespace) -> int:
 
 def _step(name: str, help: str, description: str, *options: Option) -> Callable[[Step], Command]:
     """Make a command of the step below it."""
-    return lambda step: Command(name, help, description, options, partial(_run_step, step))
+    return lambda step: part(name, help, description, *options)(partial(_run_step, step))
 
 
 def _run_step(step: Step, args: argparse.Namespace) -> int:
     """Do one step, print its outcome and what comes next."""
-    from harness.cli.terminal import TerminalReporter, print_line
-    from harness.labels import SetState as SetState
-    from harness.labels import status_of
-    from harness.running import Context
-
-    state = SetState(args.folder)
+    state = labels.SetState(args.folder)
     # first of all: a folder that holds no test set gets no lock file
     cache = state.config.cache
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
-    with state.alone(), Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
+    with state.alone(), running.Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
         outcome = step(state, context, args)
     for line in outcome.lines:
         print_line(line)
@@ -103,13 +86,11 @@ def _run_step(step: Step, args: argparse.Namespace) -> int:
     if outcome.dry:
         print_line("Nothing was spent.")
         return 0
-    _print_next(status_of(state).next if outcome.next is None else outcome.next)
+    _print_next(labels.status_of(state).next if outcome.next is None else outcome.next)
     return 0
 
 
 def _print_next(commands: tuple[str, ...]) -> None:
-    from harness.cli.terminal import print_line
-
     if commands:
         print_line("Next:" if len(commands) == 1 else "Next, one of:")
     for one in commands:
@@ -143,22 +124,21 @@ def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[O
     _AGAIN,
     _DRY_RUN,
 )
-def _propose(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import proposing
-    from harness.values import ConfigError
-
+def _propose(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     count = args.count or state.config.questions
     if args.field and not args.given:
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
         raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
     if args.offline:
-        return proposing.propose_offline(state, context, count, args.again, args.add)
+        return labels.proposing.propose_offline(state, context, count, args.again, args.add)
     if args.given:
-        return proposing.propose_from_file(
+        return labels.proposing.propose_from_file(
             state, context, args.given, count, args.field, args.again, args.add
         )
-    return proposing.propose_by_model(state, context, count, args.prompt, args.again, args.add, args.dry_run)
+    return labels.proposing.propose_by_model(
+        state, context, count, args.prompt, args.again, args.add, args.dry_run
+    )
 
 
 @_step(
@@ -177,11 +157,9 @@ def _propose(state: SetState, context: Context, args: argparse.Namespace) -> Out
     ),
     _AGAIN,
 )
-def _choose(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import choose
-
+def _choose(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     count = args.count or state.config.chosen
-    return choose(state, context, count, args.auto, args.again, args.by)
+    return labels.choose(state, context, count, args.auto, args.again, args.by)
 
 
 @_step(
@@ -194,10 +172,8 @@ def _choose(state: SetState, context: Context, args: argparse.Namespace) -> Outc
     path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
     _AGAIN,
 )
-def _gather(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import gather
-
-    return gather(state, context, args.count or state.config.passages, args.also, args.again)
+def _gather(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
+    return labels.gather(state, context, args.count or state.config.passages, args.also, args.again)
 
 
 @_step(
@@ -212,14 +188,12 @@ def _gather(state: SetState, context: Context, args: argparse.Namespace) -> Outc
     _AGAIN,
     _DRY_RUN,
 )
-def _grade(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import grading
-
+def _grade(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     if args.sheet:
-        return grading.export_sheet(state, context, args.sheet, args.all)
+        return labels.grading.export_sheet(state, context, args.sheet, args.all)
     if args.given:
-        return grading.import_grades(state, context, args.given, args.by)
-    return grading.grade_by_judge(state, context, args.again, args.dry_run)
+        return labels.grading.import_grades(state, context, args.given, args.by)
+    return labels.grading.grade_by_judge(state, context, args.again, args.dry_run)
 
 
 @_step(
@@ -232,12 +206,10 @@ def _grade(state: SetState, context: Context, args: argparse.Namespace) -> Outco
     _AGAIN,
     _DRY_RUN,
 )
-def _answer(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import answering
-
+def _answer(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     if args.by_hand:
-        return answering.answer_by_hand(state)
-    return answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
+        return labels.answering.answer_by_hand(state)
+    return labels.answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
 
 
 @_step(
@@ -248,12 +220,10 @@ def _answer(state: SetState, context: Context, args: argparse.Namespace) -> Outc
     *_sheet("write the sheet, .xlsx or .csv", "read the graded sheet", "who reviews", required=True),
     number("--share", 0.2, "of the passages", "PART"),
 )
-def _review(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import reviewing
-
+def _review(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     if args.sheet:
-        return reviewing.export_review(state, context, args.sheet, args.share, args.by)
-    return reviewing.import_review(state, context, args.given, args.by)
+        return labels.reviewing.export_review(state, context, args.sheet, args.share, args.by)
+    return labels.reviewing.import_review(state, context, args.given, args.by)
 
 
 @_step(
@@ -269,20 +239,15 @@ def _review(state: SetState, context: Context, args: argparse.Namespace) -> Outc
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )
-def _export(state: SetState, context: Context, args: argparse.Namespace) -> Outcome:
-    from harness.labels import exporting
-    from harness.values import ConfigError
-
+def _export(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     if args.to and not args.format:
         raise ConfigError("--to goes with --format.")
     if args.format:
-        return exporting.export_as(state, context, args.format, args.to)
-    return exporting.export(state, context)
+        return labels.exporting.export_as(state, context, args.format, args.to)
+    return labels.exporting.export(state, context)
 
 
 testset = Command(
-    "testset",
-    "make questions and labels step by step",
     _DESCRIPTION,
     (path("folder", "the folder of the test set", "DIR"),),
     parts=(status, _propose, _choose, _gather, _grade, _answer, _review, _export, undo),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 from harness import __version__
@@ -91,15 +92,17 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable_lines(message))
 
 
-def parser(word: str | None = None) -> argparse.ArgumentParser:
+def parser(words: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
     """The parser of all commands; its result has ``run``, which does the work of the chosen one.
 
-    ``word`` names the wanted command, and no other is then built. For an unknown word all are built, so that
-    the error lists them.
+    ``words`` are those of the command line. A command whose name is not among them is listed, but not
+    imported, so it has no options.
     """
     whole = _Parser(prog="harness", description=_DESCRIPTION)
     whole.add_argument("--version", action="version", version=f"harness {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in [word] if word in COMMANDS else COMMANDS:
-        command_named(name).add_to(commands)
+    for name, (_, about) in COMMANDS.items():
+        listed = commands.add_parser(name, help=about)
+        if name in words:
+            command_named(name).fill(listed)
     return whole

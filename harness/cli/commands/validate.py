@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+from harness import report, running
 from harness.cli.commands.declaring import command, config_file
+from harness.cli.commands.shared import exit_code
+from harness.cli.terminal import TerminalReporter, print_facts, show
+from harness.values import counted
 
-if TYPE_CHECKING:
-    from harness.report import Table
-    from harness.running import Plan
 _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write"}
 
 
 @command(
-    "validate",
-    "check a configuration and print what it would run",
     "Check the configuration, read the documents, load models that were not tried before, and anchor the "
     "labels; then print how many chunks, vectors and pairs a run takes. No document is embedded and nothing "
     "is paid for.",
@@ -23,16 +21,11 @@ _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write
 )
 def validate(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
-    from harness.cli.commands.shared import exit_code
-    from harness.cli.terminal import TerminalReporter, print_facts, show
-    from harness.running import load_config, make_plan, parsers_of
-    from harness.values import counted
-
-    config = load_config(args.config)
+    config = running.load_config(args.config)
     reporter = TerminalReporter()
-    plan = make_plan(config, reporter)
+    plan = running.make_plan(config, reporter)
     corpus = plan.corpus
-    anchored, parsers = corpus.anchored, parsers_of(config.settings)
+    anchored, parsers = corpus.anchored, running.parsers_of(config.settings)
     several = len(parsers) > 1
     print_facts(
         f"{config.name}: ready to run",
@@ -59,10 +52,8 @@ def validate(args: argparse.Namespace) -> int:
     return exit_code(config, [item.doc_id for item in corpus.skipped])
 
 
-def _judging(plan: Plan) -> list[tuple[str, str]]:
+def _judging(plan: running.Plan) -> list[tuple[str, str]]:
     """Who judges, and what is still missing."""
-    from harness.values import counted
-
     judge = plan.judge
     no_label = ("answerable query has no label", "answerable queries have no label")
     if judge is None:
@@ -85,7 +76,7 @@ def _judging(plan: Plan) -> list[tuple[str, str]]:
     return [("judge", judge.judge), ("to judge", missing)]
 
 
-def _answers(plan: Plan) -> list[tuple[str, str]]:
+def _answers(plan: running.Plan) -> list[tuple[str, str]]:
     """The calls for answering and measuring answers, where a language model is needed."""
     about = "roughly, as rankings or answers are not known yet: " if plan.answers.about else ""
     return [
@@ -94,11 +85,9 @@ def _answers(plan: Plan) -> list[tuple[str, str]]:
     ]
 
 
-def _settings(plan: Plan) -> Table:
+def _settings(plan: running.Plan) -> report.Table:
     """The work for each setting; cached values are not counted."""
-    from harness.report import Table
-
-    return Table(
+    return report.Table(
         "settings: at most what is not in the cache yet",
         ("setting", "chunks", "median tokens", "too long", "to embed", "pairs to score"),
         tuple(
