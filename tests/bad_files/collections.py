@@ -1,8 +1,5 @@
 """Known collections and traces of production, as `harness import` reads them."""
 
-import copy
-import json
-
 from tests.bad_files.benchmark import ENGINES, PASSAGE
 from tests.bad_files.kind import Kind, lines, with_line
 from tests.bad_files.scored import ANSWERS
@@ -22,15 +19,6 @@ FINANCE = {
     "in/pdfs/ACME_2022.pdf": "%PDF-1.4\n",
 }
 PLACE = {"query_id": "q1", "document": "engines", "start": 30, "end": 79}
-RECORD = {
-    "id": "a7",
-    "fields": {"question": "What feeds water?", "passage": PASSAGE},
-    "metadata": PLACE,
-    "responses": {
-        "grade": [{"value": "4", "user_id": "ann"}],
-        "evidence": [{"value": [{"start": 2, "end": 6}], "user_id": "ann"}],
-    },
-}
 TEXTS = "id,text\np1,The ferry takes 35 minutes.\n"
 
 
@@ -42,17 +30,6 @@ def collection(name, file, files):
 def traces(*records):
     """An export of traces."""
     return Kind("t.jsonl", "import traces t.jsonl --to out", {"t.jsonl": lines(*records)})
-
-
-def record(**changed):
-    """A record of Argilla that differs."""
-    place = PLACE | {name: changed.pop(name) for name in list(changed) if name in PLACE}
-    return json.dumps([RECORD | {"metadata": place} | changed])
-
-
-def again(one, old, new):
-    """Two entries that differ in a word."""
-    return json.dumps([one, json.loads(json.dumps(copy.deepcopy(one)).replace(old, new))])
 
 
 KINDS = {

@@ -14,15 +14,6 @@ TASK = {
     "data": {"question": "What feeds water?", "text": PASSAGE, **PLACE},
     "annotations": [{"result": [GRADE, {"type": "labels", "value": {"start": 2, "end": 6, "text": "pump"}}]}],
 }
-RECORD = {
-    "id": "a7",
-    "fields": {"question": "What feeds water?", "passage": PASSAGE},
-    "metadata": PLACE,
-    "responses": {
-        "grade": [{"value": "4", "user_id": "ann"}],
-        "evidence": [{"value": [{"start": 2, "end": 6}], "user_id": "ann"}],
-    },
-}
 SAMPLE = {"user_input": "What feeds water?", "reference": "a pump", "reference_contexts": [PASSAGE]}
 QUEPID = "query,docid,rating\nWhat feeds water?,engines:30-79,4\n"
 TOPICS = "q1\tWhat feeds water?\nq2\tWhat turns heat?\n"
@@ -40,11 +31,6 @@ def tool_set(name, file, content, source="", fine=()):
     return Kind(file, f"import {name} {source or file} --documents docs/* --to out", DOCS | files, fine)
 
 
-def traces(*records):
-    """An export of traces."""
-    return Kind("t.jsonl", "import traces t.jsonl --to out", {"t.jsonl": lines(*records)})
-
-
 def task(**changed):
     """A task of Label Studio that differs."""
     data = TASK["data"] | {name: changed.pop(name) for name in list(changed) if name in TASK["data"]}
@@ -56,17 +42,6 @@ def marked(**value):
     return task(annotations=[{"result": [GRADE, {"type": "labels", "value": value}]}])
 
 
-def record(**changed):
-    """A record of Argilla that differs."""
-    place = PLACE | {name: changed.pop(name) for name in list(changed) if name in PLACE}
-    return json.dumps([RECORD | {"metadata": place} | changed])
-
-
-def graded(**response):
-    """A record with other responses."""
-    return record(responses=RECORD["responses"] | response)
-
-
 def again(one, old, new):
     """Two entries that differ in a word."""
     return json.dumps([one, json.loads(json.dumps(copy.deepcopy(one)).replace(old, new))])
@@ -74,7 +49,6 @@ def again(one, old, new):
 
 KINDS = {
     "label_studio": tool_set("label_studio", "t.json", json.dumps([TASK], indent=1)),
-    "argilla": tool_set("argilla", "r.json", json.dumps([RECORD], indent=1)),
     "ragas test set": tool_set("ragas", "t.jsonl", lines(SAMPLE)),
     "quepid": tool_set("quepid", "j.csv", QUEPID),
     "trec topics": tool_set("trec", "in/topics.tsv", TREC, source="in"),
@@ -110,27 +84,6 @@ ROWS = {
         ("part at half a letter", marked(start=2.5, end=6), "'2.5'"),
         ("part beyond the passage", marked(start=2, end=50), "task 7: 2-50 is not a"),
         ("another text in the part", marked(start=2, end=6, text="boil"), "'pump'"),
-    ],
-    "argilla": [
-        ("fields in a list", record(fields=["question"]), "record a7: it is not as"),
-        ("metadata in a list", json.dumps([RECORD | {"metadata": ["q1"]}]), "record a7: it is not as"),
-        ("responses in a list", record(responses=["4"]), "record a7: it is not as"),
-        ("grade in words", graded(grade=[{"value": "good"}]), "'good'"),
-        ("grade above the scale", graded(grade=[{"value": "9"}]), "'9'"),
-        ("grade without its user", graded(grade=["4"]), "record a7: it is not as"),
-        ("evidence without a value", graded(evidence=[{"user_id": "ann"}]), "'value'"),
-        ("part without a beginning", graded(evidence=[{"user_id": "ann", "value": [{"end": 6}]}]), "'start'"),
-        (
-            "part beyond the passage",
-            graded(evidence=[{"user_id": "ann", "value": [{"start": 2, "end": 99}]}]),
-            "record a7: 2-99 is not a",
-        ),
-        ("suggestions in a list", record(responses={}, suggestions=["4"]), "record a7: it is not as"),
-        ("unknown document", record(document="turbines"), "'turbines'"),
-        ("offsets beyond the text", record(end=799), "record a7: 30-799 is not"),
-        ("one id for two questions", again(RECORD, "What feeds", "Who feeds"), "'q1'"),
-        ("two names of evidence", again(RECORD, '"end": 79', '"end": 79, "fact": "feed"'), "' and '"),
-        ("the same label twice", json.dumps([RECORD, RECORD]), ""),
     ],
     "ragas test set": [
         ("contexts in one text", lines(SAMPLE | {"reference_contexts": PASSAGE}), "sample 1"),

@@ -52,7 +52,6 @@ MADE = FinishedTestset(
 )
 SOURCE = {
     "label_studio": "tasks.json",
-    "argilla": "records.json",
     "quepid": "judgments.csv",
     "ragas": "testset.jsonl",
 }
@@ -78,16 +77,15 @@ def test_our_own_tables_lose_nothing_but_who_answered(name, tmp_path):
     assert [one.answer for one in back.labels if one.evidence] == ["=Total revenue"]
 
 
-@pytest.mark.parametrize("name", ["label_studio", "argilla"])
-def test_labelling_tools_keep_questions_grades_and_offsets(name, tmp_path):
-    back = there_and_back(name, tmp_path)
+def test_labelling_tools_keep_questions_grades_and_offsets(tmp_path):
+    back = there_and_back("label_studio", tmp_path)
     kept = [(one.query_id, one.text, one.kind, one.answerable) for one in back.questions]
     assert kept == [(one.query_id, one.text, one.kind, one.answerable) for one in MADE.questions]
     assert spans(back.labels) == spans(MADE.labels)
     assert {one.evidence for one in back.labels} == {"", "revenue"}
 
 
-@pytest.mark.parametrize(("name", "inside"), [("label_studio", "data"), ("argilla", "metadata")])
+@pytest.mark.parametrize(("name", "inside"), [("label_studio", "data")])
 def test_offsets_may_come_back_as_floats_and_never_as_words(name, inside, tmp_path):
     FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
     path = tmp_path / SOURCE[name]
@@ -186,44 +184,25 @@ def test_a_part_that_people_marked_becomes_the_label(tmp_path):
     assert any("2 tasks have no annotation" in note for note in back.notes)
 
 
-def test_a_response_in_argilla_goes_before_the_suggestion(tmp_path):
-    FORMATS["argilla"].write(MADE, DOCUMENTS, tmp_path)
-    records = json.loads((tmp_path / "records.json").read_text(encoding="utf-8"))
-    records[0]["responses"] = {
-        "grade": [{"value": "2", "user_id": "u"}],
-        "evidence": [{"value": [{"start": 1, "end": 6, "label": "evidence"}], "user_id": "u"}],
-    }
-    (tmp_path / "records.json").write_text(json.dumps(records), encoding="utf-8")
-    back = FORMATS["argilla"].read(tmp_path / "records.json", DOCUMENTS)
-    first = back.labels[0]
-    assert (TEXT[first.start : first.end], first.grade, first.by) == ("Total", 2, "Argilla user u")
-    assert any("4 grades are suggestions" in note for note in back.notes)
-
-
-def rated(name, folder, *grades_of_passages):
+def rated(folder, *grades_of_passages):
     """An export in which users grade the first passages: {user: grade} for each."""
-    FORMATS[name].write(MADE, DOCUMENTS, folder)
-    path = folder / SOURCE[name]
+    FORMATS["label_studio"].write(MADE, DOCUMENTS, folder)
+    path = folder / SOURCE["label_studio"]
     records = json.loads(path.read_text(encoding="utf-8"))
     for one, grades in zip(records, grades_of_passages, strict=False):
-        if name == "argilla":
-            one["responses"]["grade"] = [{"value": str(g), "user_id": u} for u, g in grades]
-        else:
-            one["annotations"] = [
-                {"completed_by": u, "result": [{"type": "choices", "value": {"choices": [str(g)]}}]}
-                for u, g in grades
-            ]
+        one["annotations"] = [
+            {"completed_by": u, "result": [{"type": "choices", "value": {"choices": [str(g)]}}]}
+            for u, g in grades
+        ]
     path.write_text(json.dumps(records), encoding="utf-8")
     return path
 
 
-@pytest.mark.parametrize("name", ["label_studio", "argilla"])
-def test_every_raters_own_grade_is_kept_and_none_is_dropped(name, tmp_path):
+def test_every_raters_own_grade_is_kept_and_none_is_dropped(tmp_path):
     # the second passage is graded twice by one of them: the later grade is theirs
-    path = rated(name, tmp_path, [("ann", 4), ("ben", 1)], [("ann", 0), ("ben", 3), ("ben", 0)])
-    back = FORMATS[name].read(path, DOCUMENTS)
-    tool = "Argilla" if name == "argilla" else "Label Studio"
-    own = [(row.start, row.grade, row.grader.removeprefix(f"{tool} user ")) for row in back.grades[:4]]
+    path = rated(tmp_path, [("ann", 4), ("ben", 1)], [("ann", 0), ("ben", 3), ("ben", 0)])
+    back = FORMATS["label_studio"].read(path, DOCUMENTS)
+    own = [(row.start, row.grade, row.grader.removeprefix("Label Studio user ")) for row in back.grades[:4]]
     assert own == [(0, 4, "ann"), (0, 1, "ben"), (0, 0, "ann"), (0, 0, "ben")]
     # where they differ nothing counts; where they agree both are named
     first = [(one.doc_id, one.grade, one.by[-3:]) for one in back.labels if one.query_id == "q1"]
@@ -234,34 +213,36 @@ def test_every_raters_own_grade_is_kept_and_none_is_dropped(name, tmp_path):
     assert "1 passage is graded differently by several raters and not in labels.csv; grades.csv" in notes
 
 
-@pytest.mark.parametrize("name", ["label_studio", "argilla"])
-def test_grades_without_a_user_are_not_taken_for_one_persons(name, tmp_path):
-    back = FORMATS[name].read(rated(name, tmp_path, [(None, 4), (None, 1)]), DOCUMENTS)
+def test_grades_without_a_user_are_not_taken_for_one_persons(tmp_path):
+    back = FORMATS["label_studio"].read(rated(tmp_path, [(None, 4), (None, 1)]), DOCUMENTS)
     assert [row.grade for row in back.grades[:2]] == [4, 1]
     assert len({row.grader for row in back.grades[:2]}) == 2
 
 
-@pytest.mark.parametrize("name", ["label_studio", "argilla"])
-def test_a_blank_more_does_not_make_another_question(name, tmp_path):
-    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
-    path = tmp_path / SOURCE[name]
+def test_a_blank_more_does_not_make_another_question(tmp_path):
+    FORMATS["label_studio"].write(MADE, DOCUMENTS, tmp_path)
+    path = tmp_path / SOURCE["label_studio"]
     records = json.loads(path.read_text(encoding="utf-8"))
-    records[1]["data" if name == "label_studio" else "fields"]["question"] = "What was  total revenue? "
+    records[1]["data"]["question"] = "What was  total revenue? "
     path.write_text(json.dumps(records), encoding="utf-8")
-    assert FORMATS[name].read(path, DOCUMENTS).questions[0].text == "What was total revenue?"
+    assert FORMATS["label_studio"].read(path, DOCUMENTS).questions[0].text == "What was total revenue?"
 
 
-@pytest.mark.parametrize("name", ["label_studio", "argilla"])
-def test_a_fault_of_ours_is_not_called_one_of_the_export(name, tmp_path, monkeypatch):
+def test_a_fault_of_ours_is_not_called_one_of_the_export(tmp_path, monkeypatch):
     def broken(*_):
         raise TypeError("ours")
 
-    FORMATS[name].write(MADE, DOCUMENTS, tmp_path)
-    for ours in ("values.label_of", "values.part_of", f"{name}.resolve_passage", f"{name}.question_in"):
+    FORMATS["label_studio"].write(MADE, DOCUMENTS, tmp_path)
+    for ours in (
+        "values.label_of",
+        "values.part_of",
+        "label_studio.resolve_passage",
+        "label_studio.question_in",
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(f"harness.labels.testset.formats.{ours}", broken)
             with pytest.raises(TypeError, match="ours"):
-                FORMATS[name].read(tmp_path / SOURCE[name], DOCUMENTS)
+                FORMATS["label_studio"].read(tmp_path / SOURCE["label_studio"], DOCUMENTS)
 
 
 words = st.text(st.sampled_from("ab 😀é工\n"), min_size=1, max_size=30)
@@ -334,12 +315,12 @@ def test_importing_writes_every_raters_own_grades(tmp_path, monkeypatch, capsys)
     Path("docs").mkdir()
     for one in DOCUMENTS.values():
         Path("docs", f"{one.doc_id}.txt").write_text(one.text, encoding="utf-8")
-    rated("argilla", tmp_path, [("ann", 4), ("ben", 1)])
-    assert run("import", "argilla", "records.json", "--documents", "docs/*", "--to", "back") == 0
+    rated(tmp_path, [("ann", 4), ("ben", 1)])
+    assert run("import", "label_studio", "tasks.json", "--documents", "docs/*", "--to", "back") == 0
     assert "grades.csv has every rater's own grade" in capsys.readouterr().out
     rows = Path("back/grades.csv").read_text(encoding="utf-8").splitlines()
     graded = [line.split(",")[4:6] for line in rows[1:3]]
-    assert graded == [["4", "Argilla user ann"], ["1", "Argilla user ben"]]
+    assert graded == [["4", "Label Studio user ann"], ["1", "Label Studio user ben"]]
     labels = read_labels(Path("back/labels.csv"))
     assert not any(one.grade in (4, 1) and one.query_id == "q1" for one in labels)
 
@@ -398,21 +379,6 @@ print(utils.create_tokens_and_tags("ab cd", [{"start": 0, "end": 4, "labels": ["
     lines = theirs("label_studio_sdk", code).splitlines()
     # an end of 3 is the start of "cd", which is not tagged: the end is excluded; 4 reaches into it
     assert lines[-2:] == ["['B-e', 'O']", "['B-e', 'I-e']"]
-
-
-@pytest.mark.slow
-def test_argilla_reads_our_records_and_settings(tmp_path):
-    FORMATS["argilla"].write(MADE, DOCUMENTS, tmp_path)
-    code = """
-import json, sys
-import argilla as rg
-records = [rg.Record.from_dict(one) for one in json.load(open(sys.argv[1], encoding="utf-8"))]
-print(json.dumps([one.to_dict() for one in records]))
-"""
-    read = json.loads(theirs("argilla", code, tmp_path / "records.json"))
-    (tmp_path / "theirs.json").write_text(json.dumps(read), encoding="utf-8")
-    back = FORMATS["argilla"].read(tmp_path / "theirs.json", DOCUMENTS)
-    assert spans(back.labels) == spans(MADE.labels)
 
 
 @pytest.mark.slow

@@ -235,7 +235,7 @@ def _review(state: labels.SetState, context: running.Context, args: argparse.Nam
         "--format",
         default="",
         metavar="NAME",
-        help="csv, jsonl, xlsx, trec, label_studio, argilla, quepid or ragas",
+        help="csv, jsonl, xlsx, trec, label_studio, quepid or ragas",
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )

@@ -50,9 +50,6 @@ FORMATS: OpenTable[Format] = OpenTable(
             "write_label_studio",
             "read_label_studio",
         ),
-        "argilla": _ours(
-            "the records of an Argilla dataset", "the JSON file", "argilla", "write_argilla", "read_argilla"
-        ),
         "quepid": _ours("a book or case of Quepid", "the CSV file", "quepid", "write_quepid", "read_quepid"),
         "ragas": _ours(
             "questions with reference answers and contexts",
