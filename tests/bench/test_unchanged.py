@@ -13,8 +13,7 @@ import harness.running.bench.flow
 import harness.running.bench.job as unchanged
 from harness.cli import main
 from harness.report import SummaryRow, Table
-from harness.running.bench.inputs import input_hashes
-from harness.running.bench.job import STORED, FinalOutput
+from harness.running.bench.job import STORED, FinalOutput, Finished, input_hashes
 from harness.running.config.load import load_config
 from harness.store import CacheLayout
 from harness.values.errors import StoreError
@@ -292,4 +291,5 @@ def test_the_final_output_is_stored_completely():
     row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
     table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
     ending = FinalOutput("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
-    assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(ending, mode="json")))) == ending
+    run = Finished("key", {"q": "1"}, {}, {"m": "2"}, {"ledger": 3}, "today", ("careful",), ending)
+    assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(run, mode="json")))) == run

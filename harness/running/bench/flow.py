@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.models import Estimate
-from harness.report import Results
+from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
 from harness.running.answering.pricing import AnswerPlan, plan_answers
 from harness.running.answering.replies import answer_all, refuse_bad_golden
 from harness.running.bench.answers import rows_of_answers
-from harness.running.bench.live_table import live_table
-from harness.running.bench.save import keep_results
 from harness.running.checks import warn_of_languages
 from harness.running.config.models import BenchConfig
+from harness.running.config.naming import file_names
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import evaluate
+from harness.running.evaluate.evaluating import Scorers, evaluate, headline_means
 from harness.running.evaluate.tables import results_of
+from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judges import pool_judge_config, warn_of_same_model
 from harness.running.judging.label_warnings import warn_of_labels
-from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
+from harness.running.judging.pool import estimate_pool, flag_passages, judged_by_people, make_pool
 from harness.running.latency import latency_rows
 from harness.running.pending_calls import PendingService, missing_answers, pending_services
 from harness.running.readiness import check_ready
-from harness.running.search import Chunked, Searched, cut_for_all, search_settings
+from harness.running.search import (
+    RETRIEVE,
+    Chunked,
+    Searched,
+    cut_for_all,
+    reranker_names,
+    search_settings,
+)
 from harness.steps import PendingCalls, PendingCallsError
-from harness.values import Reporter
+from harness.store import replace_folder
+from harness.values import Board, Reporter, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +157,79 @@ def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
         settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
         estimate = estimate_pool(pool.pairs, judge, context, corpus)
         return replace(dry, pairs=len(pool.pairs), settings=settings, estimate=estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTable:
+    """Fills the board of a run. With human labels, scores appear immediately; else after judging."""
+
+    board: Board
+    config: BenchConfig
+    context: Context
+
+    def searched(self, corpus: Corpus, one: Searched) -> None:
+        """A setting has its rankings."""
+        if not self.board.live:
+            return
+        cells = {
+            "chunks": f"{len(one.chunking.chunks):,}",
+            "seconds": f"{one.notes['seconds'][one.steps[-1]]:.1f}",
+        }
+        if pool_judge_config(self.config) is None:
+            judgments = judged_by_people(corpus, self.config).judgments
+            scorer = Scorers(judgments, corpus, self.config, self.context).of(one)
+            means = headline_means(one, scorer, self.config)
+            cells |= {stage: number(mean) for stage, mean in means.items() if not is_route(stage)}
+        self.board.put(one.setting.name, cells)
+
+    def scored(self, summary: Sequence[SummaryRow]) -> None:
+        """A setting has its scores."""
+        for row in summary:
+            if row.split == "all" and row.measure == run_headline(self.config) and not is_route(row.stage):
+                self.board.put(row.setting, {row.stage: number(row.mean)})
+
+
+@contextmanager
+def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
+    """Show the board during the with block."""
+    rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
+    columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
+    with context.reporter.board(columns) as board:
+        yield LiveTable(board, config, context)
+
+
+def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path], None] | None = None) -> Path:
+    """Write the folder of a result and return where it is.
+
+    ``finish`` may add files to the folder before it takes its place; if it fails, the results are kept
+    without them and the error is raised.
+    """
+    folder = config.results / config.name
+    failed: Exception | None = None
+    with replace_folder(folder, _name_of_replaced) as unfinished:
+        names = file_names([setting.name for setting in config.settings])
+        write_results(unfinished, results, names.__getitem__)
+        try:
+            if finish is not None:
+                finish(unfinished)
+        except Exception as error:
+            failed = error
+    if failed is not None:
+        raise failed
+    return folder
+
+
+def _name_of_replaced(current: Path, earlier: Path) -> str | None:
+    """The new name of an earlier result, next to the current one; None if they are the same result.
+
+    If they are the same, files that the current one lacks move over, such as a page made with `harness
+    report`.
+    """
+    if not same_result(current, earlier):
+        return name_of_earlier(earlier, current.name)
+    for path in sorted(earlier.rglob("*")):
+        there = current / path.relative_to(earlier)
+        if path.is_file() and not there.exists():
+            there.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(there)
+    return None

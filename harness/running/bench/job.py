@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from harness.report import (
     loss_table,
     lost_label_note,
 )
-from harness.running.bench.inputs import file_hashes, input_hashes
 from harness.running.config.models import BenchConfig
+from harness.running.corpus import input_files
 from harness.running.program import program_key
 from harness.store import Artifacts, CacheLayout, key_of
-from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord
+from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord, file_sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,6 @@ class FinalOutput:
         )
 
 
-STORED = TypeAdapter(FinalOutput)
-"""An ending as JSON-able values and back."""
-
-
 def _agreement(record: RunRecord) -> list[str]:
     """How far the members of a panel agree, where one judged."""
     panel = (record.cost or {}).get("panel")
@@ -95,92 +91,135 @@ def _agreement(record: RunRecord) -> list[str]:
 
 _KIND = "finished"
 _LOCAL = ("embedded", "folder", "hub")
+# These keys name outputs, not inputs.
+_OUTPUTS = {"cache", "results"}
+_MOST_PATH = 4096
+
+Origin = tuple[str, dict[str, str]]
+"""What results are made from: a key of program and configuration, and the hashes of all inputs."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunOrigin:
-    """The inputs of results: a key of program and configuration, and the hashes of all inputs."""
+class Finished:
+    """What the cache keeps of a finished run: its origin, what it wrote and used, and what it printed.
+
+    ``files`` has hashes by paths in the folder of the results, ``models`` fingerprints, ``paid`` the sizes of
+    the files with paid results, which only grow unless one is removed and made again. ``date`` is the start.
+    """
 
     key: str
     inputs: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """The stored results: folder, start of their run, its warnings, and what it printed at the end."""
-
-    folder: Path
+    files: dict[str, str]
+    models: dict[str, Any]
+    paid: dict[str, int]
     date: str
     warnings: tuple[str, ...]
     ending: FinalOutput
 
 
-def origin_of(config: BenchConfig) -> RunOrigin | None:
-    """The inputs that a run of the configuration would have now; None if an input cannot be read."""
+STORED = TypeAdapter(Finished)
+"""A finished run as JSON-able values and back."""
+
+
+def origin_of(config: BenchConfig) -> Origin | None:
+    """What a run of the configuration would be made from now; None if an input cannot be read."""
     try:
         inputs = input_hashes(config)
     except (HarnessError, OSError):
         # the run itself says what is wrong
         return None
     facts = config.model_dump(mode="json", serialize_as_any=True), config.file_sha256, str(Path.cwd())
-    return RunOrigin(key_of(program_key(), *facts), inputs)
+    return key_of(program_key(), *facts), inputs
 
 
-def find_unchanged(config: BenchConfig, made: RunOrigin | None) -> Unchanged | None:
-    """The stored results, if they are made from ``made``; None if anything differs or is missing.
+def input_hashes(config: BenchConfig) -> dict[str, str]:
+    """The sha256 of every file that a run reads, by its path.
+
+    These are documents, queries, labels and tables, and any other file that the configuration names: a
+    prompt, synonyms, an argument of the user's own code. Raises HarnessError or OSError where one cannot be
+    used.
+    """
+    values = config.model_dump(mode="json", exclude=_OUTPUTS, serialize_as_any=True)
+    return file_hashes(dict.fromkeys([*input_files(config), *filter(_is_file, _paths(values))]))
+
+
+def file_hashes(files: Iterable[Path]) -> dict[str, str]:
+    """The sha256 of files by their path; raises CorpusError or OSError for one that cannot be read."""
+    # in this thread: a signal ends it, where a pool of threads would be waited for
+    return {str(path): file_sha256(path) for path in files}
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    """All texts in a configuration, as paths."""
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _paths(part)
+    elif isinstance(value, str) and 0 < len(value) < _MOST_PATH and "\0" not in value:
+        yield Path(value)
+        # the user's own code, `package.module:function`, if it is in the working folder
+        module, colon, _ = value.partition(":")
+        if colon and all(part.isidentifier() for part in module.split(".")):
+            yield Path(*module.split(".")).with_suffix(".py")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # too long for a file name
+        return False
+
+
+def find_unchanged(config: BenchConfig, origin: Origin | None) -> Finished | None:
+    """The finished run of the stored results, if these have this origin; None if anything differs.
 
     Writes nothing, and loads no model.
     """
-    if made is None:
-        return None
     layout = CacheLayout(config.cache)
-    kept = Artifacts(layout.artifacts).get(_KIND, _name(config))
-    if kept is None or kept["key"] != made.key or kept["inputs"] != made.inputs:
+    kept = Artifacts(layout.artifacts).get(_KIND, _name(config)) if origin else None
+    if kept is None or (kept["key"], kept["inputs"]) != origin:
         return None
-    folder = config.results / config.name
+    run, folder = STORED.validate_python(kept), config.results / config.name
     try:
-        if file_hashes(folder / name for name in kept["files"]) != _below(folder, kept["files"]):
-            return None
-        if any(resolve(name).fingerprint != known for name, known in kept["models"].items()):
-            return None
-        if any((layout.root / name).stat().st_size < size for name, size in kept["paid"].items()):
-            return None
+        stands = (
+            file_hashes(folder / name for name in run.files)
+            == {str(folder / name): known for name, known in run.files.items()}
+            and all(resolve(name).fingerprint == known for name, known in run.models.items())
+            and all((layout.root / name).stat().st_size >= size for name, size in run.paid.items())
+        )
     except (HarnessError, OSError):
         return None
-    return Unchanged(folder, kept["date"], tuple(kept["warnings"]), STORED.validate_python(kept["ending"]))
+    return run if stands else None
 
 
 def keep_origin(
     config: BenchConfig,
-    made: RunOrigin | None,
+    origin: Origin | None,
     results: Results,
-    files: Mapping[str, str],
+    files: dict[str, str],
     warnings: tuple[str, ...],
     ending: FinalOutput,
 ) -> None:
-    """Keep the inputs of a finished run, for the next one.
+    """Keep what a finished run was made from, for the next one.
 
-    ``made`` is from before the run, ``files`` the hashes of what it has written by their paths in the folder.
-    Nothing is kept where an input has changed meanwhile, or where another run might do better: a document
-    was skipped, a call failed, the cache was damaged.
+    ``origin`` is from before the run, ``files`` the hashes of what it has written by their paths in the
+    folder. Nothing is kept where an input has changed meanwhile, or where another run might do better: a
+    document was skipped, a call failed, the cache was damaged.
     """
     record = results.record
-    if made is None or not is_complete(record) or origin_of(config) != made:
+    if origin is None or not is_complete(record) or origin_of(config) != origin:
         return
     layout = CacheLayout(config.cache)
     names = [facts["name"] for facts in record.models.values() if facts["origin"] in _LOCAL]
     names += [setting.tokenizer for setting in config.settings]
-    value = {
-        "key": made.key,
-        "inputs": made.inputs,
-        "files": dict(files),
-        "models": {name: resolve(name).fingerprint for name in names},
-        "paid": dict(_paid(layout)),
-        "date": record.date,
-        "warnings": warnings,
-        "ending": STORED.dump_python(ending, mode="json"),
+    models = {name: resolve(name).fingerprint for name in names}
+    paid = {
+        path.relative_to(layout.root).as_posix(): path.stat().st_size
+        for path in (layout.ledger, *sorted(layout.paid.glob("*.sqlite")))
+        if path.is_file()
     }
-    Artifacts(layout.artifacts).put(_KIND, _name(config), value)
+    run = Finished(*origin, files, models, paid, record.date, warnings, ending)
+    Artifacts(layout.artifacts).put(_KIND, _name(config), STORED.dump_python(run, mode="json"))
 
 
 def is_complete(record: RunRecord) -> bool:
@@ -198,24 +237,12 @@ def is_complete(record: RunRecord) -> bool:
 
 def written(folder: Path) -> dict[str, str]:
     """The sha256 of all files below a folder by their paths in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    hashes = file_hashes(files)
-    return {path.relative_to(folder).as_posix(): hashes[str(path)] for path in files}
-
-
-def _below(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
-    return {str(folder / name): known for name, known in files.items()}
+    hashes = file_hashes(sorted(path for path in folder.rglob("*") if path.is_file()))
+    return {Path(path).relative_to(folder).as_posix(): known for path, known in hashes.items()}
 
 
 def _name(config: BenchConfig) -> str:
     return key_of(str((config.results / config.name).resolve()))
-
-
-def _paid(layout: CacheLayout) -> Iterator[tuple[str, Any]]:
-    """The sizes of the files with paid results: they only grow, unless one is removed and made again."""
-    for path in (layout.ledger, *sorted(layout.paid.glob("*.sqlite"))):
-        if path.is_file():
-            yield path.relative_to(layout.root).as_posix(), path.stat().st_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +264,12 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
     ``again`` runs it anyway. If nothing is run, the warnings of the earlier run are repeated. Raises
     HarnessError as the run does.
     """
-    made = origin_of(config)
-    standing = None if again else find_unchanged(config, made)
+    origin = origin_of(config)
+    standing = None if again else find_unchanged(config, origin)
     if standing is not None:
         for warning in standing.warnings:
             reporter.warn(warning)
-        return BenchOutcome(standing.folder, standing.date, standing.ending, None)
+        return BenchOutcome(config.results / config.name, standing.date, standing.ending, None)
     # only a run needs what these bring with them
     from harness.comparison import brief_verdict
     from harness.running.bench.flow import run_bench
@@ -260,7 +287,7 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
     results, folder = run_bench(config, remembering, finish)
     ending = FinalOutput.of(results, config.bootstrap.level, notes, brief_verdict(folder))
     try:
-        keep_origin(config, made, results, files, tuple(remembering.warnings), ending)
+        keep_origin(config, origin, results, files, tuple(remembering.warnings), ending)
     except (HarnessError, OSError) as error:
         # the results are whole, and must be shown
         reporter.warn(str(error))

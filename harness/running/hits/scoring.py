@@ -13,8 +13,8 @@ import numpy as np
 from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits, suggestion
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
-from harness.running.bench.inputs import file_hashes
-from harness.running.bench.save import keep_results
+from harness.running.bench.flow import keep_results
+from harness.running.bench.job import file_hashes
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
