@@ -7,7 +7,7 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.running.abilities.answered import answer_trials, price, shares_table
     from harness.running.abilities.own import LeftOut, evidence_of, own_trials
-    from harness.running.abilities.rgb import RgbOptions, read_rgb, rgb_trials
+    from harness.running.abilities.rgb import RgbOptions, rgb_trials
     from harness.running.abilities.trial import read_trials, write_trials
     from harness.running.answering.external import (
         MeasureScores,

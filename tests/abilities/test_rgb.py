@@ -34,7 +34,7 @@ FACT = {
 
 def rgb(path, *records):
     path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return read_rgb(path)
+    return path
 
 
 def trials(tmp_path, record, **options):
@@ -84,7 +84,7 @@ def test_counterfactual_shows_the_false_passages(tmp_path):
 
 def test_counterfactual_instances_with_their_true_passages_are_tried_for_noise(tmp_path):
     rgb(tmp_path / "t.jsonl", FACT)
-    found = list(rgb_trials(read_rgb(tmp_path / "t.jsonl", true=True), RgbOptions(rates=(0.4,))))
+    found = list(rgb_trials(tmp_path / "t.jsonl", RgbOptions(rates=(0.4,)), true=True))
     assert [one.ability for one in found] == ["noise", "rejection"]
     # two of noise leave room for three, and there are two true passages: 5 - 2 = 3 passages of noise
     assert sorted(found[0].passages) == ["n1", "n2", "n3", "p1", "p2"]
@@ -154,11 +154,18 @@ def test_trials_are_read_as_they_were_written(tmp_path_factory, passages, golden
         write_trials([one], path)
 
 
+def test_a_falsified_answer_may_be_a_list(tmp_path):
+    listed = {**FACT, "answer": ["法国", "巴黎"], "fakeanswer": ["中国", "北京"]}
+    (one,) = read_rgb(rgb(tmp_path / "zh_fact.jsonl", listed))
+    assert (one.task, one.fake) == ("fact", "中国, 北京")
+
+
 @pytest.mark.parametrize("name", ["en_fact", "zh_fact", "zh_int", "zh_refine"])
 def test_the_public_files(name, shared_corpora):
     path = shared_corpora / "rgb" / f"{name}.jsonl"
     instances = read_rgb(path)
-    found = list(rgb_trials(instances, RgbOptions()))
+    assert len(instances) == len(path.read_text(encoding="utf-8").splitlines())
+    found = list(rgb_trials(path, RgbOptions()))
     assert len(found) >= 5 * len(instances) - 15
     assert all(len(one.passages) <= 5 or one.ability == "integration" for one in found)
     assert {one.ability for one in found} <= {"noise", "rejection", "integration", "counterfactual"}

@@ -24,7 +24,7 @@ def searched(**rankings):
 
 
 def rows_of(one, *measures):
-    rows = route_rows([one], SimpleNamespace(measures=measures))
+    rows = route_rows([one], measures)
     return {row.stage: (row.fused, row.k, row.share, row.share_alone) for row in rows}
 
 

@@ -76,14 +76,7 @@ def own(args: argparse.Namespace) -> int:
 def rgb(args: argparse.Namespace) -> int:
     """Make them of files of RGB."""
     options = _options(args)
-    _write(
-        args,
-        [
-            one
-            for file in args.files
-            for one in running.rgb_trials(running.read_rgb(file, true=args.true), options)
-        ],
-    )
+    _write(args, [one for file in args.files for one in running.rgb_trials(file, options, true=args.true)])
     return 0
 
 

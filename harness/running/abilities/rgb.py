@@ -6,37 +6,67 @@ works of another licence.
 
 from __future__ import annotations
 
-import json
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from harness.data import read_utf8
-from harness.running.abilities.trial import Ability, Golden, Trial
-from harness.values import CorpusError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from harness.running.abilities.trial import Ability, Golden, Trial, read_lines
 
 Task = Literal["plain", "int", "fact"]
 _ABILITIES: dict[Task, Ability] = {"plain": "noise", "int": "integration", "fact": "counterfactual"}
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """A line of a file. ``positive`` has a list for each sub-question, one where there are none.
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    return text
 
-    ``wrong`` are the positive passages with a false fact in them, in the order of the positive ones.
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+Texts = Annotated[list[str], Field(min_length=1)]
+
+
+class Instance(BaseModel):
+    """A line of a file, as RGB has it.
+
+    ``answer`` is a text, a list of parts, or a list of lists of alternatives. ``positive`` has a list for
+    each sub-question where there are several; ``positive_wrong`` are the positive passages with a false fact
+    in them, in the same order, and ``fakeanswer`` is that fact.
     """
 
-    name: str
-    task: Task
-    question: str
-    golden: Golden
-    positive: tuple[tuple[str, ...], ...]
-    negative: tuple[str, ...]
-    wrong: tuple[str, ...] = ()
-    fake: str = ""
+    model_config = ConfigDict(strict=True)
+
+    id: int | str
+    query: str
+    answer: Text | Annotated[list[Text | Annotated[list[Text], Field(min_length=1)]], Field(min_length=1)]
+    positive: Texts | Annotated[list[Texts], Field(min_length=1)]
+    negative: list[str]
+    positive_wrong: list[str] | None = None
+    fakeanswer: str | list[str | list[str]] = ""
+
+    @property
+    def task(self) -> Task:
+        """What the file tests; its fields say which."""
+        if isinstance(self.positive[0], list):
+            return "int"
+        return "plain" if self.positive_wrong is None else "fact"
+
+    @property
+    def golden(self) -> Golden:
+        """The parts of the answer, each with its alternatives."""
+        parts = self.answer if isinstance(self.answer, list) else [self.answer]
+        return tuple((part,) if isinstance(part, str) else tuple(part) for part in parts)
+
+    @property
+    def fake(self) -> str:
+        """The false fact; of a list, as zh_fact.jsonl has for some, one part after another."""
+        parts = self.fakeanswer if isinstance(self.fakeanswer, list) else [self.fakeanswer]
+        return ", ".join(part if isinstance(part, str) else ", ".join(part) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,47 +84,27 @@ def read_rgb(path: Path, *, true: bool = False) -> list[Instance]:
     With ``true``, counterfactual ones are read with their true passages instead, for noise and rejection.
     Raises CorpusError that names the line at fault.
     """
-    found: dict[str, tuple[int, Instance]] = {}
-    for number, line in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            record = json.loads(line)
-            if not isinstance(record, dict):
-                raise ValueError("it is not an object")
-            if true:
-                record.pop("positive_wrong", None)
-            one = _instance(record, f"{path.stem}-{record['id']}")
-        except (ValueError, KeyError, RecursionError) as error:
-            what = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise CorpusError(
-                f"{where}: not an RGB instance ({what}). Each has id, query, answer, positive and "
-                "negative. Take the file as RGB has it."
-            ) from error
-        first, _ = found.setdefault(one.name, (number, one))
-        if first != number:
-            raise CorpusError(f"{where}: id {record['id']} is already on line {first}. Keep one of them.")
-    if not found:
-        raise CorpusError(f"{path} has no instances. Name a file of RGB such as en_fact.jsonl.")
-    return [one for _, one in found.values()]
+    remedy = "Take a file as RGB has it, such as en_fact.jsonl."
+    found = read_lines(path, Instance.model_validate_json, "id", "an RGB instance", remedy)
+    return [one.model_copy(update={"positive_wrong": None}) for one in found] if true else found
 
 
-def rgb_trials(instances: Sequence[Instance], options: RgbOptions) -> Iterator[Trial]:
+def rgb_trials(path: Path, options: RgbOptions, *, true: bool = False) -> Iterator[Trial]:
     """The trials of a file: each instance at every share of noise, and with nothing but noise.
 
     An instance without enough noise to fill its share is left out of rejection, and otherwise shows fewer
-    passages of noise, as in RGB. Draws depend on the seed and the trial alone.
+    passages of noise, as in RGB. Draws depend on the seed and the trial alone. With ``true``, counterfactual
+    instances are read with their true passages. Raises CorpusError as ``read_rgb`` does.
     """
-    for one in instances:
+    for one in read_rgb(path, true=true):
         for rate in options.rates:
-            yield from _trial(one, _ABILITIES[one.task], rate, options)
+            yield from _trial(path.stem, one, _ABILITIES[one.task], rate, options)
         if one.task == "plain":
-            yield from _trial(one, "rejection", 1.0, options)
+            yield from _trial(path.stem, one, "rejection", 1.0, options)
 
 
-def _trial(one: Instance, ability: Ability, rate: float, options: RgbOptions) -> Iterator[Trial]:
-    name = f"{one.name}-{ability}-{rate:g}"
+def _trial(file: str, one: Instance, ability: Ability, rate: float, options: RgbOptions) -> Iterator[Trial]:
+    name = f"{file}-{one.id}-{ability}-{rate:g}"
     rng = random.Random(f"{options.seed}:{name}")
     # 0.6 of 5 is 3, though 0.6 * 5 may be a little more
     noise = math.ceil(round(options.passages * rate, 9))
@@ -105,11 +115,11 @@ def _trial(one: Instance, ability: Ability, rate: float, options: RgbOptions) ->
     rng.shuffle(shown)
     if shown:
         changed = f"{one.golden[0][0]} → {one.fake}" if ability == "counterfactual" and one.fake else ""
-        yield Trial(name, ability, rate, one.question, tuple(shown), one.golden, changed)
+        yield Trial(name, ability, rate, one.query, tuple(shown), one.golden, changed)
 
 
 def _plain(one: Instance, noise: int, count: int, rng: random.Random) -> list[str]:
-    (positive,) = one.positive
+    positive: Sequence[Any] = one.positive
     if noise == count:
         return list(one.negative[:count])
     signal = count - noise
@@ -122,7 +132,8 @@ def _plain(one: Instance, noise: int, count: int, rng: random.Random) -> list[st
 
 def _integration(one: Instance, noise: int, count: int, rng: random.Random) -> list[str]:
     """A passage for every sub-question, more of each in turn, then noise."""
-    lists = [rng.sample(part, len(part)) for part in one.positive]
+    parts: Sequence[Any] = one.positive
+    lists = [rng.sample(part, len(part)) for part in parts]
     shown = [part[0] for part in lists]
     rest = [part[depth] for depth in range(1, max(map(len, lists))) for part in lists if len(part) > depth]
     shown += rest[: max(0, count - noise - len(shown))]
@@ -130,56 +141,5 @@ def _integration(one: Instance, noise: int, count: int, rng: random.Random) -> l
 
 
 def _counterfactual(one: Instance, noise: int, count: int, rng: random.Random) -> list[str]:
-    places = rng.sample(range(len(one.wrong)), min(len(one.wrong), count - noise))
-    return [*(one.wrong[place] for place in places), *one.negative[:noise]]
-
-
-def _instance(record: Mapping[str, Any], name: str) -> Instance:
-    positive = record["positive"]
-    for field in ("positive", "negative"):
-        if not isinstance(record[field], list):
-            raise ValueError(f"{field} is {record[field]!r:.40}, not a list")
-    if not positive:
-        raise ValueError("positive is empty")
-    nested = isinstance(positive[0], list)
-    task: Task = "int" if nested else "fact" if "positive_wrong" in record else "plain"
-    lists = tuple(map(_texts, positive if nested else [positive]))
-    if not all(lists):
-        raise ValueError("a list of positive passages is empty")
-    return Instance(
-        name,
-        task,
-        _text(record["query"]),
-        _golden(record["answer"]),
-        lists,
-        _texts(record["negative"]),
-        _texts(record.get("positive_wrong", [])),
-        _fake(record.get("fakeanswer", "")),
-    )
-
-
-def _golden(answer: Any) -> Golden:
-    """A text, a list of parts, or a list of lists of alternatives."""
-    parts = answer if isinstance(answer, list) else [answer]
-    golden = tuple(tuple(map(_text, part)) if isinstance(part, list) else (_text(part),) for part in parts)
-    if not golden or any(not part or not all(map(str.strip, part)) for part in golden):
-        raise ValueError("answer is empty")
-    return golden
-
-
-def _fake(answer: Any) -> str:
-    """A text, or a list of parts or alternatives, as zh_fact.jsonl has for some: one after another."""
-    return ", ".join(map(_fake, answer)) if isinstance(answer, list) else _text(answer)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        # a text would be read letter by letter
-        raise ValueError(f"{value!r:.40} is not a list")
-    return tuple(map(_text, value))
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r:.40} is not text")
-    return value
+    wrong = one.positive_wrong or []
+    return [*rng.sample(wrong, min(len(wrong), count - noise)), *one.negative[:noise]]

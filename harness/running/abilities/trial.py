@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,6 +15,7 @@ from harness.data import read_utf8
 from harness.measures import refuses
 from harness.values import CorpusError, encodable, problem_in
 
+T = TypeVar("T")
 Ability = Literal["noise", "rejection", "integration", "counterfactual"]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 Golden = tuple[tuple[str, ...], ...]
@@ -62,26 +64,35 @@ def write_trials(trials: Iterable[Trial], path: Path) -> int:
 
 def read_trials(path: Path) -> list[Trial]:
     """The trials of a file; raises CorpusError that names the line at fault."""
-    found: dict[str, Trial] = {}
-    # strict: a text in place of a list would be read letter by letter
     form = TypeAdapter(Trial)
+    # strict: a text in place of a list would be read letter by letter
+    read = partial(form.validate_json, strict=True)
+    return read_lines(path, read, "trial_id", "a trial", "Make some with `harness abilities`.")
+
+
+def read_lines(path: Path, read: Callable[[str], T], name: str, what: str, remedy: str) -> list[T]:
+    """What the lines of a file hold; raises CorpusError that names the line at fault.
+
+    ``read`` raises pydantic's error for a line that is not ``what``; ``name`` is the attribute that no two
+    share.
+    """
+    found: dict[Any, T] = {}
     for number, line in enumerate(read_utf8(path).removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            one = form.validate_json(line, strict=True)
+            item = read(line)
         except ValidationError as error:
+            where = f"{path}, line {number}"
             raise CorpusError(
-                f"{path}, line {number}: is not a trial ({problem_in(error)}). Correct it, or make the "
-                "trials again."
+                f"{where}: is not {what} ({problem_in(error)}). Correct it. {remedy}"
             ) from error
-        if one.trial_id in found:
-            raise CorpusError(
-                f"{path}, line {number}: trial_id {one.trial_id!r} appears twice. Keep one of them."
-            )
-        found[one.trial_id] = one
+        key = getattr(item, name)
+        if key in found:
+            raise CorpusError(f"{path}, line {number}: {name} {key!r} appears twice. Keep one of them.")
+        found[key] = item
     if not found:
-        raise CorpusError(f"{path}: has no trials. Make some with `harness abilities`.")
+        raise CorpusError(f"{path}: there is not one line with {what}. {remedy}")
     return list(found.values())
 
 

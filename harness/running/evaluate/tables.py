@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -35,8 +35,7 @@ from harness.running.evaluate.scoring import left_out
 from harness.running.evaluate.verdict import run_verdict
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched, asked_rows
-from harness.steps import FilterResult
-from harness.values import Document, Ranking, RunRecord, Span, outside, packages_in_use
+from harness.values import Document, RunRecord, Span, outside, packages_in_use
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -75,7 +74,7 @@ def results_of(
             *surrounding_rows(ranked, corpus.texts),
             *asked_rows(searched),
             *filtered,
-            *route_rows(searched, config),
+            *route_rows(searched, config.measures),
             *chunk_rows((one.setting.name, one.chunking) for one in searched),
             *evaluated.sensitivity,
             *prices,
@@ -122,123 +121,104 @@ def _anchoring_row(one: Anchoring) -> AnchoringRow:
     )
 
 
-def _document_rows(corpus: Corpus) -> list[DocumentRow]:
+# What the reader of a document counts.
+_COUNTS = (
+    "pages",
+    "characters",
+    "suspect_characters",
+    "missing_characters",
+    "undecodable_characters",
+    "no_break_spaces",
+    "encryption",
+    "second_reader",
+)
+
+
+def _document_rows(corpus: Corpus) -> Iterator[DocumentRow]:
     """One row per document: what was found in it, or why it was skipped."""
-    rows = [
-        DocumentRow(
+    for item in corpus.parsed:
+        yield DocumentRow(
             document=item.document.doc_id,
             status="read",
             reason="; ".join(item.stats.warnings),
-            pages=item.stats.pages,
             pages_without_text=" ".join(map(str, item.stats.pages_without_text)),
             suspect_pages=" ".join(map(str, item.stats.suspect_pages)),
-            characters=item.stats.characters,
-            suspect_characters=item.stats.suspect_characters,
-            missing_characters=item.stats.missing_characters,
-            undecodable_characters=item.stats.undecodable_characters,
-            no_break_spaces=item.stats.no_break_spaces,
-            encryption=item.stats.encryption,
-            second_reader=item.stats.second_reader,
             text_sha256=item.document.sha256,
+            **{name: getattr(item.stats, name) for name in _COUNTS},
         )
-        for item in corpus.parsed
-    ]
-    return rows + [
-        DocumentRow(document=item.doc_id, status="skipped", reason=item.reason) for item in corpus.skipped
-    ]
+    for skipped in corpus.skipped:
+        yield DocumentRow(document=skipped.doc_id, status="skipped", reason=skipped.reason)
 
 
-def route_rows(searched: Sequence[Searched], config: BenchConfig) -> list[RouteRow]:
+def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterator[RouteRow]:
     """One row per route of every setting, nested ones against the fusion that they are part of."""
-    k = next(filter(None, map(rank_cutoff, config.measures)), None)
-    return [row for one in searched for row in _rows(one, k)]
-
-
-def _rows(one: Searched, k: int | None) -> Iterator[RouteRow]:
-    routes = [stage for stage in one.rankings if is_route(stage)]
-    for stage in routes:
-        fused = stage.rpartition(".")[0]
-        siblings = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
-        shared = alone = total = 0
-        for at, ranking in enumerate(one.rankings[fused]):
-            first = _first(ranking, k)
-            own = first & _first(one.rankings[stage][at], k)
-            others = {chunk for other in siblings for chunk in _first(one.rankings[other][at], k)}
-            shared, alone, total = shared + len(own), alone + len(own - others), total + len(first)
-        yield RouteRow(
-            setting=one.setting.name,
-            stage=stage,
-            fused=fused,
-            k=k,
-            share=shared / total if total else None,
-            share_alone=alone / total if total else None,
-            exact_share=one.exact_shares.get(stage),
-        )
-
-
-def _first(ranking: Ranking, k: int | None) -> set[str]:
-    return set(ranking.chunk_ids[:k])
+    k = next(filter(None, map(rank_cutoff, measures)), None)
+    for one in searched:
+        # the chunks that every step ranks first, by query
+        first = {
+            stage: [set(ranking.chunk_ids[:k]) for ranking in rankings]
+            for stage, rankings in one.rankings.items()
+        }
+        routes = [stage for stage in first if is_route(stage)]
+        for stage in routes:
+            fused = stage.rpartition(".")[0]
+            siblings = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
+            shared = [all_of & own for all_of, own in zip(first[fused], first[stage], strict=True)]
+            alone = [
+                own.difference(*(first[other][at] for other in siblings)) for at, own in enumerate(shared)
+            ]
+            total = sum(map(len, first[fused]))
+            yield RouteRow(
+                setting=one.setting.name,
+                stage=stage,
+                fused=fused,
+                k=k,
+                share=sum(map(len, shared)) / total if total else None,
+                share_alone=sum(map(len, alone)) / total if total else None,
+                exact_share=one.exact_shares.get(stage),
+            )
 
 
 def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
     """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
-        if not one.filtered:
-            continue
         labelled: dict[str, dict[str, None]] = {}
-        for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0]:
+        for judgment in judged_for(one.setting.name, judged.judgments, corpus)[0] if one.filtered else ():
             if judgment.grade:
                 labelled.setdefault(judgment.query_id, {})[judgment.doc_id] = None
         for step, results in one.filtered.items():
-            for query in results:
-                yield _row(one.setting.name, step, query, list(labelled.get(query.query_id, ())))
+            for found in results:
+                documents, own = found.documents, labelled.get(found.query_id, {})
+                yield FilterRow(
+                    setting=one.setting.name,
+                    step=step,
+                    query_id=found.query_id,
+                    mode=found.mode,
+                    named="; ".join(f"{column}={'|'.join(its)}" for column, its in found.named.items()),
+                    dropped=" ".join(found.dropped),
+                    documents=found.total if documents is None else len(documents),
+                    of=found.total,
+                    labelled=len(own),
+                    excluded=" ".join(doc for doc in own if documents is not None and doc not in documents),
+                    failed=found.failed,
+                )
 
 
-def _row(setting: str, step: str, one: FilterResult, labelled: Sequence[str]) -> FilterRow:
-    excluded = [] if one.documents is None else [doc for doc in labelled if doc not in one.documents]
-    return FilterRow(
-        setting=setting,
-        step=step,
-        query_id=one.query_id,
-        mode=one.mode,
-        named=_written(one.named),
-        dropped=" ".join(one.dropped),
-        documents=one.total if one.documents is None else len(one.documents),
-        of=one.total,
-        labelled=len(labelled),
-        excluded=" ".join(excluded),
-        failed=one.failed,
-    )
-
-
-def _written(named: Mapping[str, Sequence[str]]) -> str:
-    return "; ".join(f"{column}={'|'.join(values)}" for column, values in named.items())
-
-
-def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document]) -> list[SurroundingRow]:
+def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document]) -> Iterator[SurroundingRow]:
     """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
     shown: dict[str, list[Span]] = {}
     around: dict[str, list[Span]] = {}
-    for chunk_id, document in _passages(ranked).items():
+    for chunk_id, document in {r.chunk_id: r.document for r in ranked if r.rank <= PASSAGE_RANKS}.items():
         *before, (start, end) = spans_of_chunk(chunk_id)
         shown.setdefault(document, []).extend((*before, (start, end)))
         around.setdefault(document, []).append((max(0, start - AROUND), end + AROUND))
     texts = {document.doc_id: document.text for document in documents}
-    return [
-        SurroundingRow(document, start, end, texts[document][start:end].replace("\r\n", " \n"))
-        for document in sorted(around)
-        for start, end in _within(outside(around[document], shown[document]), len(texts[document]))
-    ]
-
-
-def _passages(ranked: Iterable[RankedRow]) -> Mapping[str, str]:
-    """The document of every chunk among the first ranks, by its id."""
-    return {row.chunk_id: row.document for row in ranked if row.rank <= PASSAGE_RANKS}
-
-
-def _within(spans: Iterable[Span], length: int) -> Iterable[Span]:
-    """The spans cut at the end of the document."""
-    return ((start, min(end, length)) for start, end in spans if start < length)
+    for document in sorted(around):
+        text = texts[document]
+        for start, end in outside(around[document], shown[document]):
+            if start < len(text):
+                last = min(end, len(text))
+                yield SurroundingRow(document, start, last, text[start:last].replace("\r\n", " \n"))
 
 
 _PACKAGES = (
