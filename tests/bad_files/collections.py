@@ -66,7 +66,7 @@ ROWS = {
         ("grade above the scale", ("\t1\n", "\t9\n"), 2),
         ("two grades", with_line(BEIR["in/qrels.tsv"], "q1\td1\t0"), 3),
         ("a field too few", ("\t1\n", "\n"), 2),
-        ("another header", ("query-id", "qid"), 1),
+        ("another header", ("query-id", "qid"), "'query-id'"),
     ],
     "chunking_eval": [
         ("unknown document", ("q1,engines", "q1,turbines"), "in/corpora/turbines.md"),

@@ -153,7 +153,7 @@ def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
 def _value(spec: InputSpec[Any], column: Declared, name: str, cells: Mapping[str, str], where: str) -> Any:
     cell = cells.get(name, "")
     try:
-        if column.needed and column.name in spec.key and not cell.strip():
+        if column.needed and column.field in spec.key and not cell.strip():
             raise ValueError("is empty. Fill it.")
         return column.read(cell)
     except ValueError as fault:

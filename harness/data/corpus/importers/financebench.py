@@ -7,21 +7,23 @@ is needed and none answers alone, so each gets grade 3. They are different facts
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from harness.data.corpus.importers.folder import (
+    DocumentName,
     ImportSummary,
+    QueryId,
     link_or_copy,
     new_corpus_folder,
-    plain_name,
-    questions_of,
     source_files,
     write_csv,
     write_text,
 )
-from harness.data.corpus.table import InputTable, Row, read_table, whole_number
-from harness.values import CorpusError
+from harness.data.corpus.inputs import input_table, read_rows
+from harness.values import Column, CorpusError
 
 _ANSWERS_ALONE = 4
 _ANSWERS_IN_PART = 3
@@ -41,23 +43,66 @@ use inside a product. The PDFs are filings published by the companies.
 """
 
 
+@input_table("documents.csv", "the filings", CorpusError, key=("document",))
+@dataclass(frozen=True, slots=True)
+class FilingRow:
+    """A filing, the PDF of which is in the folder."""
+
+    document: DocumentName
+    company: Annotated[str, Column("who filed it")] = ""
+    sector: Annotated[str, Column("the sector of the company")] = ""
+    doc_type: Annotated[str, Column("its form, such as 10k")] = ""
+    period: Annotated[str, Column("the year or quarter")] = ""
+
+
+@input_table("questions.csv", "the questions", CorpusError, key=("query_id",))
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question on a filing."""
+
+    query_id: QueryId
+    question: Annotated[str, Column("the question", filled=True)]
+    answer: Annotated[str, Column("its answer")]
+    document: DocumentName
+    question_type: Annotated[str, Column("its type")] = ""
+    question_reasoning: Annotated[str, Column("what it asks for")] = ""
+    justification: Annotated[str, Column("why the answer is right")] = ""
+
+
+@input_table("evidence.csv", "the evidence", CorpusError)
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """A passage that answers a question, alone or with others."""
+
+    query_id: QueryId
+    document: DocumentName
+    page: Annotated[int, Column("the page of the PDF file, from 1", least=1)]
+    evidence_text: Annotated[str, Column("the passage")]
+
+
 def import_financebench(source: Path, target: Path) -> ImportSummary:
     """Turn ``documents.csv``, ``questions.csv``, ``evidence.csv`` and ``pdfs/`` into a corpus folder."""
     documents_csv, questions_csv, evidence_csv, pdfs = source_files(
         source, ("documents.csv", "questions.csv", "evidence.csv", "pdfs"), "financebench"
     )
-    documents = read_table(documents_csv, ("document",), CorpusError)
-    questions = read_table(questions_csv, ("query_id", "document", "question", "answer"), CorpusError)
-    evidence = read_table(evidence_csv, ("query_id", "document", "page", "evidence_text"), CorpusError)
-    facts: dict[str, Row] = {}
-    for row in documents.rows:
-        where = f"{documents_csv}, line {row.line}"
-        if facts.setdefault(plain_name(row.get("document"), where), row) is not row:
-            raise CorpusError(f"{where}: {row.get('document')} is listed twice. Keep one row.")
-    _check_references(documents, questions, evidence)
+    filings = {row.document: row for row in read_rows(documents_csv, FilingRow)}
+
+    def known(row: QuestionRow) -> str:
+        return _unless_known(row.document, filings, documents_csv)
+
+    questions = read_rows(questions_csv, QuestionRow, fault=known)
+    asked = {row.query_id for row in questions}
+
+    def fits(row: EvidenceRow) -> str:
+        return _unless_known(row.document, filings, documents_csv) or _unless_known(
+            row.query_id, asked, questions_csv
+        )
+
+    evidence = read_rows(evidence_csv, EvidenceRow, fault=fits)
+    passages = Counter(row.query_id for row in evidence)
     with new_corpus_folder(target) as folder:
         (folder / "pdfs").mkdir()
-        for name in facts:
+        for name in filings:
             pdf = pdfs / f"{name}.pdf"
             if not pdf.is_file():
                 raise CorpusError(f"{pdf} is missing, though {documents_csv.name} lists it. Fetch it again.")
@@ -65,74 +110,42 @@ def import_financebench(source: Path, target: Path) -> ImportSummary:
         queries = write_csv(
             folder / "queries.csv",
             ("query_id", "text", "answer", "type", "reasoning", "document", "doc_type", "note"),
-            [_query(row, facts) for row in questions.rows],
+            [
+                (
+                    *(row.query_id, row.question, row.answer, row.question_type, row.question_reasoning),
+                    *(row.document, filings[row.document].doc_type, row.justification),
+                )
+                for row in questions
+            ],
         )
         labels = write_csv(
             folder / "labels.csv",
             ("query_id", "document", "page", "quote", "grade", "note"),
-            _labels(evidence.rows),
+            [
+                (
+                    *(row.query_id, row.document, row.page, row.evidence_text),
+                    _ANSWERS_ALONE if count == 1 else _ANSWERS_IN_PART,
+                    "" if count == 1 else f"one of {count} passages",
+                )
+                for row in evidence
+                for count in [passages[row.query_id]]
+            ],
         )
         write_csv(
             folder / "documents.csv",
             ("document", "company", "sector", "form", "period"),
-            [_document(row) for row in documents.rows],
+            [
+                (name, row.company, row.sector, _FORMS.get(row.doc_type.lower(), row.doc_type), row.period)
+                for name, row in filings.items()
+            ],
         )
         write_text(folder / "README.md", _README)
-    return ImportSummary(target, len(facts), queries, labels, _notes(questions, evidence))
-
-
-def _check_references(documents: InputTable, questions: InputTable, evidence: InputTable) -> None:
-    known = {row.get("document") for row in documents.rows}
-    asked = questions_of(questions)
-    for table in (questions, evidence):
-        for row in table.rows:
-            if row.get("document") not in known:
-                raise CorpusError(
-                    f"{table.path}, line {row.line}: {documents.path.name} has no {row.get('document')!r}. "
-                    "Correct one of the two."
-                )
-    for row in evidence.rows:
-        if row.get("query_id") not in asked:
-            raise CorpusError(
-                f"{evidence.path}, line {row.line}: {questions.path.name} has no {row.get('query_id')!r}. "
-                "Correct one of the two."
-            )
-        where = f"{evidence.path}, line {row.line}"
-        if whole_number(where, "page", row.get("page"), 1, CorpusError) is None:
-            raise CorpusError(f"{where}: page is empty. Fill it.")
-
-
-def _document(row: Row) -> tuple[str, ...]:
-    name, company, sector, form, period = map(
-        row.get, ("document", "company", "sector", "doc_type", "period")
-    )
-    return name, company, sector, _FORMS.get(form.lower(), form), period
-
-
-def _query(row: Row, facts: Mapping[str, Row]) -> tuple[str, ...]:
-    own = ("query_id", "question", "answer", "question_type", "question_reasoning", "document")
-    form = facts[row.get("document")].get("doc_type")
-    return (*map(row.get, own), form, row.get("justification"))
-
-
-def _labels(rows: Sequence[Row]) -> list[tuple[object, ...]]:
-    passages = Counter(row.get("query_id") for row in rows)
-    return [
-        (
-            *map(row.get, ("query_id", "document", "page", "evidence_text")),
-            _ANSWERS_ALONE if count == 1 else _ANSWERS_IN_PART,
-            "" if count == 1 else f"one of {count} passages",
-        )
-        for row in rows
-        for count in [passages[row.get("query_id")]]
-    ]
-
-
-def _notes(questions: InputTable, evidence: InputTable) -> tuple[str, ...]:
-    passages = Counter(row.get("query_id") for row in evidence.rows)
     several = sum(count > 1 for count in passages.values())
     notes = [f"Questions with several evidence passages, each graded {_ANSWERS_IN_PART}: {several}."]
-    without = sum(row.get("query_id") not in passages for row in questions.rows)
-    if without:
+    if without := len(asked - passages.keys()):
         notes.append(f"Questions without an evidence passage, so without a label: {without}.")
-    return tuple(notes)
+    return ImportSummary(target, len(filings), queries, labels, tuple(notes))
+
+
+def _unless_known(name: str, known: Collection[str], listed_in: Path) -> str:
+    return "" if name in known else f"{listed_in.name} has no {name!r}. Correct one of the two."

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
-from harness.data.corpus.queries import refuse_spaces
-from harness.data.corpus.table import FaultsOfRows, InputTable, Row
-from harness.values import CorpusError
+from harness.values import Column, CorpusError, id_of_query
 
 # bytes; a file system allows 255, and a suffix and the name of a partial file come on top
 _LONGEST_NAME = 200
@@ -65,44 +63,24 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
     return count
 
 
-def plain_name(name: str, where: str) -> str:
-    """``name``, which a file is to have; raises CorpusError if it is more, or other, than a file's name.
+def plain_name(name: str) -> str:
+    """``name``, which a file is to have; raises ValueError if it is more, or other, than a file's name.
 
     What a table calls a document becomes a file: no separator, no ``..``, nothing hidden, nothing that a file
     system cannot hold, may lead out of the folder.
     """
     odd = any(letter in _NEVER_IN_A_NAME or not letter.isprintable() for letter in name)
-    if odd or not name or name.startswith(".") or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
-        raise CorpusError(
-            f"{where}: {name[:80]!r} cannot be the name of a document, which becomes a file. Give it a name "
-            f"of at most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))} and without a "
-            "dot at its beginning."
+    if odd or name.startswith(".") or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        raise ValueError(
+            f"{name[:80]!r} cannot be the name of a document, which becomes a file. Give it a name of at "
+            f"most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))} and without a dot at "
+            "its beginning."
         )
     return name
 
 
-def questions_of(table: InputTable, *, repeated: bool = False) -> dict[str, Row]:
-    """The first row of each query_id of a table with a column question.
-
-    Raises CorpusError that names all rows whose id or question is empty, whose id holds a space, or whose id
-    is taken; with ``repeated``, a row may say the same question again.
-    """
-    first: dict[str, Row] = {}
-    faults = FaultsOfRows(CorpusError)
-    for row in table.rows:
-        with faults.of_a_row():
-            where, name, text = f"{table.path}, line {row.line}", row.get("query_id"), row.get("question")
-            if not name or not text:
-                raise CorpusError(f"{where}: query_id or question is empty. Fill both.")
-            refuse_spaces(where, name)
-            known = first.setdefault(name, row)
-            if known is not row and not (repeated and known.get("question") == text):
-                raise CorpusError(
-                    f"{where}: query_id {name!r} has another question on line {known.line}. Give each "
-                    "question its own id."
-                )
-    faults.end()
-    return first
+QueryId = Annotated[str, Column("the question", read=id_of_query, filled=True)]
+DocumentName = Annotated[str, Column("the name of the document", read=plain_name, filled=True)]
 
 
 def write_text(path: Path, text: str) -> None:
