@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         Note,
         Row,
         check_offsets,
-        finite_number,
         mark_of,
         plain_cell,
         read_csv,

@@ -108,7 +108,7 @@ def test_texts_of_passages_by_their_id(tmp_path, capsys):
     assert f"Next:\n  harness score-answers {tmp_path / 'full' / 'answers.jsonl'}\n" in output
     assert [row["text"] for row in rows_of(tmp_path / "full" / "hits.jsonl")] == [FIRST]
     texts.write_text("id,text\na,x\na,y\n")
-    with pytest.raises(CorpusError, match="line 3: the id 'a' appears twice"):
+    with pytest.raises(CorpusError, match="line 3: has the id of line 2"):
         import_traces(source, tmp_path / "again", texts=texts)
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -270,14 +269,6 @@ def whole_number(
     if int(value) < least:
         raise error(f"{where}: {column} is {value}, the least is {least}. Correct it.")
     return int(value)
-
-
-def finite_number(where: str, column: str, value: str, remedy: str) -> float:
-    """A cell as a finite number; raises CorpusError that begins with ``where`` and ends with the remedy."""
-    with suppress(ValueError):
-        if math.isfinite(number := float(value)):
-            return number
-    raise CorpusError(f"{where}: {column} is {value!r}, not a finite number. {remedy}")
 
 
 def without_zeros(value: str) -> str:

@@ -7,14 +7,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
-from harness.data.corpus.table import read_table
+from harness.data.corpus.inputs import input_table, read_rows
 from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
 from harness.data.external.traces import read_traces
-from harness.values import CorpusError, encodable, golden_cell
+from harness.values import Column, CorpusError, encodable, golden_cell
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
@@ -91,18 +92,19 @@ def _write(
     return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
 
 
-def with_texts(exchanges: Iterable[AnsweredQuery], path: Path) -> list[AnsweredQuery]:
-    """Passages of which only the id is known, with the text that a table has for it.
+@input_table("texts", "what passages say of which only the id is known", CorpusError, key=("id",))
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """The text of a passage."""
 
-    Columns: ``id``, ``text`` and perhaps ``document``. Raises CorpusError for an id that is twice.
-    """
-    table = read_table(path, ("id", "text"), CorpusError)
-    rows: dict[str, Passage] = {}
-    for row in table.rows:
-        name = row.get("id")
-        if name in rows:
-            raise CorpusError(f"{path}, line {row.line}: the id {name!r} appears twice. Keep one of them.")
-        rows[name] = Passage(row.get("text"), row.get("document"), name)
+    id: Annotated[str, Column("the id of the passage")]
+    text: Annotated[str, Column("its text")]
+    document: Annotated[str, Column("its document")] = ""
+
+
+def with_texts(exchanges: Iterable[AnsweredQuery], path: Path) -> list[AnsweredQuery]:
+    """Passages of which only the id is known, with the text that a table has for it; see `TextRow`."""
+    rows = {row.id: Passage(row.text, row.document, row.id) for row in read_rows(path, TextRow)}
     return [
         replace(one, read=tuple(p if p.text else rows.get(p.passage_id, p) for p in one.read))
         for one in exchanges

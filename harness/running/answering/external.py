@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from harness.comparison import Interval, mean_of
-from harness.data import AnsweredQuery, FaultsOfRows, Passage, finite_number, read_table, suggestion
+from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggestion
 from harness.judge import Corrected, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
@@ -21,7 +21,16 @@ from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.running.evaluate.scoring import values_of
 from harness.steps import PendingCalls
-from harness.values import CorpusError, HarnessError, QueryScore, counted, golden_answers, interval, number
+from harness.values import (
+    Column,
+    CorpusError,
+    HarnessError,
+    QueryScore,
+    counted,
+    golden_answers,
+    interval,
+    number,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,34 +195,35 @@ class HumanAgreement:
     corrected: Corrected | None
 
 
+@input_table("values of people", "what people say of answers", CorpusError, key=("query_id", "measure"))
+@dataclass(frozen=True, slots=True)
+class PeopleRow:
+    """The value that people give an answer by a measure."""
+
+    query_id: Annotated[str, Column("the question")]
+    measure: Annotated[str, Column("the measure")]
+    value: Annotated[float, Column("a number on the scale of the measure")]
+
+
 def read_values(path: Path, measures: Sequence[str], queries: Sequence[str]) -> dict[str, dict[str, float]]:
-    """People's values by measure and query: a table with query_id, measure and value.
+    """People's values by measure and query; see `PeopleRow`.
 
     The questions must be drawn at random, or the corrected mean is invalid. Raises CorpusError that names the
     lines at fault.
     """
+
+    def fault(row: PeopleRow) -> str:
+        if row.query_id not in queries:
+            near = suggestion(row.query_id, queries)
+            return f"there is no question {row.query_id!r}{near}. Correct the id."
+        if row.measure in measures:
+            return ""
+        near = suggestion(row.measure, measures)
+        return f"{row.measure!r} is not among the measures{near}. Correct the name, or measure it too."
+
     found: dict[str, dict[str, float]] = {}
-    known = set(queries)
-    faults = FaultsOfRows(CorpusError)
-    for row in read_table(path, ("query_id", "measure", "value"), CorpusError).rows:
-        with faults.of_a_row():
-            where = f"{path}, line {row.line}"
-            query, measure = row.get("query_id"), row.get("measure")
-            if query not in known:
-                raise CorpusError(
-                    f"{where}: there is no question {query!r}{suggestion(query, known)}. Correct the id."
-                )
-            if measure not in measures:
-                raise CorpusError(
-                    f"{where}: {measure!r} is not among the measures{suggestion(measure, measures)}. "
-                    "Correct the name, or measure it too."
-                )
-            if query in found.get(measure, {}):
-                raise CorpusError(f"{where}: {query} has a value of {measure} already. Keep one.")
-            remedy = "Write a number on the scale of the measure."
-            value = finite_number(where, "value", row.get("value"), remedy)
-            found.setdefault(measure, {})[query] = value
-    faults.end()
+    for row in read_rows(path, PeopleRow, fault=fault):
+        found.setdefault(row.measure, {})[row.query_id] = row.value
     return found
 
 
