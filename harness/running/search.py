@@ -148,7 +148,7 @@ def _search_chunks(
     context: Context,
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
-    tools = RunTools(context, {query.query_id: query for query in queries})
+    tools = RunTools.of(queries, context)
     if context.unwritten:
         raise PendingCallsError(*context.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
@@ -303,12 +303,11 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
     return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
 
 
-def not_stored(point: Chunked, queries: Sequence[Query], context: Context) -> NotStoredError | None:
-    """The first thing that searching a setting would have to compute or to ask for; None if all is stored."""
+def stored_search(
+    point: Chunked, queries: Sequence[Query], context: Context
+) -> Searched | NotStoredError | PendingCallsError:
+    """The search of a setting by what is stored, or the first thing that it would compute or ask for."""
     try:
-        _search_chunks([point], queries, replace(context.reading(), reporter=Silent()))
-    except NotStoredError as error:
+        return search_settings([point], queries, replace(context.reading(), reporter=Silent()))[0]
+    except (NotStoredError, PendingCallsError) as error:
         return error
-    except PendingCallsError:
-        return NotStoredError("answers")
-    return None

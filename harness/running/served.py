@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,14 +65,6 @@ def pending_call(missing: Sequence[Any], known: int, model: Served) -> PendingCa
     return PendingCalls(
         model.endpoint.model, model.fingerprint, estimate, model.endpoint.problem(), "endpoint"
     )
-
-
-def stored_keys(name: str, keys: Iterable[bytes], model: Served, context: Context) -> set[bytes]:
-    """Those keys whose numbers have been bought."""
-    if not context.cache.served(name, model.fingerprint).exists():
-        return set()
-    with _opened(name, model, context) as store:
-        return store.present(keys)
 
 
 def shares(name: str, keys: Sequence[bytes], model: Served, context: Context) -> tuple[float, float]:

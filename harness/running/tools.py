@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
-from harness.models import EncoderConfig
-from harness.running.context import NotStoredError
+from harness.models import EncoderConfig, ModelConfig
+from harness.running.context import Context, NotStoredError
 from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
 from harness.steps import (
@@ -41,6 +41,11 @@ class RunTools(Resources):
     """
 
     questions: Mapping[str, Query] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, queries: Sequence[Query], context: Context) -> Self:
+        """The tools for a search of these queries, as users asked them."""
+        return cls(context, {query.query_id: query for query in queries})
 
     def identity(self, retriever: RetrieverConfig) -> Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
@@ -113,6 +118,39 @@ class RunTools(Resources):
                 self.filtered(config, documents, queries)
             except PendingCallsError as error:
                 missing |= {one.key: one for one in error.missing}
+        return missing
+
+    def run_rewriters(
+        self, rewrite: RewriterConfig | None, retriever: RetrieverConfig, queries: Sequence[Query]
+    ) -> dict[str, PendingCalls]:
+        """What language models would have to be asked to rewrite queries for a retriever and its routes.
+
+        By its key. Where one rewriting is of another that is missing, it is estimated by the queries as they
+        are.
+        """
+        missing: dict[str, PendingCalls] = {}
+        rewriters = (rewrite, *(one.rewrite for one in retriever.every()))
+        # a plan runs no rewriter that it does not need, such as the user's code
+        if not any(isinstance(one, ModelConfig) for one in rewriters):
+            return missing
+
+        def known(rewrite: RewriterConfig | None, queries: Sequence[Query], before: str) -> tuple[Any, str]:
+            # on texts that are not known yet, the user's code is not run
+            if not before or isinstance(rewrite, ModelConfig):
+                try:
+                    return self.rewritten(rewrite, queries), before
+                except PendingCallsError as error:
+                    for one in error.missing:
+                        before += one.key
+                        missing[before] = one
+            return queries, before
+
+        def visit(retriever: RetrieverConfig, queries: Sequence[Query], before: str) -> None:
+            queries, before = known(retriever.rewrite, queries, before)
+            for part in retriever.parts:
+                visit(part, queries, before)
+
+        visit(retriever, *known(rewrite, queries, ""))
         return missing
 
     def to_embed(

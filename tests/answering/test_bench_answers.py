@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_table
-from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
@@ -197,14 +197,14 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
     with FakeServer(knowing) as server:
         path = answering(llm(server.url, ", top_n: [2, 3]"), cache="own")
         planned = make_plan(load_config(path), Silent()).answers
-        dry = dry_run(load_config(path), Silent()).answers
+        dry = make_plan(load_config(path), Silent(), search=True).answers
         for command in (["bench", str(path), "--dry-run"], ["validate", str(path)]):
             with pytest.raises(SystemExit) as ended:
                 main(command)
             assert ended.value.code == 0
         assert server.count == 0
         run(path)
-        known = dry_run(load_config(path), Silent()).answers
+        known = make_plan(load_config(path), Silent(), search=True).answers
     (of_plan,), (of_dry,) = planned.answering, dry.answering
     # two settings, five questions; what both would read the same is one call
     assert of_dry.estimate.calls == server.count <= 10
@@ -280,11 +280,11 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
             f"answer_measures: [faithfulness, exact_match]\n{judge}",
             cache="own",
         )
-        before = dry_run(load_config(path), Silent()).answers
+        before = make_plan(load_config(path), Silent(), search=True).answers
         assert server.count == 0
         results, folder, _ = run(path)
         asked = server.count
-        after = dry_run(load_config(path), Silent()).answers
+        after = make_plan(load_config(path), Silent(), search=True).answers
         run(path)
     assert server.count == asked
     # golden answers, or questions, stand for the answers that are not there yet

@@ -12,7 +12,8 @@ from harness.report import read_summary
 from harness.report.page.payload import base_payload
 from harness.report.page.tables import read_tables
 from harness.report.summaries import summary_table
-from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.flow import run_bench
+from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, JudgeError, LlmError
 from harness.values.progress import Silent
@@ -107,7 +108,7 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
     with FakeServer(careful) as server:
         path = judged(server.url)
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  examples: 1\n"))
-        dry = dry_run(load_config(path), Silent())
+        dry = make_plan(load_config(path), Silent(), search=True)
         results, _, _ = run(path)
         for request in server.requests:
             _, shown, reply, last = request["body"]["messages"]
@@ -116,7 +117,7 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
             held_back = [text for _, text, split, *_ in QUERIES if split == "validation"]
             assert not any(f"\n{text}\n" in shown["content"] for text in held_back)
             assert json.loads(reply["content"])["grade"] in range(5)
-    assert (dry.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
+    assert (dry.judge.estimate.calls, results.record.judge["examples_sha256"] != "") == (server.count, True)
     with pytest.raises(SystemExit):
         main(["judge", "answers", str(path)])
     assert f"{server.count} answers" in " ".join(capsys.readouterr().out.split())
@@ -201,16 +202,17 @@ def test_a_dry_run_counts_and_spends_nothing(judged, corpus, monkeypatch):
     monkeypatch.delenv("FAKE_KEY")
     with FakeServer(careful) as server:
         path = judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}")
-        plan = dry_run(load_config(path), Silent())
+        plan = make_plan(load_config(path), Silent(), search=True)
         assert server.count == 0
         assert not (corpus / "results").exists()
         monkeypatch.setenv("FAKE_KEY", KEY)
         run(path)
-        assert plan.estimate.calls == plan.pairs == server.count
-    assert plan.judge == "fake-1 (pointwise v1)"
-    assert plan.estimate.price > 0
-    assert all(0 < pairs <= plan.pairs for pairs in plan.settings.values())
-    assert dry_run(load_config(path), Silent()).estimate.calls == 0
+        judge = plan.judge
+        assert judge.estimate.calls == judge.pairs == server.count
+    assert judge.judge == "fake-1 (pointwise v1)"
+    assert judge.estimate.price > 0
+    assert all(0 < one.to_judge <= judge.pairs for one in plan.settings)
+    assert make_plan(load_config(path), Silent(), search=True).judge.estimate.calls == 0
 
 
 def test_the_key_appears_nowhere(judged, corpus):

@@ -11,7 +11,7 @@ from harness.labels.labelling.retrieved import sheet_of
 from harness.report import LossRow, read_table
 from harness.report.expected import read_expected
 from harness.report.losses import losses_by_query
-from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
@@ -214,7 +214,7 @@ def test_a_plan_and_a_dry_run_take_parsers_and_what_needs_one_text_says_so(write
     plan = make_plan(config, Silent())
     assert [row.chunks for row in plan.settings] == [2, 1]
     assert plan.unlabelled == ()
-    assert dry_run(config, Silent()).judge == "labels"
+    assert make_plan(config, Silent(), search=True).judge is None
     _, folder = run_bench(config, Silent())
     with pytest.raises(HarnessError, match="compare several parsers"):
         sheet_of(folder, 10, Silent())

@@ -31,13 +31,12 @@ MISSING = {
 
 
 @pytest.mark.parametrize("name", MISSING)
-@pytest.mark.parametrize("start", [flow.run_bench, flow.dry_run, make_plan])
+@pytest.mark.parametrize("start", [flow.run_bench, make_plan])
 def test_what_is_missing_is_named_before_documents_are_read(name, start, write_config, monkeypatch):
     def read(*_):
         raise AssertionError("documents were read first")
 
     monkeypatch.setattr(flow, "load_corpora", read)
-    monkeypatch.setattr("harness.running.bench.plan.load_corpora", read)
     sections, says = MISSING[name]
     config = load_config(write_config(cache="fresh", **sections))
     with pytest.raises(HarnessError, match=says):
@@ -62,7 +61,7 @@ def test_a_dry_run_says_that_the_key_of_the_judge_is_missing(write_config, monke
             retrieve="{kind: bm25}", rerank="null", more=f"relevance: {{judge: llm, endpoint: {judge}}}"
         )
         reporter = Silent()
-        flow.dry_run(load_config(path), reporter)
+        make_plan(load_config(path), reporter, search=True)
         assert any("NO_SUCH_KEY" in text for text in reporter.warnings)
         assert not server.count
 
@@ -83,9 +82,9 @@ def test_a_missing_key_ends_a_run_before_documents_are_read(name, write_config, 
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     sections = {"retrieve": "{kind: bm25}", "rerank": "null", "cache": "fresh"} | ASKED[name]
     config = load_config(write_config(**sections))
-    for look in (make_plan, flow.dry_run):
+    for search in (False, True):
         reporter = Silent()
-        look(config, reporter)
+        make_plan(config, reporter, search=search)
         assert sum("NO_SUCH_KEY" in text for text in reporter.warnings) == 1
     monkeypatch.setattr(flow, "load_corpora", lambda *_: pytest.fail("documents were read first"))
     with pytest.raises(HarnessError, match="NO_SUCH_KEY is not set"):

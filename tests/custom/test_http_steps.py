@@ -3,7 +3,7 @@
 import pytest
 
 from harness.models.served.fetching import ServedError
-from harness.running.bench.flow import dry_run, run_bench
+from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
@@ -254,7 +254,7 @@ def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, m
         )
         config = load_config(path)
         plan = make_plan(config, Silent())
-        dry = dry_run(config, Silent())
+        dry = make_plan(config, Silent(), search=True)
         assert server.requests == []
         urls = {f"{server.root}/{name}" for name in ("search", "rewrite")}
         assert {one.url for one in plan.services} == {one.url for one in dry.services} == urls
@@ -264,7 +264,7 @@ def test_a_plan_and_a_dry_run_send_nothing_and_a_bench_asks_once(write_config, m
         assert "open-sesame" not in str(results.record)
         assert all(r["headers"].get("authorization") for r in server.requests if r["path"] == "/search")
         run_bench(config, Silent())
-        assert make_plan(config, Silent()).services == dry_run(config, Silent()).services == ()
+        assert make_plan(config, Silent()).services == make_plan(config, Silent(), search=True).services == ()
         assert server.count == count
     monkeypatch.delenv("SEARCH_TOKEN")
     cold = config.model_copy(update={"cache": path.parent / "another"})

@@ -117,7 +117,8 @@ def _judging(record: values.RunRecord) -> list[str]:
 
 
 def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
-    plan = running.dry_run(config, TerminalReporter(quiet=quiet))
+    plan = running.make_plan(config, TerminalReporter(quiet=quiet), search=True)
+    skipped = [item.doc_id for item in plan.corpus.skipped]
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
     endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
     services = [
@@ -136,14 +137,18 @@ def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
             print_line(f"Rankings, and so the pairs to judge, depend on {reason}.")
     if upon or endpoints or services:
         print_line("Nothing was spent.")
-        return exit_code(config, plan.skipped)
+        return exit_code(config, skipped)
     for one in plan.answers.answering:
         print_line(f"{one.name}, to answer: {one.estimate}.")
     for one in plan.answers.measuring:
         about = "about " if plan.answers.about else ""
         print_line(f"{one.name}, to measure answers, {about}at least: {one.estimate}.")
-    if plan.settings:
-        print_table("pairs to judge", ("setting", "pairs"), list(plan.settings.items()))
-    cost = f"{counted(plan.pairs, 'pair')}, at no cost" if plan.estimate is None else str(plan.estimate)
-    print_line(f"{plan.judge}: {cost}. Nothing was spent.")
-    return exit_code(config, plan.skipped)
+    judge = plan.judge
+    if judge is None:
+        print_line("labels: 0 pairs, at no cost. Nothing was spent.")
+        return exit_code(config, skipped)
+    rows = [(one.setting, one.to_judge) for one in plan.settings]
+    print_table("pairs to judge", ("setting", "pairs"), rows)
+    pairs = counted(judge.pairs or 0, "pair")
+    print_line(f"{judge.judge}: {judge.estimate or f'{pairs}, at no cost'}. Nothing was spent.")
+    return exit_code(config, skipped)

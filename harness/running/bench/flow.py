@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.models import Estimate
 from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
-from harness.running.answering.pricing import AnswerPlan, plan_answers
 from harness.running.answering.replies import answer_all, refuse_bad_golden
 from harness.running.bench.answers import rows_of_answers
 from harness.running.checks import warn_of_languages
@@ -24,9 +22,8 @@ from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judges import pool_judge_config, warn_of_same_model
 from harness.running.judging.label_warnings import warn_of_labels
-from harness.running.judging.pool import estimate_pool, flag_passages, judged_by_people, make_pool
+from harness.running.judging.pool import judged_by_people
 from harness.running.latency import latency_rows
-from harness.running.pending_calls import PendingService, missing_answers, pending_services
 from harness.running.readiness import check_ready
 from harness.running.search import (
     RETRIEVE,
@@ -36,32 +33,8 @@ from harness.running.search import (
     reranker_names,
     search_settings,
 )
-from harness.steps import PendingCalls, PendingCallsError
 from harness.store import replace_folder
 from harness.values import Board, Reporter, number
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """The cost of judging: ``estimate`` None if it costs nothing; ``settings``: pairs of each.
-
-    ``answers`` is what answering the questions would take, and measuring the answers.
-
-    ``skipped`` are the documents that cannot be used. ``rewriting`` is what language models would be asked
-    before anything is retrieved, ``services`` those of the user's own that search, ``endpoints`` what
-    embedding models and rerankers would be asked for; where there is any, nothing is known of what comes
-    after it.
-    """
-
-    judge: str
-    pairs: int
-    settings: dict[str, int]
-    estimate: Estimate | None
-    skipped: tuple[str, ...]
-    rewriting: tuple[PendingCalls, ...] = ()
-    services: tuple[PendingService, ...] = ()
-    endpoints: tuple[PendingCalls, ...] = ()
-    answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
 def run_bench(
@@ -102,7 +75,7 @@ def _search(
 
     ``found`` is called with each as soon as it is searched, by its ids in the united corpus.
     """
-    corpora, points = _cut_all(config, context)
+    corpora, points = prepare(config, context)
 
     def tell(one: Searched) -> None:
         if found is not None:
@@ -113,7 +86,8 @@ def _search(
     return corpora, searched
 
 
-def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
+def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
+    """Find all models, read and cut the documents, and warn of what is doubtful about them."""
     check_ready(config, context)
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
@@ -124,39 +98,6 @@ def _cut_all(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunk
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
         return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)
-
-
-def dry_run(config: BenchConfig, reporter: Reporter) -> DryRun:
-    """Retrieve for every setting, then say what judging would take; asks and spends nothing.
-
-    Where a language model is still to be asked before that, or a user-defined service to search, it says
-    what that would take, and stops there.
-    """
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        corpora, points = _cut_all(config, context)
-        corpus, judge = corpora.united, pool_judge_config(config)
-        skipped = tuple(item.doc_id for item in corpus.skipped)
-        documents = corpora.doc_ids
-        missing = missing_answers(config.settings, documents, corpus.queries.queries, context)
-        services = pending_services(points, corpus.queries.queries, context)
-        dry = DryRun("labels" if judge is None else judge.title, 0, {}, None, skipped, missing, services)
-        if missing or services:
-            return dry
-        try:
-            found = search_settings(points, corpus.queries.queries, context)
-        except PendingCallsError as error:
-            return replace(dry, endpoints=error.missing)
-        searched = [corpora.in_united(one) for one in found]
-        warn_of_unfilled_budgets(searched, config, context)
-        dry = replace(dry, answers=plan_answers(searched, corpus, config, context))
-        if judge is None:
-            return dry
-        pool = make_pool(searched, corpus, judge.pool)
-        if judge.asked:
-            flag_passages(pool.pairs, context)
-        settings = {name: len(pairs) for name, pairs in pool.by_setting.items()}
-        estimate = estimate_pool(pool.pairs, judge, context, corpus)
-        return replace(dry, pairs=len(pool.pairs), settings=settings, estimate=estimate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,40 @@
-"""The plan of a benchmark, determined without embedding, scoring or paying for anything."""
+"""The plan of a benchmark: what a run would embed, score and pay for. It asks and spends nothing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from harness.judge import PoolJudgeConfig
-from harness.models import Estimate
-from harness.running.answering.pricing import AnswerPlan, placeholder_rankings, plan_answers
-from harness.running.checks import warn_of_languages
-from harness.running.chunks import Chunking
-from harness.running.compute import digest, is_computed
-from harness.running.config.models import BenchConfig, Setting
-from harness.running.context import Context
-from harness.running.corpora import load_corpora
-from harness.running.corpus import Corpus
-from harness.running.evaluate.warnings import warn_of_measures
-from harness.running.judging.judges import pool_judge_config, warn_of_same_model
-from harness.running.judging.label_warnings import warn_of_labels
-from harness.running.judging.pool import estimate_pool, make_pool
-from harness.running.passes import vectors_file
-from harness.running.pending_calls import (
-    PendingService,
-    missing_answers,
-    pairs_to_buy,
-    pending_services,
-    texts_to_buy,
+from harness.judge import Pool, PoolJudgeConfig
+from harness.models import (
+    EncoderConfig,
+    Estimate,
+    RerankEndpoint,
+    ServedEncoder,
+    ServedEstimate,
+    estimate_tokens,
 )
-from harness.running.readiness import check_ready
-from harness.running.search import Chunked, cut_for_all, not_stored, search_settings
-from harness.steps import RETRIEVERS, PendingCalls
+from harness.running.answering.pricing import AnswerPlan, placeholder_rankings, plan_answers
+from harness.running.bench.flow import prepare
+from harness.running.compute import digest, is_computed
+from harness.running.config.models import BenchConfig
+from harness.running.context import Context, NotStoredError
+from harness.running.corpora import Corpora
+from harness.running.corpus import Corpus
+from harness.running.evaluate.warnings import warn_of_unfilled_budgets
+from harness.running.judging.judges import pool_judge_config
+from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
+from harness.running.passes import vectors_file
+from harness.running.search import Chunked, Searched, search_settings, stored_search
+from harness.running.served import pending_call
+from harness.running.tools import RunTools
+from harness.steps import RETRIEVERS, EndpointRerankerConfig, PendingCalls, PendingCallsError, ServedScorer
 from harness.values import Query, Reporter
+
+Looked = Searched | NotStoredError | PendingCallsError
+"""The search of a setting by what is stored, or the first thing that it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class SettingPlan:
     """One setting: its chunks, and the values to compute because no cache or earlier setting has them.
 
     ``to_embed`` are texts of chunks, ``pairs`` what rerankers score: exact where what is retrieved is in the
-    cache, else at most as many.
+    cache, else at most as many. ``to_judge`` are the pairs that it puts into the pool, None if not known.
     """
 
     setting: str
@@ -48,6 +51,7 @@ class SettingPlan:
     overlong: int
     to_embed: int
     pairs: int
+    to_judge: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,14 @@ class JudgePlan:
     ranked: int
     pairs: int | None
     estimate: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingService:
+    """A service that would be called by a number of ``settings``."""
+
+    url: str
+    settings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,138 +96,211 @@ class Plan:
     answers: AnswerPlan = field(default_factory=AnswerPlan)
 
 
-def make_plan(config: BenchConfig, reporter: Reporter) -> Plan:
-    """Check everything a run needs (files, models, labels) and count what it would do."""
+def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) -> Plan:
+    """Check everything that a run needs (files, models, labels) and count what it would do.
+
+    Nothing is computed, so that what depends on rankings is counted only where these are stored. ``search``:
+    as in a dry run, what models on this machine do is done, unless a language model or a user-defined service
+    would have to be asked before.
+    """
     with Context.at(config.cache, reporter, may_ask=False) as context:
-        return _make_plan(config, context)
+        corpora, points = prepare(config, context)
+        queries = corpora.united.queries.queries
+        tools = RunTools.of(queries, context)
+        calls = dict(context.unwritten)
+        for point in points:
+            calls |= tools.run_filters(point.setting.finder, corpora.doc_ids, queries)
+        for point in points:
+            calls |= tools.run_rewriters(point.setting.rewrite, point.setting.retrieve, queries)
+        looked: list[Looked] = [stored_search(point, queries, context) for point in points]
+        services = _services(points, looked)
+        endpoints: tuple[PendingCalls, ...] = ()
+        if not search:
+            endpoints = (*_texts_to_buy(points, queries, context), *_pairs_to_buy(points, looked, queries))
+        elif not calls and not services:
+            try:
+                looked = list(search_settings(points, queries, context))
+            except PendingCallsError as error:
+                endpoints = error.missing
+        plan = _of_what_is_known(config, corpora, points, looked, search, context)
+        return replace(plan, rewriting=tuple(calls.values()), services=services, endpoints=endpoints)
 
 
-def _make_plan(config: BenchConfig, context: Context) -> Plan:
-    check_ready(config, context)
-    corpora = load_corpora(config, context)
-    corpus = corpora.united
-    warn_of_labels(corpus, config, context)
-    warn_of_measures(config, context)
-    warn_of_languages(corpus, config.settings, context)
-    labelled = {judgment.query_id for judgment in corpus.labels}
-    judge = pool_judge_config(config)
+def _of_what_is_known(
+    config: BenchConfig,
+    corpora: Corpora,
+    points: Sequence[Chunked],
+    looked: Sequence[Looked],
+    search: bool,
+    context: Context,
+) -> Plan:
+    """The plan, but for what is asked for before rankings are known."""
+    corpus, judge = corpora.united, pool_judge_config(config)
     queries = corpus.queries.queries
-    planned: set[tuple[str, bytes]] = set()
-    scored: set[tuple[str, bytes]] = set()
-    rows = []
-    points = cut_for_all(config.settings, corpora.by_setting, context)
-    for point in points:
-        keys = _to_embed(point, context)
-        rows.append(
-            SettingPlan(
-                setting=point.setting.name,
-                chunks=len(point.chunking.chunks),
-                tokens_p50=point.chunking.health.get("tokens_p50", 0),
-                # a search by words reads every chunk to its end
-                overlong=point.chunking.health["overlong"] if point.setting.retrieve.encoders() else 0,
-                to_embed=len(keys - planned),
-                pairs=_to_score(point, queries, scored, context),
-            )
-        )
-        planned |= keys
-    depths = list(map(_pairs_by_reranker, points))
-    missing = missing_answers(config.settings, corpora.doc_ids, queries, context)
+    labelled = {judgment.query_id for judgment in corpus.labels}
+    searched = [corpora.in_united(one) for one in looked if isinstance(one, Searched)]
+    known = len(searched) == len(points)
+    if search and known:
+        warn_of_unfilled_budgets(searched, config, context)
+    pool = make_pool(searched, corpus, judge.pool) if judge is not None and known else None
+    if pool is not None and judge is not None and judge.asked and search:
+        flag_passages(pool.pairs, context)
     return Plan(
         corpus,
-        tuple(rows),
+        tuple(_settings(points, looked, queries, {} if pool is None else pool.by_setting, context)),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
         tuple(context.models()),
-        None if judge is None else _plan_judge(judge, config, corpus, points, context, bool(missing)),
-        missing,
-        pending_services(points, queries, context),
-        (*texts_to_buy(points, queries, context), *pairs_to_buy(points, depths, queries, context)),
-        _plan_answers(points, corpus, config, context, bool(missing)),
+        None if judge is None else _of_judge(judge, pool, points, corpus, context),
+        answers=_answers(points, searched, corpus, config, context),
     )
 
 
-def _plan_answers(
-    points: Sequence[Chunked], corpus: Corpus, config: BenchConfig, context: Context, unanswered: bool
-) -> AnswerPlan:
-    """The cost of answers: by the cached rankings, else by chunks in their place.
+def _settings(
+    points: Sequence[Chunked],
+    looked: Sequence[Looked],
+    queries: Sequence[Query],
+    judged: Mapping[str, Sequence[int]],
+    context: Context,
+) -> Iterator[SettingPlan]:
+    """What each setting takes; what several need is counted for the first of them."""
+    planned: set[tuple[str, bytes]] = set()
+    for point, found in zip(points, looked, strict=True):
+        name, health = point.setting.name, point.chunking.health
+        missing = {
+            (model, key)
+            for model, (config, texts) in _texts([point], (), context).items()
+            for key in texts.keys() - is_computed("vectors", texts, vectors_file(config, context), context)
+        }
+        scored = _pairs_to_score(point, found, context)
+        pairs = len(scored - planned) + _most_pairs(point, found, len(queries))
+        yield SettingPlan(
+            name,
+            chunks=len(point.chunking.chunks),
+            tokens_p50=health.get("tokens_p50", 0),
+            # a search by words reads every chunk to its end
+            overlong=health["overlong"] if point.setting.retrieve.encoders() else 0,
+            to_embed=len(missing - planned),
+            pairs=pairs,
+            to_judge=len(judged[name]) if name in judged else None,
+        )
+        planned |= missing | scored
 
-    ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
-    """
-    own = [point for point in points if point.setting.answer is not None]
-    queries = corpus.queries.queries
-    if not own:
-        return AnswerPlan()
-    if not unanswered and not any(not_stored(one, queries, context) for one in own):
-        return plan_answers(search_settings(own, queries, context), corpus, config, context)
-    return plan_answers(placeholder_rankings(own, queries), corpus, config, context, about=True)
+
+_Texts = dict[str, tuple[EncoderConfig, dict[bytes, str]]]
 
 
-def _to_embed(point: Chunked, context: Context) -> set[tuple[str, bytes]]:
-    """The texts of chunks that are not embedded yet, as (encoder, digest)."""
-    missing: set[tuple[str, bytes]] = set()
-    for retriever in point.setting.retrieve.every():
-        for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, ()):
-            model = context.encoder(config).fingerprint
-            keys = {digest(text) for text in texts}
-            done = is_computed("vectors", keys, vectors_file(config, context), context)
-            missing |= {(model, key) for key in keys - done}
-    return missing
+def _texts(points: Sequence[Chunked], queries: Sequence[Query], context: Context) -> _Texts:
+    """The texts that searching embeds, by the fingerprint of their encoder; queries are taken as they are."""
+    found: _Texts = {}
+    for point in points:
+        for retriever in point.setting.retrieve.every():
+            for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, queries):
+                items = found.setdefault(context.encoder(config).fingerprint, (config, {}))[1]
+                items.update((digest(text), text) for text in texts)
+    return found
 
 
-def _to_score(
-    point: Chunked, queries: Sequence[Query], planned: set[tuple[str, bytes]], context: Context
-) -> int:
-    """How many pairs are to be scored; those that are known are added to ``planned``."""
-    lack = not_stored(point, queries, context) if point.setting.rerank else None
-    if lack is None:
+def _texts_to_buy(
+    points: Sequence[Chunked], queries: Sequence[Query], context: Context
+) -> Iterator[PendingCalls]:
+    """The vectors that endpoints would be asked for, by model."""
+    for config, items in _texts(points, queries, context).values():
+        encoder = context.encoder(config)
+        if isinstance(encoder, ServedEncoder):
+            known = is_computed("vectors", items, vectors_file(config, context), context)
+            left = [text for key, text in items.items() if key not in known]
+            yield pending_call(left, len(known), encoder)
+
+
+def _pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple[str, bytes]]:
+    """The pairs of the first reranker that lacks any, where they are known."""
+    if isinstance(found, NotStoredError) and found.what == "pairs":
+        model = context.reranker(point.setting.rerank[found.place]).fingerprint
+        return {(model, key) for key in found.keys}
+    return set()
+
+
+def _most_pairs(point: Chunked, found: Looked, queries: int) -> int:
+    """At most how many pairs rerankers score that depend on what is not known yet."""
+    if isinstance(found, Searched):
         return 0
-    most, new = _pairs_by_reranker(point), set()
-    if lack.what == "pairs":
-        # those of the first reranker that lacks any are known; what the next ones read depends on them
-        model = context.reranker(point.setting.rerank[lack.place]).fingerprint
-        new = {(model, key) for key in lack.keys} - planned
-        planned |= new
-        most = most[lack.place + 1 :]
-    return len(new) + len(queries) * sum(most)
+    first = found.place + 1 if isinstance(found, NotStoredError) and found.what == "pairs" else 0
+    return queries * sum(_depths(point)[first:])
 
 
-def _pairs_by_reranker(point: Chunked) -> list[int]:
+def _depths(point: Chunked) -> list[int]:
     """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
-    most = min(len(point.chunking.chunks), _estimated_ranks(point.setting, point.chunking))
+    retriever, chunks = point.setting.retrieve, point.chunking.chunks
+    most = retriever.top_k
+    if retriever.top_chars is not None:
+        length = sum(len(chunk.text) for chunk in chunks) / max(1, len(chunks))
+        most = math.ceil(retriever.top_chars / max(1.0, length))
+    most = min(len(chunks), most)
     return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
 
 
-def _estimated_ranks(setting: Setting, chunking: Chunking) -> int:
-    """How many ranks a setting retrieves; where it is a length of text, the mean length of chunks decides."""
-    if setting.retrieve.top_chars is None:
-        return setting.retrieve.top_k
-    length = sum(len(chunk.text) for chunk in chunking.chunks) / max(1, len(chunking.chunks))
-    return math.ceil(setting.retrieve.top_chars / max(1.0, length))
+def _pairs_to_buy(
+    points: Sequence[Chunked], looked: Sequence[Looked], queries: Sequence[Query]
+) -> Iterator[PendingCalls]:
+    """About the pairs that endpoints would be asked to score, by model; at most, as settings share pairs.
 
-
-def _plan_judge(
-    judge: PoolJudgeConfig,
-    config: BenchConfig,
-    corpus: Corpus,
-    points: Sequence[Chunked],
-    context: Context,
-    unanswered: bool,
-) -> JudgePlan:
-    """Count the pairs to judge: exactly where the rankings are cached, since nothing may be computed.
-
-    ``unanswered``: rankings depend on answers of a language model that are still to be asked for.
+    Chunks are taken to have the average length.
     """
-    warn_of_same_model(config, context)
-    queries = corpus.queries.queries
-    ranked = sum(
-        len(queries) * min(judge.pool.depth, len(one.chunking.chunks)) * (1 + len(one.setting.rerank))
-        for one in points
+    asked: dict[str, tuple[RerankEndpoint, list[tuple[int, int, int]]]] = {}
+    for point, found in zip(points, looked, strict=True):
+        texts = point.chunking.passages.texts
+        for reranker, depth in zip(point.setting.rerank, _depths(point), strict=True):
+            if isinstance(found, Searched) or not isinstance(reranker, EndpointRerankerConfig):
+                continue
+            chunk = sum(map(estimate_tokens, texts)) / max(1, len(texts))
+            tokens = round(sum(depth * (chunk + estimate_tokens(query.text)) for query in queries))
+            calls = len(queries) * math.ceil(depth / reranker.endpoint.documents_per_request)
+            model = ServedScorer(reranker).fingerprint
+            parts = asked.setdefault(model, (reranker.endpoint, []))[1]
+            parts.append((depth * len(queries), calls, tokens))
+    for model, (e, parts) in asked.items():
+        count, calls, tokens = map(sum, zip(*parts, strict=True))
+        estimate = ServedEstimate(count, 0, calls, tokens, e.cost(tokens, calls), "pairs", about=True)
+        yield PendingCalls(e.model, model, estimate, e.problem(), "endpoint")
+
+
+def _services(points: Sequence[Chunked], looked: Sequence[Looked]) -> tuple[PendingService, ...]:
+    """The services that a search would call, because not all of their answers are stored."""
+    settings = Counter(
+        service.url
+        for point, found in zip(points, looked, strict=True)
+        if not isinstance(found, Searched)
+        for service in point.setting.services
     )
-    pairs = None
-    if not unanswered and not any(not_stored(one, queries, context) for one in points):
-        pairs = make_pool(search_settings(points, queries, context), corpus, judge.pool).pairs
+    return tuple(PendingService(*counted) for counted in settings.items())
+
+
+def _of_judge(
+    judge: PoolJudgeConfig, pool: Pool | None, points: Sequence[Chunked], corpus: Corpus, context: Context
+) -> JudgePlan:
+    """The pairs to judge: exactly where the rankings are known."""
+    ranked = sum(
+        min(judge.pool.depth, len(one.chunking.chunks)) * (1 + len(one.setting.rerank)) for one in points
+    )
     return JudgePlan(
         judge.title,
-        ranked,
-        None if pairs is None else len(pairs),
-        None if pairs is None else estimate_pool(pairs, judge, context, corpus),
+        len(corpus.queries.queries) * ranked,
+        None if pool is None else len(pool.pairs),
+        None if pool is None else estimate_pool(pool.pairs, judge, context, corpus),
     )
+
+
+def _answers(
+    points: Sequence[Chunked],
+    searched: Sequence[Searched],
+    corpus: Corpus,
+    config: BenchConfig,
+    context: Context,
+) -> AnswerPlan:
+    """The cost of answers: by the rankings where they are known, else by chunks in their place."""
+    answering = [point for point in points if point.setting.answer is not None]
+    known = [one for one in searched if one.setting.answer is not None]
+    if len(known) == len(answering):
+        return plan_answers(known, corpus, config, context)
+    placed = placeholder_rankings(answering, corpus.queries.queries)
+    return plan_answers(placed, corpus, config, context, about=True)
