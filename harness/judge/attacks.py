@@ -6,11 +6,10 @@ judge that always rejects the first may still believe the second.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPassage:
+class KnownPassage(NamedTuple):
     """A passage and the grades, ``low`` to ``high``, that a careful person could give it."""
 
     text: str
@@ -18,8 +17,7 @@ class KnownPassage:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class AttackTopic:
+class AttackTopic(NamedTuple):
     """A query with passages from an answer to another subject.
 
     The last passage is irrelevant; the last but one is on the subject and does not answer.
@@ -40,8 +38,7 @@ TOPICS = (
             KnownPassage("An adult return ticket on the Halden Island ferry costs 14.50 crowns.", 4, 4),
             KnownPassage(
                 "Fares on the Halden Island ferry: a single crossing is 8 crowns for adults. Return "
-                "tickets are cheaper "
-                "than two singles; ask at the counter.",
+                "tickets are cheaper than two singles; ask at the counter.",
                 1,
                 3,
             ),
@@ -61,8 +58,7 @@ TOPICS = (
             KnownPassage("Total revenue of Orlin Pumps for fiscal year 2022 was $412.6 million.", 4, 4),
             KnownPassage(
                 "In fiscal 2022 Orlin Pumps earned $301.1 million from industrial pumps and $111.5 "
-                "million from service, "
-                "its only two segments.",
+                "million from service, its only two segments.",
                 2,
                 4,
             ),

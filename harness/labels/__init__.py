@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
     from harness.labels.labelling.grading import add_skips, graded_rows, skips_of
-    from harness.labels.labelling.next_labels import by_labels, next_labels
+    from harness.labels.labelling.next_labels import next_labels
     from harness.labels.labelling.passages import PassageToGrade
     from harness.labels.labelling.retrieved import documents_of, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows

@@ -5,6 +5,7 @@ import itertools
 from harness.judge import LlmConfig, LlmJudge, Pair
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Query
+from tests.judge.fake_server import FakeServer
 
 
 def pairs(count, *, per_query=1, prefix=""):
@@ -37,6 +38,13 @@ def judge_all(judge_config, ledger, items, **options):
     order = {(p.query.query_id, p.passage.chunk_id): n for n, p in enumerate(items)}
     graded.sort(key=lambda g: order[g.pair.query.query_id, g.pair.passage.chunk_id])
     return graded, summary
+
+
+def judged(script, ledger, count, per_query=1, total=None, **options):
+    """Judge pairs by a server of its own; what they got, the summary, and the server."""
+    with FakeServer(script) as server:
+        items = pairs(count, per_query=per_query)
+        return *judge_all(config(server.url, **options), ledger, items, total=total), server
 
 
 def script_of(*answers):

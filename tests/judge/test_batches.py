@@ -11,7 +11,7 @@ from harness.values.errors import JudgeError, LlmError
 from harness.values.progress import Silent
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion, error
-from tests.judge.helpers import config, judge_all, pairs
+from tests.judge.helpers import config, judge_all, judged, pairs
 
 PRICES = {"fake": {"input": 1.0, "output": 10.0}}
 
@@ -19,6 +19,11 @@ PRICES = {"fake": {"input": 1.0, "output": 10.0}}
 def batched(url, **options):
     batch = {"poll": 0.02, **options.pop("batch", {})}
     return config(url, batch=batch, **options)
+
+
+def by_batches(script, ledger, count, **options):
+    batch = {"poll": 0.02, **options.pop("batch", {})}
+    return judged(script, ledger, count, batch=batch, **options)
 
 
 def by_number(line):
@@ -33,8 +38,7 @@ def grades(graded):
 
 def test_a_pool_is_judged_by_one_file_and_one_batch(ledger):
     script = Batches(by_number, looks=3)
-    with FakeServer(script) as server:
-        graded, summary = judge_all(batched(server.url, prices=PRICES), ledger, pairs(12))
+    graded, summary, _ = by_batches(script, ledger, 12, prices=PRICES)
     assert grades(graded) == [number % 5 for number in range(12)]
     assert len(script.batches) == 1
     assert not script.direct
@@ -130,8 +134,7 @@ def test_an_endpoint_without_batches_says_so_and_what_to_do(ledger):
 def test_a_passing_fault_is_outlasted_and_nothing_is_sent_twice(what, fault, ledger):
     script = Batches(by_number)
     script.faults = {what: [fault]}
-    with FakeServer(script) as server:
-        graded, summary = judge_all(batched(server.url), ledger, pairs(6))
+    graded, summary, _ = by_batches(script, ledger, 6)
     assert grades(graded) == [0, 1, 2, 3, 4, 0]
     assert len(script.asked) == len(set(script.asked)) == 6
     assert sum(summary.faults.values()) == 1
@@ -147,8 +150,7 @@ class Heard(Answer):
 def test_a_batch_whose_making_was_heard_but_not_answered_is_found_and_not_made_twice(fault, ledger):
     script = Batches(by_number)
     script.faults = {"POST batches": [fault]}
-    with FakeServer(script) as server:
-        graded, _ = judge_all(batched(server.url), ledger, pairs(6))
+    graded, _, _ = by_batches(script, ledger, 6)
     assert grades(graded) == [0, 1, 2, 3, 4, 0]
     assert len(script.batches) == 1
 
@@ -190,8 +192,7 @@ def test_half_of_the_lines_fail_and_are_asked_again(ledger):
         return number
 
     script = Batches(reply)
-    with FakeServer(script) as server:
-        graded, summary = judge_all(batched(server.url), ledger, pairs(10))
+    graded, summary, _ = by_batches(script, ledger, 10)
     assert grades(graded) == [number % 5 for number in range(10)]
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [10, 5]
     assert summary.faults == {"http_500": 5}
@@ -199,16 +200,16 @@ def test_half_of_the_lines_fail_and_are_asked_again(ledger):
 
 def test_lines_that_never_work_are_given_up_and_not_scored(ledger):
     script = Batches(lambda line: error(500, "overloaded"))
-    with FakeServer(script) as server, pytest.raises(JudgeError, match="http_500 4"):
-        judge_all(batched(server.url, batch={"tries": 2}), ledger, pairs(4))
+    with pytest.raises(JudgeError, match="http_500 4"):
+        by_batches(script, ledger, 4, batch={"tries": 2})
     assert len(script.batches) == 2
     assert not any(entry.settled for entry in ledger.entries()), "the next run asks again"
 
 
 def test_unusable_answers_are_paid_for_twice_at_most_and_never_become_grades(ledger):
     script = Batches(lambda line: completion("It is quite relevant."))
-    with FakeServer(script) as server, pytest.raises(JudgeError, match="no grade"):
-        judge_all(batched(server.url), ledger, pairs(4))
+    with pytest.raises(JudgeError, match="no grade"):
+        by_batches(script, ledger, 4)
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [4, 4]
     entries = list(ledger.entries())
     assert [entry.settled for entry in entries] == [False] * 4 + [True] * 4
@@ -217,8 +218,8 @@ def test_unusable_answers_are_paid_for_twice_at_most_and_never_become_grades(led
 
 def test_a_batch_of_useless_answers_opens_the_breaker(ledger):
     script = Batches(lambda line: completion("It is quite relevant."))
-    with FakeServer(script) as server, pytest.raises(EndpointDownError, match="5 times in a row"):
-        judge_all(batched(server.url, breaker=5), ledger, pairs(20))
+    with pytest.raises(EndpointDownError, match="5 times in a row"):
+        by_batches(script, ledger, 20, breaker=5)
     assert len(list(ledger.entries())) == 20, "what was answered is on record"
     assert len(script.batches) == 1
     assert ledger.batches.all() == []
@@ -247,11 +248,8 @@ def test_an_expired_batch_gives_what_it_has_and_the_rest_is_asked_again(ledger):
 
 def test_a_batch_that_is_refused_ends_the_run_in_the_words_of_the_endpoint(ledger):
     script = Batches(ends_as="failed")
-    with (
-        FakeServer(script) as server,
-        pytest.raises(LlmError, match="invalid_model: The model does not exist"),
-    ):
-        judge_all(batched(server.url), ledger, pairs(4))
+    with pytest.raises(LlmError, match="invalid_model: The model does not exist"):
+        by_batches(script, ledger, 4)
     assert ledger.batches.all() == []
 
 
@@ -306,8 +304,7 @@ def test_a_cut_file_is_fetched_again(ledger):
         fetched.append(name)
         return data[:-40] if len(fetched) == 1 else data
 
-    with FakeServer(Batches(by_number, edit=edit)) as server:
-        graded, _ = judge_all(batched(server.url), ledger, pairs(5))
+    graded, _, _ = by_batches(Batches(by_number, edit=edit), ledger, 5)
     assert grades(graded) == [0, 1, 2, 3, 4]
     assert len(fetched) == 2
 
@@ -318,8 +315,7 @@ def test_lines_that_stay_broken_or_missing_are_asked_again_and_said_to_be_maybe_
         return b"".join([*lines[:2], b'{"broken', b"\n", *lines[4:]]) if len(script.batches) == 1 else data
 
     script = Batches(by_number, edit=edit)
-    with FakeServer(script) as server:
-        graded, summary = judge_all(batched(server.url, prices=PRICES), ledger, pairs(6))
+    graded, summary, _ = by_batches(script, ledger, 6, prices=PRICES)
     assert grades(graded) == [0, 1, 2, 3, 4, 0]
     assert summary.faults == {"missing_line": 2}
     assert summary.unseen_calls == 2
@@ -337,8 +333,7 @@ def test_two_different_answers_to_one_request_are_discarded(ledger):
         return b"\n".join([*lines, mixed, lines[2]])
 
     script = Batches(by_number, edit=edit)
-    with FakeServer(script) as server:
-        graded, summary = judge_all(batched(server.url), ledger, pairs(5))
+    graded, summary, _ = by_batches(script, ledger, 5)
     assert grades(graded) == [0, 1, 2, 3, 4]
     assert summary.faults == {"double_answer": 1}
     assert [batch["request_counts"]["total"] for batch in script.batches.values()] == [5, 1]
@@ -375,23 +370,21 @@ def test_max_cost_holds_back_what_it_cannot_be_sure_of(ledger):
 
 def test_max_calls_counts_the_requests_of_batches(ledger):
     script = Batches(by_number)
-    with FakeServer(script) as server, pytest.raises(BudgetError, match="max_calls"):
-        judge_all(batched(server.url, max_calls=4), ledger, pairs(10))
+    with pytest.raises(BudgetError, match="max_calls"):
+        by_batches(script, ledger, 10, max_calls=4)
     assert len(script.asked) == 4 == len(list(ledger.entries()))
 
 
 def test_samples_are_calls_of_one_batch_each_with_its_seed(ledger):
     script = Batches(by_number)
-    with FakeServer(script) as server:
-        graded, _ = judge_all(batched(server.url, samples=3, endpoint={"temperature": 0.5}), ledger, pairs(2))
+    graded, _, _ = by_batches(script, ledger, 2, samples=3, endpoint={"temperature": 0.5})
     assert [one.samples for one in graded] == [(0, 0, 0), (1, 1, 1)]
     (batch,) = script.batches.values()
     assert sorted(line["body"]["seed"] for line in script.lines_of(batch)) == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_key_is_read_only_when_there_is_something_to_ask(ledger, monkeypatch):
-    with FakeServer(Batches(by_number)) as server:
-        judge_all(batched(server.url), ledger, pairs(3))
+    by_batches(Batches(by_number), ledger, 3)
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     graded, summary = judge_all(
         batched("http://127.0.0.1:9/v1", endpoint={"api_key_env": "NO_SUCH_KEY"}), ledger, pairs(3)

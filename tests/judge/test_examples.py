@@ -10,7 +10,7 @@ from harness.values.errors import ConfigError, JudgeError
 from harness.values.types import Document, Judgment, Query
 
 from .fake_server import FakeServer, grade
-from .helpers import config, judge_all, pairs, script_of
+from .helpers import config, judged, pairs, script_of
 
 CANDIDATES = tuple(
     Example(f"query {number}", f"text {number} of grade {value}", value)
@@ -114,8 +114,7 @@ def test_queries_that_are_shown_other_examples_have_other_hashes(ledger):
 
 
 def test_without_examples_nothing_changes(ledger):
-    with FakeServer(script_of(grade(1))) as server:
-        (found,), _ = judge_all(config(server.url), ledger, pairs(1))
+    (found,), _, server = judged(script_of(grade(1)), ledger, 1)
     judge = LlmJudge(config(server.url), ledger)
     assert found.judgment.prompt_sha == judge.prompt.sha256
     assert "examples_sha256" not in judge.fingerprint

@@ -7,7 +7,7 @@ import pytest
 from harness.models.llm.breaker import EndpointDownError
 from harness.values.errors import JudgeError, LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
-from tests.judge.helpers import config, judge_all, pairs, script_of
+from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 
 REPEATED = {
     "429": error(429, "slow down"),
@@ -42,8 +42,7 @@ REPEATED = {
 
 @pytest.mark.parametrize("fault", REPEATED.values(), ids=REPEATED.keys())
 def test_a_passing_fault_is_repeated_and_leaves_no_trace_in_the_grade(fault, ledger):
-    with FakeServer(script_of(fault, grade(3))) as server:
-        graded, summary = judge_all(config(server.url), ledger, pairs(1))
+    graded, summary, server = judged(script_of(fault, grade(3)), ledger, 1)
     assert [g.judgment.grade for g in graded] == [3]
     assert server.count == 2 == summary.calls
     assert summary.unscored_count == 0
@@ -79,8 +78,7 @@ LASTING = {
 @pytest.mark.usefixtures("three_tries")
 @pytest.mark.parametrize(("fault", "reason"), LASTING.values(), ids=LASTING.keys())
 def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(fault, reason, ledger):
-    with FakeServer(script_of(fault)) as server:
-        (only,), summary = judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
+    (only,), summary, _ = judged(script_of(fault), ledger, 1, max_unscored=1.0)
     assert only.judgment.grade is None
     assert only.reason == reason
     assert summary.unscored == {reason: 1}
@@ -88,8 +86,7 @@ def test_a_lasting_fault_is_none_with_its_reason_never_a_grade(fault, reason, le
 
 def test_a_lasting_fault_ends_with_the_deadline(ledger):
     settings = {"max_unscored": 1.0, "endpoint": {"deadline": 0.5, "timeout": 0.5}}
-    with FakeServer(script_of(error(500))) as server:
-        (only,), _ = judge_all(config(server.url, **settings), ledger, pairs(1))
+    (only,), _, _ = judged(script_of(error(500)), ledger, 1, **settings)
     # the last try has what is left of the deadline, which a busy machine may need for itself
     assert only.judgment.grade is None
     assert only.reason in {"http_500", "timeout"}
@@ -97,8 +94,7 @@ def test_a_lasting_fault_ends_with_the_deadline(ledger):
 
 @pytest.mark.parametrize("finish", ["stop", "STOP", "end_turn", "eos", None])
 def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(finish, ledger):
-    with FakeServer(script_of(says('{"grade": 3}', finish=finish))) as server:
-        (only,), _ = judge_all(config(server.url), ledger, pairs(1))
+    (only,), _, server = judged(script_of(says('{"grade": 3}', finish=finish)), ledger, 1)
     assert (only.judgment.grade, server.count) == (3, 1)
 
 
@@ -116,22 +112,19 @@ FINAL = [
 @pytest.mark.parametrize("name", FINAL)
 def test_a_permanent_failure_is_not_retried(name, ledger):
     fault, _ = LASTING[name]
-    with FakeServer(script_of(fault)) as server:
-        judge_all(config(server.url, max_unscored=1.0), ledger, pairs(1))
+    *_, server = judged(script_of(fault), ledger, 1, max_unscored=1.0)
     assert server.count == 1
 
 
 def test_unusable_answers_are_paid_for_only_so_often(ledger):
-    with FakeServer(script_of(says("no"))) as server:
-        judge_all(config(server.url, max_unscored=1.0, answers_per_call=3), ledger, pairs(1))
+    *_, server = judged(script_of(says("no")), ledger, 1, max_unscored=1.0, answers_per_call=3)
     assert server.count == 3
 
 
 def test_no_answer_is_paid_for_that_the_deadline_would_cut_off(ledger):
     late = Answer(body=completion("no"), delay=0.3)
     settings = {"max_unscored": 1.0, "answers_per_call": 10, "endpoint": {"timeout": 0.5, "deadline": 0.5}}
-    with FakeServer(script_of(late)) as server:
-        (only,), _ = judge_all(config(server.url, **settings), ledger, pairs(1))
+    (only,), _, server = judged(script_of(late), ledger, 1, **settings)
     assert only.judgment.grade is None
     assert server.count <= 2
 
@@ -156,8 +149,9 @@ def test_an_outage_is_not_settled_so_the_next_run_asks_again(ledger):
 @pytest.mark.parametrize("header", ["retry-after", "retry-after-ms"])
 def test_retry_after_is_obeyed_by_all_callers(header, ledger):
     busy = error(429, headers={header: "1" if header == "retry-after" else "1000"})
-    with FakeServer(lambda request, number: busy if number == 0 else grade(1)) as server:
-        judge_all(config(server.url, endpoint={"max_concurrency": 1}), ledger, pairs(3))
+    *_, server = judged(
+        lambda request, number: busy if number == 0 else grade(1), ledger, 3, endpoint={"max_concurrency": 1}
+    )
     assert server.times[1] - server.times[0] >= 1.0
 
 
@@ -264,18 +258,15 @@ def test_one_refused_passage_among_others_is_listed_in_the_words_of_the_endpoint
 
 def test_an_answer_without_a_grade_is_listed_in_the_words_of_the_model(ledger):
     reply = says("Bonjour!\nJe ne note pas.")
-    with FakeServer(script_of(reply)) as server, pytest.raises(JudgeError) as caught:
-        judge_all(config(server.url, max_unscored=0.0), ledger, pairs(1))
+    with pytest.raises(JudgeError) as caught:
+        judged(script_of(reply), ledger, 1, max_unscored=0.0)
     assert "no_grade (Bonjour! Je ne note pas.)" in str(caught.value)
 
 
 def test_answers_that_are_cut_off_come_with_what_to_do(ledger):
     long = says("Well, the", finish="length")
-    with (
-        FakeServer(script_of(long)) as server,
-        pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"),
-    ):
-        judge_all(config(server.url), ledger, pairs(1))
+    with pytest.raises(JudgeError, match=r"raise endpoint\.max_tokens"):
+        judged(script_of(long), ledger, 1)
 
 
 def test_too_many_unscored_fail_the_run_with_the_list(ledger):
@@ -297,8 +288,8 @@ def test_two_percent_unscored_may_pass(ledger):
     with FakeServer(script) as server:
         _, summary = judge_all(config(server.url), ledger, pairs(50), total=50)
         assert summary.unscored == {"refusal": 1}
-    with FakeServer(script) as server, pytest.raises(JudgeError, match="max_unscored"):
-        judge_all(config(server.url), ledger, pairs(49), total=49)
+    with pytest.raises(JudgeError, match="max_unscored"):
+        judged(script, ledger, 49, total=49)
 
 
 def test_the_breaker_stops_paying_for_useless_answers(ledger):
@@ -325,8 +316,7 @@ def test_a_refused_connection_ends_the_run(ledger):
 
 def test_prose_and_fences_around_the_json_are_read(ledger):
     reply = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```'
-    with FakeServer(script_of(says(reply))) as server:
-        (only,), _ = judge_all(config(server.url, prompt="umbrela"), ledger, pairs(1))
+    (only,), _, _ = judged(script_of(says(reply)), ledger, 1, prompt="umbrela")
     assert only.judgment.grade == 2
 
 
@@ -344,17 +334,15 @@ LISTS = {
 @pytest.mark.parametrize("wrong", LISTS.values(), ids=LISTS.keys())
 def test_a_wrong_list_is_repeated_whole(wrong, ledger):
     right = {"grades": [{"passage": n, "grade": n} for n in (3, 1, 2)]}
-    with FakeServer(script_of(says(json.dumps(wrong)), says(json.dumps(right)))) as server:
-        graded, _ = judge_all(config(server.url, prompt="listwise"), ledger, pairs(3, per_query=3))
+    graded, _, server = judged(
+        script_of(says(json.dumps(wrong)), says(json.dumps(right))), ledger, 3, per_query=3, prompt="listwise"
+    )
     assert sorted(g.judgment.grade for g in graded) == [1, 2, 3]
     assert server.count == 2
 
 
 def test_equal_scores_are_refused_where_distinct_ones_are_asked(ledger):
     answers = script_of(says('{"scores": [4, 4, 0]}'), says('{"scores": [4, 3, 0]}'))
-    with FakeServer(answers) as server:
-        graded, _ = judge_all(
-            config(server.url, prompt="seed_list", pool={"unit": "chunk"}), ledger, pairs(3, per_query=3)
-        )
+    graded, _, server = judged(answers, ledger, 3, per_query=3, prompt="seed_list", pool={"unit": "chunk"})
     assert [g.judgment.grade for g in graded] == [4, 3, 0]
     assert server.count == 2

@@ -13,7 +13,7 @@ from harness.judge import LlmJudge
 from harness.models.llm.money import BudgetError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
-from tests.judge.helpers import config, judge_all, pairs, script_of
+from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 
 PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 # 100 tokens in at 10 per million and 10 out at 100 per million
@@ -21,8 +21,7 @@ PRICE_OF_A_CALL = 0.002
 
 
 def test_judgments_carry_span_source_judge_and_prompt(ledger):
-    with FakeServer(lambda request, number: grade(number % 5)) as server:
-        graded, summary = judge_all(config(server.url), ledger, pairs(5))
+    graded, summary, _ = judged(lambda request, number: grade(number % 5), ledger, 5)
     judgment = graded[2].judgment
     assert (judgment.query_id, judgment.doc_id, judgment.start, judgment.end) == ("q2", "d", 200, 209)
     assert judgment.judge == "fake (pointwise v1)"
@@ -124,8 +123,7 @@ def test_a_list_is_shuffled_again_for_each_sample_and_put_back(ledger):
         rows = [{"passage": at, "grade": passage % 5} for at, passage in enumerate(shown[-1], start=1)]
         return says(json.dumps({"grades": rows}))
 
-    with FakeServer(script) as server:
-        graded, _ = judge_all(config(server.url, prompt="listwise", samples=5), ledger, pairs(8, per_query=8))
+    graded, _, _ = judged(script, ledger, 8, per_query=8, prompt="listwise", samples=5)
     assert [g.judgment.grade for g in graded] == [n % 5 for n in range(8)]
     assert {g.spread for g in graded} == {0}
     assert len({tuple(order) for order in shown}) == 5
@@ -140,8 +138,7 @@ def test_long_lists_are_split_and_queries_never_mixed(ledger):
         sizes.append(count)
         return says(json.dumps({"grades": [{"passage": n + 1, "grade": 0} for n in range(count)]}))
 
-    with FakeServer(script) as server:
-        judge_all(config(server.url, prompt="listwise"), ledger, pairs(26, per_query=13))
+    judged(script, ledger, 26, per_query=13, prompt="listwise")
     assert sorted(sizes) == [3, 3, 10, 10]
 
 
@@ -207,14 +204,12 @@ def test_an_unknown_price_is_unknown_not_free(ledger):
 
 
 def test_missing_usage_makes_the_cost_unknown(ledger):
-    with FakeServer(script_of(says('{"grade": 1}', usage=None))) as server:
-        _, summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(1))
+    _, summary, _ = judged(script_of(says('{"grade": 1}', usage=None)), ledger, 1, prices=PRICES)
     assert summary.cost is None
 
 
 def test_the_cost_of_a_pair_holds_all_its_tries(ledger):
-    with FakeServer(script_of(error(500), says("eh"), grade(1))) as server:
-        (only,), summary = judge_all(config(server.url, prices=PRICES), ledger, pairs(1))
+    (only,), summary, _ = judged(script_of(error(500), says("eh"), grade(1)), ledger, 1, prices=PRICES)
     assert only.cost == pytest.approx(2 * PRICE_OF_A_CALL) == summary.cost
 
 

@@ -102,7 +102,7 @@ def test_what_is_skipped_or_disputed_blocks_no_batch_and_counts_as_no_grade(resu
 
 
 def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(results, monkeypatch):
-    real, go_on, entered = verdict_of.firmness_of, threading.Event(), threading.Event()
+    real, go_on, entered = verdict_of.by_labels, threading.Event(), threading.Event()
 
     def slow(*given):
         entered.set()
@@ -112,7 +112,7 @@ def test_the_verdict_is_computed_after_ten_labels_and_in_a_thread_of_its_own(res
     with opened(results) as service:
         assert service.about()["verdict"] is True
         first = sentences_about(service, fresh=False)["sentences"]
-        monkeypatch.setattr(verdict_of, "firmness_of", slow)
+        monkeypatch.setattr(verdict_of, "by_labels", slow)
         walk(service, "Ada", AGAIN - 1)
         assert service.firmness(False) == {**service.firmness(False), "sentences": first, "working": False}
         assert not entered.is_set()

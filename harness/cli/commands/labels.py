@@ -104,17 +104,16 @@ def following(args: argparse.Namespace) -> int:
     """Write the sheet, and print the verdict by the labels so far."""
     refuse_below_one(top=args.top, count=args.count)
     refuse_existing_sheet(args.output)
-    found = labels.next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    shown = labels.by_labels(found.firmness, args.top)
+    rows, shown = labels.next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
     store.write_text(args.results / report.FILE, report.to_text(shown))
     show(shown.sentences, *shown.tables())
-    if found.rows and args.output is not None:
-        labels.write_sheet(args.output, found.rows)
+    if rows and args.output is not None:
+        labels.write_sheet(args.output, rows)
         add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-        print_line(f"{args.output}: {counted(len(found.rows), 'passage')} to grade, in order from the top.")
+        print_line(f"{args.output}: {counted(len(rows), 'passage')} to grade, in order from the top.")
         print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
-    elif found.rows:
-        print_line(f"{counted(len(found.rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
+    elif rows:
+        print_line(f"{counted(len(rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
     return 0
 
 

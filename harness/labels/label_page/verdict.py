@@ -10,7 +10,7 @@ from typing import Any
 from harness.labels.label_page.queue import Items
 from harness.labels.label_page.ratings import ItemRating, only_skipped, settle
 from harness.labels.label_page.state import PageState
-from harness.labels.labelling.next_labels import LabelPool, by_labels, firmness_of
+from harness.labels.labelling.next_labels import LabelPool, by_labels
 from harness.labels.labelling.passages import PassageToGrade
 from harness.values import Judgment
 
@@ -70,10 +70,9 @@ class LiveVerdict:
 
     def _compute(self, event: int) -> None:
         try:
-            now = firmness_of(self._label_pool, *self._known(self._state.labels()))
-            found = by_labels(now, self._label_pool.order.k)
+            found, stop = by_labels(self._label_pool, *self._known(self._state.labels()))
             shown: dict[str, Any] = {name: getattr(found, name) for name in ("measure", "sentences", "means")}
-            shown["stop"] = now.firm.stop
+            shown["stop"] = stop
         except Exception as error:  # no one else would report it
             shown = {"problem": f"The verdict cannot be computed: {error}. Labels are saved all the same."}
         with self._lock:

@@ -14,7 +14,7 @@ from harness.labels.labelling.retrieved import OpenedResults, labels_of, open_re
 from harness.labels.labelling.sheet import sheet_rows
 from harness.labels.ordering.draws import ByVerdict
 from harness.labels.ordering.expected import mean_scores
-from harness.labels.ordering.firmness import Firmness, firmness
+from harness.labels.ordering.firmness import firmness
 from harness.labels.ordering.pool import PoolItem
 from harness.report import ByLabels
 from harness.values import Judgment, Reporter, Span
@@ -45,37 +45,19 @@ class LabelPool:
         return self.order.order(self.items, self.graded(more), self.skipped | skipped)
 
 
-@dataclass(frozen=True, slots=True)
-class FirmnessReport:
-    """How firm the verdict is.
+def next_labels(
+    folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter
+) -> tuple[list[dict[str, Any]], ByLabels]:
+    """The next ``count`` passages among the first ``top`` of all settings, and how firm the verdict is.
 
-    ``judge`` names the language model whose grades are corrected, '' for none; ``judge_alone`` are the means
-    by its grades, empty if it has not graded every passage.
-    """
-
-    firm: Firmness
-    judge: str
-    judge_alone: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class NextLabels:
-    """The ``rows`` of a sheet in the order of labelling, and how firm the verdict is."""
-
-    rows: list[dict[str, Any]]
-    firmness: FirmnessReport
-
-
-def next_labels(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> NextLabels:
-    """The next ``count`` passages among the first ``top`` of all settings, as the labels file is now.
-
-    ``labels`` is the file of labels, by default that of the configuration. A passage is graded where a label
-    covers half of either. Raises ConfigError if there is no file of labels to go by.
+    The passages are the rows of a sheet, in the order of labelling. ``labels`` is the file of labels, by
+    default that of the configuration. A passage is graded where a label covers half of either. Raises
+    ConfigError if there is no file of labels to go by.
     """
     label_pool = read_label_pool(folder, top, count, labels, reporter)
     by_name = {one.name: one for one in label_pool.wanted}
     wanted = [by_name[name] for name in label_pool.next_names()]
-    return NextLabels(sheet_rows(wanted, label_pool.opened.questions), firmness_of(label_pool))
+    return sheet_rows(wanted, label_pool.opened.questions), by_labels(label_pool)[0]
 
 
 def read_label_pool(folder: Path, top: int, count: int, labels: Path | None, reporter: Reporter) -> LabelPool:
@@ -107,29 +89,27 @@ def _matching_passages(row: Retrieved, inside: Span, near: Sequence[Span]) -> Se
     return [span for span in near if covers(inside, span)] or [inside]
 
 
-def firmness_of(
+def by_labels(
     label_pool: LabelPool, more: Iterable[Judgment] = (), skipped: frozenset[str] = frozenset()
-) -> FirmnessReport:
-    """The verdict by the labels file, and by ``more`` grades that are not in it yet."""
+) -> tuple[ByLabels, bool]:
+    """The verdict by the labels file and by ``more`` grades that are not in it yet; whether to stop.
+
+    It is as the terminal and the pages show it.
+    """
     graded, skipped = label_pool.graded(more), label_pool.skipped | skipped
-    firm = firmness(label_pool.order.estimate(label_pool.items, graded, skipped))
+    order = label_pool.order
+    firm = firmness(order.estimate(label_pool.items, graded, skipped))
     alone: Mapping[str, float] = {}
     if label_pool.judge and all(item.judge is not None for item in label_pool.items):
-        pool = label_pool.order.pool(label_pool.items)
-        means = mean_scores(pool, pool.judge.astype(int))
-        alone = dict(zip(pool.settings, means.tolist(), strict=True))
-    return FirmnessReport(firm, label_pool.judge, alone)
-
-
-def by_labels(found: FirmnessReport, top: int) -> ByLabels:
-    """The verdict as it is shown in the terminal and on the pages."""
-    firm, sure, none = found.firm, found.firm.known, "–"
+        pool = order.pool(label_pool.items)
+        alone = dict(zip(pool.settings, mean_scores(pool, pool.judge.astype(int)).tolist(), strict=True))
+    none = "–"
     means = tuple(
         (
             name,
-            f"{span.value:.3f}" if sure else none,
+            f"{span.value:.3f}" if firm.known else none,
             none if span.low is None or span.high is None else f"[{span.low:.3f}, {span.high:.3f}]",
-            f"{found.judge_alone[name]:.3f}" if name in found.judge_alone else none,
+            f"{alone[name]:.3f}" if name in alone else none,
         )
         for name, span in firm.means
     )
@@ -142,12 +122,13 @@ def by_labels(found: FirmnessReport, top: int) -> ByLabels:
         for one in firm.further
     )
     *lines, last = firm.sentences()
-    if found.judge and sure:
+    if label_pool.judge and firm.known:
         lines.append(
-            f"The grades of {found.judge} are corrected by {firm.graded:,} of people, so that its mistakes "
-            "are not in these means."
+            f"The grades of {label_pool.judge} are corrected by {firm.graded:,} of people, so that its "
+            "mistakes are not in these means."
         )
     if further:
         listed = ", ".join(f"{labels} to {now}" for labels, now, _ in further)
         lines.append(f"More labels bring the half-width on these queries {listed}.")
-    return ByLabels(f"passage NDCG@{top}", found.judge, (*lines, last), means, further)
+    shown = ByLabels(f"passage NDCG@{order.k}", label_pool.judge, (*lines, last), means, further)
+    return shown, firm.stop
