@@ -25,8 +25,8 @@ from benchmarks.label_order_data import (
 )
 from harness.labels.ordering.draws import begun, draw, draw_more
 from harness.labels.ordering.estimate import estimate
-from harness.labels.ordering.expected import score_all
 from harness.labels.ordering.firmness import ALIKE, firmness
+from harness.labels.ordering.grades import score_all
 from harness.labels.ordering.pool import make_pool
 
 BATCH = 25

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
         order_agreement,
         pair_agreements,
     )
+    from harness.judge.attacks import find_injection
     from harness.judge.check import CheckReport, check_judge
     from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
     from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
-    from harness.judge.examples import Example, Examples, candidates_of
     from harness.judge.kinds import JUDGES, PEOPLE, LabelsConfig
     from harness.judge.llm import LlmJudge
     from harness.judge.panel import PanelConfig, PanelJudge, together
     from harness.judge.pool import Pairs, Pool, pool_of
-    from harness.judge.prompt_injection import find_injection
-    from harness.judge.prompting import GradingForm, load_prompt
+    from harness.judge.prompting import Example, Examples, GradingForm, candidates_of, load_prompt
     from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary
     from harness.judge.threshold import (
         CosineConfig,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from harness.judge.config import LlmConfig, llm_name
-from harness.judge.examples import Example, Examples
-from harness.judge.prompting import GradingForm, JudgePrompt, load_prompt
+from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, expected_grade, rounded_mean, spread_of
 from harness.models import Client, Estimate, Job, Model, ask, one_line, send_batches

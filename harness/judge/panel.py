@@ -13,8 +13,8 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
-from harness.judge.examples import Example
 from harness.judge.llm import LlmJudge
+from harness.judge.prompting import Example
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.judge.sampling import combine_grades, spread_of
 from harness.models import Estimate, add

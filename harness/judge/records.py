@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.judge.examples import Example
+from harness.judge.prompting import Example
 from harness.models import Estimate, Spending
 from harness.store import Ledger
 from harness.values import Chunk, JudgeError, Judgment, Query, Reporter

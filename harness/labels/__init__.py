@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
     from harness.labels.labelling.grading import add_skips, graded_rows, skips_of
-    from harness.labels.labelling.next_labels import next_labels
     from harness.labels.labelling.passages import PassageToGrade
-    from harness.labels.labelling.retrieved import documents_of, sheet_of
+    from harness.labels.labelling.retrieved import documents_of, next_labels, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
     from harness.labels.labelling.sheet import write_sheet
     from harness.labels.scaffold.config_text import name_of

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.judge import LlmJudge
-from harness.judge.examples import LONGEST, Example, Examples, candidates_of
+from harness.judge.prompting import LONGEST, Example, Examples, candidates_of
 from harness.values.errors import ConfigError, JudgeError
 from harness.values.types import Document, Judgment, Query
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.judge.attacks import ATTACKS, TOPICS, attacked
-from harness.judge.prompt_injection import find_injection
+from harness.judge.attacks import ATTACKS, TOPICS, attacked, find_injection
 
 
 @pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"is stuffed with the query"}))

@@ -7,8 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.label_page.pool_file import read_pool
+from harness.labels.label_page.opening import PassageSource, open_service, read_pool
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.report import cells_of

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from harness.comparison.stats.interval import Interval
 from harness.labels.ordering.draws import ByVerdict, begun, draw, draw_more, from_json, to_json
-from harness.labels.ordering.estimate import _standing_for, estimate
-from harness.labels.ordering.expected import expect, score_all
+from harness.labels.ordering.estimate import _standing_for, estimate, further
 from harness.labels.ordering.firmness import firmness
-from harness.labels.ordering.grades import fit
+from harness.labels.ordering.grades import expect, fit, score_all
 from harness.labels.ordering.pool import UNKNOWN, PoolItem, make_pool
-from harness.labels.ordering.sizes import further
 from harness.report.by_labels import ByLabels
 from harness.values.errors import LabelError
 

@@ -10,8 +10,8 @@ from typing import Any
 from harness.labels.label_page.queue import Items
 from harness.labels.label_page.ratings import ItemRating, only_skipped, settle
 from harness.labels.label_page.state import PageState
-from harness.labels.labelling.next_labels import LabelPool, by_labels
 from harness.labels.labelling.passages import PassageToGrade
+from harness.labels.labelling.retrieved import LabelPool, by_labels
 from harness.values import Judgment
 
 # labels after which the verdict is computed again while it is shown
