@@ -17,7 +17,7 @@ import walks
 from reference.answer_measures import answer_measures_reference
 from reference.configuration import reference
 from reference.measures import measures_reference
-from reference.tables import tables_reference
+from reference.tables import input_columns, tables_reference
 
 from harness.report import SummaryRow
 from harness.running.bench.flow import run_bench
@@ -27,6 +27,7 @@ from harness.values.progress import Silent
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")
 TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
+COLUMNS = re.compile("<!-- columns of (.+): made by make docs -->")
 WALKS = ("<!-- walks: made by make docs -->", "<!-- end of walks -->")
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
@@ -76,16 +77,20 @@ def pages(table: bool = True) -> dict[Path, str]:
         ROOT / "docs" / "answer-measures.md": answer_measures_reference(),
         results: _between(results, TABLES, tables_reference()),
     }
+    for page in (ROOT / "docs").glob("*.md"):
+        for name in COLUMNS.findall(page.read_text(encoding="utf-8")):
+            marks = f"<!-- columns of {name}: made by make docs -->", "<!-- end of columns -->"
+            written[page] = _between(page, marks, input_columns(name), written.get(page))
     if table:
         written[readme] = _between(readme, QUICKSTART, quickstart_table())
         written[contributing] = _between(contributing, WALKS, walks.table(walks.walks()))
     return written
 
 
-def _between(path: Path, marks: tuple[str, str], content: str) -> str:
-    """A page with ``content`` between its marks."""
+def _between(path: Path, marks: tuple[str, str], content: str, text: str | None = None) -> str:
+    """A page, or its new ``text``, with ``content`` between its marks."""
     begin, end = marks
-    before, rest = path.read_text(encoding="utf-8").split(begin, 1)
+    before, rest = (text or path.read_text(encoding="utf-8")).split(begin, 1)
     return f"{before}{begin}\n{content}\n{end}{rest.split(end, 1)[1]}"
 
 

@@ -1,4 +1,4 @@
-"""The part of docs/results.md that describes the tables, from their declarations."""
+"""The parts of the docs that describe tables: of results, and those that people write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import inspect
 import textwrap
 from typing import Any
 
+import harness.data.corpus.hits
+import harness.data.external.answer_files
 import harness.report.rows  # noqa: F401 - declares the tables
+from harness.data.corpus.inputs import INPUTS
 from harness.report.columns import TABLES, TableSpec
 from harness.values import Declared
 
@@ -31,13 +34,25 @@ def _section(spec: TableSpec[Any]) -> str:
     return "\n\n".join([*lines, _columns(spec)])
 
 
+def input_columns(name: str) -> str:
+    """The columns of a table that people write."""
+    (spec,) = (spec for spec in INPUTS.values() if spec.name == name)
+    rows = []
+    for one in spec.columns:
+        names = " or ".join(f"`{known}`" for known in (one.name, *one.column.names))
+        needed = ", **required**" if one.needed else ""
+        rows.append(f"| {names} | {_type(one)}{needed} | {one.column.about} |")
+    return "\n".join(["| column | holds | what |", "|---|---|---|", *rows])
+
+
 def _columns(spec: TableSpec[Any]) -> str:
     rows = [f"| `{one.name}` | {_type(one)} | {one.column.about} |" for one in spec.columns]
     return "\n".join(["| column | holds | what |", "|---|---|---|", *rows])
 
 
 def _type(one: Declared) -> str:
-    kind = {str: "text", int: "whole number", float: "number", bool: "yes, no"}[one.kind]
+    kinds = {str: "text", int: "whole number", float: "number", bool: "yes, no"}
+    kind = kinds.get(one.kind, "list")
     unit = f", {one.column.unit}" if one.column.unit else ""
     return f"{kind}{unit}{' or empty' if one.empty else ''}"
 
