@@ -1,5 +1,7 @@
 """The files of a benchmark: queries, labels, documents, graded spans."""
 
+from harness.data.corpus.labels import LabelRow
+from harness.values.types import Judgment, Query
 from tests.bad_files.kind import Kind, lines, with_line
 
 ENGINES = "Engines turn heat into work.\n\nA pump feeds water into the boiler of the engine.\n"
@@ -42,37 +44,34 @@ def labels(row):
 
 
 KINDS = {
-    "queries.csv": Kind("queries.csv", VALIDATE, SMALL),
+    "queries.csv": Kind("queries.csv", VALIDATE, SMALL, row=Query),
     "queries.jsonl": Kind(
         "queries.jsonl",
         VALIDATE,
         bench() | renamed("queries.csv", "queries.jsonl") | {"queries.jsonl": QUERIES_JSONL},
+        row=Query,
     ),
-    "labels.csv": Kind("labels.csv", VALIDATE, SMALL),
+    "labels.csv": Kind("labels.csv", VALIDATE, SMALL, row=LabelRow),
     "labels.jsonl": Kind(
         "labels.jsonl",
         VALIDATE,
         bench() | renamed("labels.csv", "labels.jsonl") | {"labels.jsonl": LABELS_JSONL},
+        row=LabelRow,
     ),
     "document": Kind("docs/engines.txt", VALIDATE, SMALL),
     "graded spans": Kind(
         "spans.jsonl",
         VALIDATE,
         bench() | renamed("labels: labels.csv", "relevance: {file: spans.jsonl}") | {"spans.jsonl": SPANS},
+        row=Judgment,
     ),
 }
 
 ROWS = {
     "queries.csv": [
-        ("unknown split", (",train", ",dev"), 2),
-        ("duplicated id", with_line(QUERIES, "q1,Again?,train"), 4),
         ("id with a space", ("q1,", "q 1,"), 2),
-        ("no text", ("What feeds water?", ""), 2),
-        ("no id", ("q1,", ","), 2),
-        ("no split", (",train", ","), 2),
         ("column twice", (",split", ",text"), 1),
         ("open quote", ("What feeds", '"What feeds'), 2),
-        ("odd answerable", QUERIES.replace("split\n", "split,answerable\n").replace("n\n", "n,perhaps\n"), 2),
     ],
     "queries.jsonl": [
         ("a list in place of a text", ('"What feeds water?"', '["What feeds water?"]'), 1),
@@ -83,22 +82,14 @@ ROWS = {
     "labels.csv": [
         ("quote not found", ("A pump feeds", "Nobody ever said"), "1 of 2 labels is not"),
         ("offsets beyond the text", labels("q2,engines,0,280,,3"), 3),
-        ("float offsets", labels("q2,engines,0.5,28,,3"), 3),
         ("half of a range", labels("q2,engines,0,,,3"), 3),
         ("range that ends before it begins", labels("q2,engines,28,2,,3"), 3),
         ("nothing graded", labels("q2,engines,,,,3"), 3),
         ("page of a text", "query_id,document,page,grade\nq1,engines,2,4\n", 2),
-        ("no grade", labels("q2,engines,0,28,,"), 3),
-        ("grade below 0", labels("q2,engines,0,28,,-1"), 3),
-        ("no query", labels(",engines,0,28,,3"), 3),
-        ("no document", labels("q2,,0,28,,3"), 3),
         ("page in words", "query_id,document,page,grade\nq1,engines,two,4\n", 2),
         ("page 0", "query_id,document,page,grade\nq1,engines,0,4\n", 2),
         ("unknown query", labels("q3,engines,0,28,,3"), 3),
         ("unknown document", labels("q2,engine,0,28,,3"), 3),
-        ("grade that is no number", labels("q2,engines,0,28,,good"), 3),
-        ("grade above the scale", labels("q2,engines,0,28,,5"), 3),
-        ("two grades of one range", with_line(LABELS, "q2,engines,0,28,,1"), 4),
         ("two grades of one text", with_line(LABELS, "q2,engines,,,Engines turn heat into work.,1"), 4),
     ],
     "labels.jsonl": [
@@ -108,15 +99,11 @@ ROWS = {
         ("endless number", ('"quote": "feeds water"', '"start": 1, "end": ' + "9" * 5000), 1),
     ],
     "graded spans": [
-        ("grade above the scale", ('"grade": 4', '"grade": 5'), 1),
-        ("grade in words", ('"grade": 4', '"grade": "four"'), 1),
-        ("float offsets", ('"start": 30', '"start": 30.5'), 1),
         ("empty range", ('"end": 79', '"end": 30'), 1),
         ("offsets beyond the text", ('"end": 79', '"end": 799'), 1),
         ("unknown query", ('"q1"', '"q3"'), 1),
         ("unknown document", ('"engines"', '"engine"'), 1),
         ("missing key", ('"doc_id": "engines", ', ""), 1),
         ("unknown key", ('"grade": 4', '"grade": 4, "colour": 1'), "'colour'"),
-        ("two grades of one range", SPANS + lines({**SPAN, "grade": 1}), 3),
     ],
 }

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from harness.labels.label_page.opening import PassageSource, open_service
+from harness.labels.labelling.grading import SkippedRow
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -55,6 +56,7 @@ KINDS = {
         ADD,
         SMALL | {"sheet.csv": SHEET.replace(",4\n", ",skip\n"), "labels.skipped.csv": SKIPS},
         fine=(*NEW, "empty"),
+        row=SkippedRow,
     ),
     "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
     "pool of the page": Kind("pool.csv", label_page, PAGE),
@@ -101,7 +103,6 @@ PASSAGES = [
 ROWS = {
     "sheet": PASSAGES,
     "skipped passages": [
-        ("offset in words", ("0,28", "a,28"), 2),
         ("no offset", ("0,28", ",28"), 2),
     ],
     "pool of the page": [

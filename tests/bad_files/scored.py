@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from harness.data.corpus.hits import read_hits
+from harness.data.corpus.hits import GivenHit, read_hits
+from harness.data.external.answer_files import AnsweredRow
+from harness.running.answering.external import PeopleRow
 from harness.running.bench.agreement import read_pairs
 from tests.bad_files.benchmark import PASSAGE, SMALL
 from tests.bad_files.kind import BARE, Kind, lines, with_line
@@ -57,8 +59,9 @@ KINDS = {
         "hits.jsonl",
         "score --hits hits.jsonl --queries queries.csv --labels labels.csv --documents docs/*.txt --quiet",
         SMALL | {"hits.jsonl": HITS},
+        row=GivenHit,
     ),
-    "hits.csv": Kind("hits.csv", read(read_hits, "hits.csv"), {"hits.csv": HITS_CSV}),
+    "hits.csv": Kind("hits.csv", read(read_hits, "hits.csv"), {"hits.csv": HITS_CSV}, row=GivenHit),
     "run": Kind("run.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=BARE),
     "qrels": Kind("qrels.txt", score(), {"run.txt": RUN, "qrels.txt": QRELS}, fine=BARE),
     "run.csv": Kind(
@@ -70,9 +73,12 @@ KINDS = {
         {"run.txt": RUN, "qrels.csv": QRELS_CSV},
         fine=("only a header",),
     ),
-    "answers": Kind("answers.jsonl", "score-answers answers.jsonl --quiet", SCORING),
+    "answers": Kind("answers.jsonl", "score-answers answers.jsonl --quiet", SCORING, row=AnsweredRow),
     "values of people": Kind(
-        "human.csv", "score-answers answers.jsonl --human human.csv --quiet", SCORING | {"human.csv": HUMAN}
+        "human.csv",
+        "score-answers answers.jsonl --human human.csv --quiet",
+        SCORING | {"human.csv": HUMAN},
+        row=PeopleRow,
     ),
     "measures of answers": Kind(
         "own.yaml", "score-answers answers.jsonl --config own.yaml --quiet", SCORING, fine=("only a header",)
@@ -88,7 +94,6 @@ ROWS = {
         ("unknown query", ('"q1"', '"q3"'), 1),
         ("unknown document", ("engines", "engine"), 1),
         ("offsets beyond the text", ("79", "799"), 1),
-        ("rank in words", ('"rank": 1', '"rank": "first"'), 1),
         ("a rank left out", ('"rank": 1', '"rank": 3'), 1),
         ("a rank twice", HITS + lines({**HIT, "end": 60}), 3),
         ("neither rank nor score", lines({"query_id": "q1", "document": "engines", "text": "x"}), "'rank'"),
@@ -96,7 +101,6 @@ ROWS = {
         ("half of a range", (', "end": 79', ""), 1),
         ("empty range", ('"end": 79', '"end": 30'), 1),
         ("no document", ('"engines"', '""'), 1),
-        ("no id", ('"q1"', '""'), 1),
         ("page 0", ('"start": 30, "end": 79', '"page": 0'), 1),
         ("page of a text", ('"start": 30, "end": 79', '"page": 2'), 1),
         ("score that is no number", ('"rank": 1', '"score": NaN'), 1),
@@ -130,12 +134,10 @@ ROWS = {
         ("float grade", (",2\n", ",2.5\n"), "row 1"),
     ],
     "answers": [
-        ("no question", ("What feeds water?", ""), 1),
         ("duplicated id", ANSWERS * 2, 2),
         ("contexts that are no list", lines({**ANSWER, "retrieved_contexts": "A pump."}), 1),
         ("a number in place of a context", lines({**ANSWER, "retrieved_contexts": [1]}), 1),
         ("documents of other contexts", lines({**ANSWER, "documents": ["a", "b"]}), 1),
-        ("odd answerable", lines({**ANSWER, "answerable": "maybe"}), 1),
         ("id with a space", lines({**ANSWER, "query_id": "a b"}), 1),
         ("cites by a truth value", lines({**ANSWER, "cited": [True]}), 1),
         ("cites what was not read", lines({**ANSWER, "cited": [2]}), 1),
@@ -144,9 +146,7 @@ ROWS = {
     "values of people": [
         ("unknown question", ("q1", "q9"), 2),
         ("unknown measure", ("exact_match", "exact_mach"), 2),
-        ("value in words", (",1\n", ",good\n"), 2),
         ("value that is no number", (",1\n", ",nan\n"), 2),
-        ("value twice", with_line(HUMAN, "q1,exact_match,0"), 3),
     ],
     "measures of answers": [
         ("unknown measure", ("exact_match", "exact_mach"), 1),

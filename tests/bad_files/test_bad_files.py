@@ -7,11 +7,13 @@ import pytest
 
 from harness.values.errors import HarnessError
 from tests.bad_files import benchmark, collections, kept, people, scored, settings, tools
+from tests.bad_files.kind import faults_of_columns
 from tests.command import one_line, run
 
 MODULES = (benchmark, settings, scored, collections, tools, people, kept)
 KINDS = {name: kind for module in MODULES for name, kind in module.KINDS.items()}
 ROWS = [(name, *row) for module in MODULES for name, rows in module.ROWS.items() for row in rows]
+ROWS += [(name, *row) for name, kind in KINDS.items() if kind.row for row in faults_of_columns(kind)]
 assert len(KINDS) == sum(len(module.KINDS) for module in MODULES)
 
 FAULTS = ("missing", "a folder", "empty", "only a header", "not UTF-8", "NUL bytes")
