@@ -1,6 +1,8 @@
 """Pairs, configurations and runs for the tests of this room; needs no pytest, for it also runs in a child."""
 
 import itertools
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 from harness.judge import LlmConfig, LlmJudge, Pair
 from harness.values.progress import Silent
@@ -45,6 +47,18 @@ def judged(script, ledger, count, per_query=1, total=None, **options):
     with FakeServer(script) as server:
         items = pairs(count, per_query=per_query)
         return *judge_all(config(server.url, **options), ledger, items, total=total), server
+
+
+class Watching(Silent):
+    """A reporter that hands what its bar says to ``heard``."""
+
+    def __init__(self, heard):
+        super().__init__()
+        self.heard, self.tasks = heard, []
+
+    def task(self, name, total):
+        self.tasks.append((name, total))
+        return nullcontext(SimpleNamespace(advance=lambda steps=1: None, describe=self.heard))
 
 
 def script_of(*answers):

@@ -24,19 +24,12 @@ REPEATED = {
     "null choices": Answer(body={**completion(""), "choices": None}),
     "empty answer": says(""),
     "null answer": says(None),
-    "truncated JSON": says('{"grade": '),
     "truncated at the limit": says('{"reasoning": "well, the', finish="length"),
     "whole at the limit": says('{"grade": 4}', finish="length"),
     "whole at the limit, as Mistral says it": says('{"grade": 4}', finish="model_length"),
     "thought without an end": says('<think>Is it {"grade": 4}?'),
     "interrupted": says('{"grade": 4}', finish="insufficient_system_resource"),
-    "two grades in two forms": says('{"grade": 4}\nGrade: 1'),
     "no grade": says("It is quite relevant."),
-    "out of scale": says('{"grade": 7}'),
-    "negative": says('{"grade": -1}'),
-    "fraction": says('{"grade": 2.5}'),
-    "two grades": says('{"grade": 1} or rather {"grade": 4}'),
-    "named twice": says('{"grade": 1, "grade": 4}'),
 }
 
 
@@ -98,15 +91,8 @@ def test_an_answer_that_ended_by_itself_is_scored_however_the_server_says_so(fin
     assert (only.judgment.grade, server.count) == (3, 1)
 
 
-FINAL = [
-    "refusal",
-    "content filter",
-    "filtered prompt",
-    "flagged",
-    "too large a body",
-    "too long",
-    "odd status",
-]
+FINAL = ["refusal", "content filter", "filtered prompt", "flagged"]
+FINAL += ["too large a body", "too long", "odd status"]
 
 
 @pytest.mark.parametrize("name", FINAL)
@@ -314,29 +300,12 @@ def test_a_refused_connection_ends_the_run(ledger):
         judge_all(config(url, breaker=10, breaker_seconds=0.1), ledger, pairs(100))
 
 
-def test_prose_and_fences_around_the_json_are_read(ledger):
-    reply = 'Let me think.\n```json\n{"intent": 3, "match": 1, "trust": 4, "grade": 2}\n```'
-    (only,), _, _ = judged(script_of(says(reply)), ledger, 1, prompt="umbrela")
-    assert only.judgment.grade == 2
-
-
-LISTS = {
-    "wrong count": {"grades": [{"passage": 1, "grade": 1}]},
-    "passage twice": {
-        "grades": [{"passage": 1, "grade": 1}, {"passage": 1, "grade": 2}, {"passage": 2, "grade": 0}]
-    },
-    "unknown passage": {"grades": [{"passage": n, "grade": 1} for n in (1, 2, 9)]},
-    "out of scale": {"grades": [{"passage": n, "grade": 5} for n in (1, 2, 3)]},
-    "not a list": {"grades": 3},
-}
-
-
-@pytest.mark.parametrize("wrong", LISTS.values(), ids=LISTS.keys())
-def test_a_wrong_list_is_repeated_whole(wrong, ledger):
-    right = {"grades": [{"passage": n, "grade": n} for n in (3, 1, 2)]}
-    graded, _, server = judged(
-        script_of(says(json.dumps(wrong)), says(json.dumps(right))), ledger, 3, per_query=3, prompt="listwise"
+def test_a_wrong_list_is_repeated_whole(ledger):
+    wrong, right = (
+        {"grades": [{"passage": n, "grade": n} for n in order]} for order in ((1, 2, 9), (3, 1, 2))
     )
+    answers = script_of(says(json.dumps(wrong)), says(json.dumps(right)))
+    graded, _, server = judged(answers, ledger, 3, per_query=3, prompt="listwise")
     assert sorted(g.judgment.grade for g in graded) == [1, 2, 3]
     assert server.count == 2
 

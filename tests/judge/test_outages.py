@@ -2,16 +2,14 @@
 
 import gzip
 import json
-from contextlib import nullcontext
 
 import pytest
 
 from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.retry import Backoff
 from harness.values.errors import LlmError
-from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade
-from tests.judge.helpers import config, pairs
+from tests.judge.helpers import Watching, config, pairs
 from tests.judge.virtual import VirtualLoop, judge_on
 
 PRICES = {"fake": {"input": 10.0, "output": 100.0}}
@@ -26,6 +24,19 @@ def quick_backoff(monkeypatch):
 @pytest.fixture
 def loop():
     return VirtualLoop()
+
+
+@pytest.fixture
+def judge(loop, ledger, monkeypatch):
+    """Grades ``count`` pairs on virtual time by a server; what they got, and the summary."""
+
+    def judge(script, count, reporter=None, **options):
+        with FakeServer(script) as server:
+            judge.server = server
+            chosen = settings(server.url, **options)
+            return judge_on(loop, chosen, ledger, pairs(count), monkeypatch, reporter=reporter)
+
+    return judge
 
 
 def settings(url, *, concurrency=16, **options):
@@ -45,35 +56,32 @@ DOWN = {
     "begin", [pytest.param(0, marks=pytest.mark.slow), 10], ids=["from the start", "in the middle"]
 )
 @pytest.mark.parametrize("down", DOWN.values(), ids=DOWN.keys())
-def test_an_outage_of_25_seconds_is_survived(down, begin, loop, ledger, monkeypatch):
+def test_an_outage_of_25_seconds_is_survived(down, begin, loop, judge):
     def script(request, number):
         return down if begin <= loop.now < begin + 25 else grade(2)
 
     limit = {"requests_per_minute": 600}
-    with FakeServer(script) as server:
-        graded, summary = judge_on(
-            loop, settings(server.url, endpoint=limit), ledger, pairs(120), monkeypatch
-        )
+    graded, summary = judge(script, 120, endpoint=limit)
     assert [one.judgment.grade for one in graded] == [2] * 120
     assert loop.now > 25
     assert sum(summary.faults.values()) >= 30, "so often that a breaker without patience would have opened"
 
 
-def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, ledger, monkeypatch):
+def test_an_endpoint_that_stays_down_ends_the_run_after_the_deadline(loop, judge):
     down, fails = error(503, "upstream is down"), pytest.raises(EndpointDownError, match="upstream is down")
-    with FakeServer(lambda *_: down) as server, fails:
-        judge_on(loop, settings(server.url, concurrency=4), ledger, pairs(1000), monkeypatch)
+    with fails:
+        judge(lambda *_: down, 1000, concurrency=4)
     assert 150 < loop.now < 300
 
 
-def test_an_outage_may_be_shorter_where_that_is_wanted(loop, ledger, monkeypatch):
-    with FakeServer(lambda *_: error(503)) as server, pytest.raises(EndpointDownError):
-        judge_on(loop, settings(server.url, breaker_seconds=20), ledger, pairs(1000), monkeypatch)
+def test_an_outage_may_be_shorter_where_that_is_wanted(loop, judge):
+    with pytest.raises(EndpointDownError):
+        judge(lambda *_: error(503), 1000, breaker_seconds=20)
     assert 20 <= loop.now < 60
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, ledger, monkeypatch):
+def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, judge):
     seen = []
 
     def script(request, number):
@@ -82,34 +90,32 @@ def test_a_pause_longer_than_the_deadline_is_obeyed(status, loop, ledger, monkey
             error(status, "come back later", headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
         )
 
-    with FakeServer(script) as server:
-        graded, summary = judge_on(loop, settings(server.url), ledger, pairs(40), monkeypatch)
+    graded, summary = judge(script, 40)
     assert [one.judgment.grade for one in graded] == [3] * 40
     assert not [at for at in seen if 0 < at < 240], "nobody asks during the pause"
     assert 240 <= loop.now < 250
     assert summary.unscored_count == 0
 
 
-def test_a_pause_beyond_the_longest_is_named(loop, ledger, monkeypatch):
+def test_a_pause_beyond_the_longest_is_named(loop, judge):
     busy = error(429, "daily quota used up", headers={"retry-after": "3600"})
-    with FakeServer(lambda *_: busy) as server:
-        with pytest.raises(LlmError, match=r"asks to wait 3600 s \(Retry-After\)") as caught:
-            judge_on(loop, settings(server.url), ledger, pairs(40), monkeypatch)
-        assert server.count <= 16
+    with pytest.raises(LlmError, match=r"asks to wait 3600 s \(Retry-After\)") as caught:
+        judge(lambda *_: busy, 40)
+    assert judge.server.count <= 16
     assert "daily quota used up" in str(caught.value)
     assert "endpoint.longest_pause allows 600 s" in str(caught.value)
     assert loop.now < 10
 
 
-def test_pauses_without_an_answer_in_between_add_up(loop, ledger, monkeypatch):
+def test_pauses_without_an_answer_in_between_add_up(loop, judge):
     busy = error(429, "busy", headers={"retry-after": "100"})
     fails = pytest.raises(LlmError, match="700 s in total without an answer in between")
-    with FakeServer(lambda *_: busy) as server, fails:
-        judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(40), monkeypatch)
+    with fails:
+        judge(lambda *_: busy, 40, concurrency=1)
     assert 600 <= loop.now < 700
 
 
-def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loop, ledger, monkeypatch):
+def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loop, judge):
     answered = []
 
     def script(request, number):
@@ -118,31 +124,18 @@ def test_an_endpoint_that_pauses_again_and_again_but_answers_is_not_given_up(loo
             return grade(1)
         return error(429, headers={"retry-after": "200"})
 
-    with FakeServer(script) as server:
-        graded, _ = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(10), monkeypatch)
+    graded, _ = judge(script, 10, concurrency=1)
     assert [one.judgment.grade for one in graded] == [1] * 10
     assert loop.now >= 2000
 
 
-def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, ledger, monkeypatch):
+def test_the_bar_says_for_how_long_the_endpoint_wants_a_pause(loop, judge):
     messages = []
-
-    class Bar:
-        def advance(self, steps=1):
-            pass
-
-        def describe(self, text):
-            messages.append(text)
-
-    class Loud(Silent):
-        def task(self, name, total):
-            return nullcontext(Bar())
 
     def script(request, number):
         return error(429, headers={"retry-after": "240"}) if loop.now < 240 else grade(3)
 
-    with FakeServer(script) as server:
-        judge_on(loop, settings(server.url), ledger, pairs(2), monkeypatch, reporter=Loud())
+    judge(script, 2, reporter=Watching(messages.append))
     assert any("waits 239 s, as the endpoint asks" in text for text in messages)
     assert "waits" not in messages[-1]
 
@@ -156,33 +149,29 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN.keys())
-def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, loop, ledger, monkeypatch):
+def test_max_cost_counts_answers_that_did_not_arrive_whole(unseen, judge):
     # a call costs at most about 0.045 (400 tokens out), and 0.002 when it is seen
     ends = "no usable answer 2 times" if unseen is UNSEEN["not JSON"] else "max_cost"
-    with FakeServer(lambda *_: unseen) as server, pytest.raises(LlmError, match=ends):
-        judge_on(loop, settings(server.url, max_cost=0.2, prices=PRICES), ledger, pairs(50), monkeypatch)
-    assert server.count <= 4
+    with pytest.raises(LlmError, match=ends):
+        judge(lambda *_: unseen, 50, max_cost=0.2, prices=PRICES)
+    assert judge.server.count <= 4
 
 
-def test_calls_that_may_be_billed_are_reported(loop, ledger, monkeypatch):
+def test_calls_that_may_be_billed_are_reported(judge):
     def script(request, number):
         return UNSEEN["cut in the body"] if number == 0 else grade(1)
 
-    with FakeServer(script) as server:
-        _, summary = judge_on(
-            loop, settings(server.url, concurrency=1, prices=PRICES), ledger, pairs(1), monkeypatch
-        )
+    _, summary = judge(script, 1, concurrency=1, prices=PRICES)
     assert summary.unseen_calls == 1
     assert summary.cost == pytest.approx(0.002), "what was seen"
     assert 0.04 < summary.unseen_cost < 0.05
 
 
-def test_without_a_price_what_may_be_on_the_bill_is_unknown(loop, ledger, monkeypatch):
+def test_without_a_price_what_may_be_on_the_bill_is_unknown(judge):
     def script(request, number):
         return UNSEEN["cut in the body"] if number == 0 else grade(1)
 
-    with FakeServer(script) as server:
-        _, summary = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(1), monkeypatch)
+    _, summary = judge(script, 1, concurrency=1)
     assert (summary.unseen_calls, summary.unseen_cost) == (1, None)
 
 
@@ -209,16 +198,14 @@ BESIDE_AN_ERROR = {**completion('{"grade": 0}'), "error": {"message": "overloade
     ],
     ids=["no JSON", "no completion", "an error beside a choice", "compressed"],
 )
-def test_an_endpoint_that_answers_garbage_is_stopped_after_two_replies(answer, loop, ledger, monkeypatch):
-    with FakeServer(lambda *_: answer) as server:
-        with pytest.raises(LlmError, match="no usable answer 2 times in a row"):
-            judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(50), monkeypatch)
-        assert server.count == 2
+def test_an_endpoint_that_answers_garbage_is_stopped_after_two_replies(answer, judge):
+    with pytest.raises(LlmError, match="no usable answer 2 times in a row"):
+        judge(lambda *_: answer, 50, concurrency=1)
+    assert judge.server.count == 2
 
 
-def test_one_busy_reply_and_one_broken_reply_do_not_end_a_run(loop, ledger, monkeypatch):
+def test_one_busy_reply_and_one_broken_reply_do_not_end_a_run(judge):
     first = [error(503), Answer(body=b"<html>welcome</html>")]
-    with FakeServer(lambda request, number: first[number] if number < 2 else grade(1)) as server:
-        graded = judge_on(loop, settings(server.url, concurrency=1), ledger, pairs(5), monkeypatch)
-    assert server.count == 7
+    graded = judge(lambda request, number: first[number] if number < 2 else grade(1), 5, concurrency=1)
+    assert judge.server.count == 7
     assert graded is not None

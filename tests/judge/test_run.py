@@ -4,7 +4,6 @@ import asyncio
 import json
 import threading
 import time
-from contextlib import nullcontext
 from datetime import date
 
 import pytest
@@ -13,7 +12,7 @@ from harness.judge import LlmJudge
 from harness.models.llm.money import BudgetError
 from harness.values.progress import Silent
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
-from tests.judge.helpers import config, judge_all, judged, pairs, script_of
+from tests.judge.helpers import Watching, config, judge_all, judged, pairs, script_of
 
 PRICES = {"fake": {"input": 10.0, "output": 100.0}}
 # 100 tokens in at 10 per million and 10 out at 100 per million
@@ -252,30 +251,12 @@ def test_a_running_event_loop_is_no_obstacle(ledger):
 
 def test_progress_tells_rate_and_money(ledger):
     lines = []
-
-    class Bar:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *exc):
-            return None
-
-        def advance(self, steps=1):
-            pass
-
-        def describe(self, text):
-            lines.append(text)
-
-    class Loud(Silent):
-        def task(self, name, total):
-            assert (name, total) == ("judging", 3)
-            return Bar()
-
+    reporter = Watching(lines.append)
     with FakeServer(script_of(grade(1))) as server:
         judge = LlmJudge(config(server.url, prices=PRICES), ledger)
-        judge.grade(pairs(3), lambda graded: None, reporter=Loud(), total=3)
-    assert "spent 0.0060" in lines[-1]
-    assert "/s, spent" in lines[-1]
+        judge.grade(pairs(3), lambda graded: None, reporter=reporter, total=3)
+    assert reporter.tasks == [("judging", 3)]
+    assert "/s, spent 0.0060" in lines[-1]
     assert "unscored" not in lines[-1]
 
 
@@ -284,21 +265,13 @@ def test_progress_is_reported_while_nothing_is_graded(ledger, monkeypatch):
     monkeypatch.setattr("harness.models.llm.calls.SHOW_EVERY", 0.02)
     pause_seen = threading.Event()
 
-    class Bar:
-        def advance(self, steps=1):
-            pass
-
-        def describe(self, text):
-            if "http_503 x" in text:
-                pause_seen.set()
-
-    class Loud(Silent):
-        def task(self, name, total):
-            return nullcontext(Bar())
+    def heard(text):
+        if "http_503 x" in text:
+            pause_seen.set()
 
     with FakeServer(lambda request, number: grade(1) if pause_seen.is_set() else error(503)) as server:
         judge = LlmJudge(config(server.url), ledger)
-        summary = judge.grade(pairs(2), lambda graded: None, reporter=Loud(), total=2)
+        summary = judge.grade(pairs(2), lambda graded: None, reporter=Watching(heard), total=2)
     assert summary.faults["http_503"] > 0
 
 
