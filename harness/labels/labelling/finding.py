@@ -6,7 +6,9 @@ A passage is some sentences or rows of a table, never over a page: suitable for 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from harness.labels.labelling.passages import PassageToGrade
 from harness.running import Context, RunTools
@@ -47,15 +49,11 @@ def _exact(
 ) -> list[tuple[str, Span]]:
     """The passages that hold the text, each once; a text longer than a passage is its own."""
     found: dict[tuple[str, Span], None] = {}
-    last, at = "", 0
     for document, start, end in places_of(sought, documents):
-        own = spans.get(document.doc_id, [])
-        at = at if document.doc_id == last else 0
-        last = document.doc_id
-        while at < len(own) and own[at][1] <= start:
-            at += 1
-        whole = at < len(own) and own[at][0] <= start and end <= own[at][1]
-        found[document.doc_id, own[at] if whole else (start, end)] = None
+        passages = spans[document.doc_id]
+        at = bisect_right(passages, start, key=itemgetter(1))
+        whole = at < len(passages) and passages[at][0] <= start and end <= passages[at][1]
+        found[document.doc_id, passages[at] if whole else (start, end)] = None
     return list(found)
 
 
@@ -104,19 +102,13 @@ def passage_spans(document: Document, length: int = LENGTH) -> list[Span]:
 
 def _parts(document: Document) -> Iterator[Span]:
     """The sentences, those over a page break in parts."""
+    pages = document.page_starts
     for start, end in sentence_spans(document.text):
-        breaks = (page for page in _pages_within(document, start, end))
+        breaks = pages[bisect_right(pages, start) : bisect_right(pages, end - 1)]
         for part in between(start, end, breaks):
             first, last = trim(document.text, part)
             if first < last:
                 yield first, last
-
-
-def _pages_within(document: Document, start: int, end: int) -> tuple[int, ...]:
-    first, last = document.page_of(start), document.page_of(end - 1)
-    if first is None or last is None:
-        return ()
-    return document.page_starts[first:last]
 
 
 def _are_neighbours(document: Document, last: Span, start: int) -> bool:

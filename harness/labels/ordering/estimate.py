@@ -188,7 +188,7 @@ def sizes(now: OrderEstimate, open_: Bools, count: int) -> Floats:
     so that what matters most is soon certain to be drawn.
     """
     leader = int(now.means.argmax())
-    moves = moved(unknowing(now.pool, now.likely), np.arange(len(open_)))
+    moves = moved(unknowing(now.pool, now.likely))
     rivals = [place for place in range(len(now.means)) if place != leader]
     if rivals:
         parts = np.stack([((moves[leader] - moves[rival]) ** 2).sum(axis=1) for rival in rivals])
@@ -242,16 +242,13 @@ def left_over(parts: Floats, reached: Floats, more: Floats) -> Floats:
     return np.asarray(parts @ (1 / chance - 1))
 
 
-def moved(expected: Expected, items: Ints) -> Floats:
-    """How the scores may move with each item's grade [S, n, G + 1], times the root of that grade's chance.
+def moved(expected: Expected) -> Floats:
+    """How the scores may move with each item's grade [S, P, G + 1], times the root of that grade's chance.
 
     Products of two settings, summed over grades, are the covariances of what the item may change.
     """
     average = expected.chances.mean(axis=0)
-    chances = (1 - _DOUBT) * expected.chances[items] + _DOUBT * average
-    found = []
-    for slope in expected.slope:
-        # what each grade of each item would add to the score of a setting
-        effects = slope[items, None] * expected.news[items]
-        found.append((effects - (chances * effects).sum(axis=1)[:, None]) * np.sqrt(chances))
-    return np.array(found)
+    chances = (1 - _DOUBT) * expected.chances + _DOUBT * average
+    # what each grade of each item would add to the score of a setting
+    effects = expected.slope[:, :, None] * expected.news
+    return np.asarray((effects - (chances * effects).sum(axis=2)[:, :, None]) * np.sqrt(chances))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -223,7 +224,7 @@ def _ahead(
     if not others or not now.drawn or not now.left:
         return (), None
     open_ = np.isin(np.arange(len(now.reached)), now.open)
-    moves = moved(now.expected, np.arange(len(open_)))
+    moves = moved(now.expected)
     contrast = _contrast(now.pool.settings, leader, others[0])
     parts = ((moves[leader] - moves[others[0]]) ** 2).sum(axis=1)
     total, now_labels = _variances(now, contrast)
@@ -246,14 +247,11 @@ def _ahead(
             by_queries = float(student * np.sqrt(between + 2 * by_labels))
         found.append(MoreLabels(more, float(reach * np.sqrt(by_labels)), by_queries))
     gap = float(now.means[leader] - now.means[others[0]])
-    low, high = 1, now.left
-    while low < high:
-        middle = (low + high) // 2
-        if reach * np.sqrt(left_after(middle)) < gap:
-            high = middle
-        else:
-            low = middle + 1
-    return tuple(found), low
+    # the fewest that would settle it, all that are left if no fewer do
+    needed = 1 + bisect_left(
+        range(1, now.left), True, key=lambda more: bool(reach * np.sqrt(left_after(more)) < gap)
+    )
+    return tuple(found), needed
 
 
 def _contrast(settings: tuple[str, ...], setting: int, other: int | None = None) -> Floats:
