@@ -1,11 +1,10 @@
 """`harness compare` and `harness gate` by a measure of answers."""
 
-import csv
 import json
 
 import pytest
 
-from tests.command import one_line, printed, refused, run, table
+from tests.command import one_line, printed, refused, run, table, write_table
 from tests.test_compare_command import QUERIES, check_gate, write_results
 
 COLUMNS = ["setting", "query_id", "split", "cluster", "measure", "value", "reason", "details"]
@@ -20,22 +19,16 @@ def write_answers(folder, means, *, measures=("token_f1",), kinds=None, missing=
     write_results(
         folder, dict.fromkeys(means, 0.5) if alike else {s: 0.4 + i / 10 for i, s in enumerate(means)}
     )
-    with (folder / "answer_scores.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(COLUMNS)
-        for setting, mean in means.items():
-            for measure in measures:
-                for query in range(QUERIES):
-                    value = (
-                        mean
-                        + 0.1 * ((query * 7) % 11 - 5) / 5
-                        + 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
-                    )
-                    gone = (setting, query) in missing
-                    rows.writerow([
-                        setting, f"q{query}", "validation" if query % 3 == 0 else "train", "", measure,
-                        "" if gone else value, "not answered: timeout" if gone else "", "{}",
-                    ])  # fmt: skip
+    rows = []
+    for setting, mean in means.items():
+        for measure in measures:
+            for query in range(QUERIES):
+                split = "validation" if query % 3 == 0 else "train"
+                wiggle = 0.1 * ((query * 7) % 11 - 5) / 5
+                value = mean + wiggle + 0.02 * ((query * 5 + len(setting)) % 7 - 3) / 3
+                scored = ("", "not answered: timeout") if (setting, query) in missing else (value, "")
+                rows.append([setting, f"q{query}", split, "", measure, *scored, "{}"])
+    write_table(folder / "answer_scores.csv", COLUMNS, rows)
     record = json.loads((folder / "record.json").read_text())
     kinds = kinds or {}
     record["config"]["answer_measures"] = [{"kind": kinds.get(m, m), "name": m} for m in measures]
@@ -113,7 +106,8 @@ def test_values_of_other_scorers_are_not_compared(tmp_path, capsys):
     # token F1 asks nobody, and rests on the questions alone: other labels do not matter
     one = write_answers(tmp_path / "three", {"a": 0.6}, judge="big")
     other = write_answers(tmp_path / "four", {"a": 0.4}, judge="small")
-    (other / "judgments.csv").write_text("query_id,document,start,end,grade,scored_on\nq0,d,0,5,1,yes\n")
+    columns = ("query_id", "document", "start", "end", "grade", "scored_on")
+    write_table(other / "judgments.csv", columns, [["q0", "d", 0, 5, 1, "yes"]])
     assert run(capsys, "compare", one, other, "--measure", "token_f1")[0] == 0
     assert run(capsys, "compare", one, other)[0] == 1
 

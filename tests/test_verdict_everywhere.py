@@ -1,6 +1,5 @@
 """A caveat that keeps a difference from being a finding is worded alike wherever a verdict is read."""
 
-import csv
 import json
 import re
 
@@ -9,7 +8,7 @@ import pytest
 from harness.report.page.tables import read_tables
 from harness.running.bench.page import statistics
 from harness.values.progress import Silent
-from tests.command import one_line, run, table
+from tests.command import one_line, run, table, write_table
 
 from .report.page_results import write_folder
 
@@ -28,21 +27,20 @@ def folder(tmp_path, monkeypatch):
             row["value"] = "0.3" if row["setting"] == SMALL else "0.4"
         if row["measure"] == "ndcg_exp_upper@10":
             row["value"] = "0.95"
-    with (path / "per_query.csv").open("w", newline="") as file:
-        out = csv.DictWriter(file, [*rows[0]])
-        out.writeheader()
-        out.writerows(rows)
+    write_table(path / "per_query.csv", rows[0], (row.values() for row in rows))
     return path
 
 
 def draw(folder, measure, means):
     """Write what labels of other lengths come to: {setting: means}, as labelled first."""
-    with (folder / "label_sensitivity.csv").open("w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(("setting", "stage", "measure", "labels", "label_p50", "mean", "n_queries"))
-        for setting, its in means.items():
-            for way, length, mean in zip(("as labelled", "padded by 700"), (83, 1483), its, strict=True):
-                out.writerow((setting, "rerank", measure, way, length, mean, 60))
+    columns = ("setting", "stage", "measure", "labels", "label_p50", "mean", "n_queries")
+    ways = (("as labelled", 83), ("padded by 700", 1483))
+    rows = [
+        (setting, "rerank", measure, *way, mean, 60)
+        for setting, its in means.items()
+        for way, mean in zip(ways, its, strict=True)
+    ]
+    write_table(folder / "label_sensitivity.csv", columns, rows)
 
 
 def lines(capsys, *words):

@@ -6,7 +6,7 @@ The writer, the reader, the page, ``read_table`` and docs/results.md come from t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -19,21 +19,12 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="DataclassInstance")
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """How an older version wrote a table: known by its ``columns``; ``rows`` turns its cells into ours."""
-
-    columns: frozenset[str]
-    rows: Callable[[Cells], Iterable[Cells]]
-
-
 @dataclass(frozen=True)
 class TableSpec(Generic[R]):
     """A table of a result; the file is ``name`` + ``.csv``.
 
-    Of the columns ``key`` no two rows hold the same. Without the columns ``needs`` it cannot be read; results
-    of older versions may lack the others. ``when`` says where the table is written; '': always. ``some``: a
-    result has at least one row. ``own``: more columns may follow under names of their own.
+    Of the columns ``key`` no two rows hold the same. ``when`` says where the table is written; '': always.
+    ``some``: a result has at least one row. ``own``: more columns may follow under names of their own.
     """
 
     name: str
@@ -41,10 +32,8 @@ class TableSpec(Generic[R]):
     title: str
     when: str
     key: tuple[str, ...]
-    needs: tuple[str, ...]
     some: bool
     own: bool
-    earlier: Earlier | None
     columns: tuple[Declared, ...]
 
     @property
@@ -73,10 +62,8 @@ class TableSpec(Generic[R]):
             yield line
 
     def parsed(self, cells: Cells) -> R:
-        """A row of the file as a row of the table; columns it lacks have their default."""
-        return self.row(
-            **{one.field: one.value(cells[one.name]) for one in self.columns if one.name in cells}
-        )
+        """A row of the file as a row of the table."""
+        return self.row(**{one.field: one.value(cells[one.name]) for one in self.columns})
 
 
 TABLES: dict[str, TableSpec[Any]] = {}
@@ -90,25 +77,17 @@ def table(
     title: str,
     *,
     key: Sequence[str] = (),
-    needs: Sequence[str] | None = None,
     when: str = "",
     some: bool = False,
     own: bool = False,
-    earlier: Earlier | None = None,
 ) -> Callable[[type[R]], type[R]]:
-    """Declare the dataclass below as the rows of a table; see `TableSpec`. Its docstring describes the table.
-
-    ``needs`` are by default the columns whose fields have no default.
-    """
+    """Declare the dataclass below, whose docstring describes it, as the rows of a table; see `TableSpec`."""
 
     def declare(row: type[R]) -> type[R]:
         columns = columns_of(row)
         if bare := {field.name for field in fields(row)} - {one.field for one in columns}:
             raise TypeError(f"{min(bare)} has no Column that says what it means")
-        without = [one.name for one in columns if one.default is MISSING]
-        required = tuple(without if needs is None else needs)
-        spec = TableSpec(name, row, title, when, tuple(key), required, some, own, earlier, columns)
-        TABLES[name] = _BY_ROW[row] = spec
+        TABLES[name] = _BY_ROW[row] = TableSpec(name, row, title, when, tuple(key), some, own, columns)
         return row
 
     return declare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.report.read import cells_of
+from harness.report.read import cells_of, no_result
 from harness.report.scoring_inputs import read_chunk_offsets
 from harness.values import Chunk
 
@@ -13,7 +13,7 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
     """For every query its best evidence in a line: passage, place, and the first rank that shows it."""
     best: dict[str, list[dict[str, str]]] = {}
     for row in cells_of(folder, "judgments"):
-        if row["grade"] and int(row["grade"]) > 0 and row.get("scored_on", "yes") == "yes":
+        if row["grade"] and int(row["grade"]) > 0 and row["scored_on"] == "yes":
             spans = best.setdefault(row["query_id"], [])
             if spans and int(row["grade"]) > int(spans[0]["grade"]):
                 spans.clear()
@@ -21,10 +21,9 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
                 spans.append(dict(row))
     ranked = _last_ranking(folder, setting)
     try:
-        chunks = {one.chunk_id: one for one in read_chunk_offsets(folder).get(setting, [])}
-    except FileNotFoundError:
-        # an older version's result: nothing can be placed
-        return {}
+        chunks = {chunk.chunk_id: chunk for chunk in read_chunk_offsets(folder).get(setting, [])}
+    except FileNotFoundError as error:
+        raise no_result(folder, error) from None
     lines = {}
     searched = {one.doc_id for one in chunks.values()}
     for query_id, spans in best.items():
@@ -34,9 +33,9 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         spans = [span for span in spans if span["document"] in searched] or spans
         found = [(rank, span) for span in spans if (rank := _rank_of(span, ranking)) is not None]
         rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
-        place = f"{span['document']}" + (f", page {span['page']}" if span.get("page") else "")
+        place = f"{span['document']}" + (f", page {span['page']}" if span["page"] else "")
         where = f"not in the {len(ranking)} retrieved" if rank is None else f"at rank {rank}"
-        lines[query_id] = f"[{where}; {place}; grade {span['grade']}] {span.get('snippet', '')}"
+        lines[query_id] = f"[{where}; {place}; grade {span['grade']}] {span['snippet']}"
     return lines
 
 

@@ -14,13 +14,7 @@ WHY = {
 """The reasons for which a query is left out, as they are called in tables, and in words."""
 
 
-def left_out_words(counts: Mapping[str, int | None]) -> str:
-    """A sentence on how many queries are left out for each reason; '' if none are.
-
-    Results of older versions know the sum alone: there the other reasons are None.
-    """
-    if any(counts.get(why) is None for why in WHY):
-        everything = counts.get("unanswerable") or 0
-        return f"Left out: {everything:,} without relevant text." if everything else ""
-    parts = [f"{count:,} {words}" for why, words in WHY.items() if (count := counts[why])]
+def left_out_words(counts: Mapping[str, int]) -> str:
+    """A sentence on how many queries are left out for each reason; '' if none are."""
+    parts = [f"{count:,} {words}" for why, words in WHY.items() if (count := counts.get(why))]
     return f"Left out: {listed(parts, len(parts))}." if parts else ""

@@ -55,11 +55,11 @@ def read_result(folder: Path) -> StoredResult:
     if (folder / SUMMARY).is_file():
         scored = {row["setting"] for row in scores}
         refuse_foreign(folder / "per_query.csv", scored, read_rows(folder, "summary"))
-    texts = {row["document"]: _text_hash(folder, row) for row in documents if row["status"] == "read"}
-    # only a fact with copies has a name that matters; results of older versions name none, nor answers
+    texts = {row["document"]: row["text_sha256"] for row in documents if row["status"] == "read"}
+    # only a fact with copies has a name that matters
     spans = sorted(
-        [row.get(column, "") for column in _JUDGED]
-        + [row[column] for column in ("evidence", "answer") if row.get(column)]
+        [row[column] for column in _JUDGED]
+        + [row[column] for column in ("evidence", "answer") if row[column]]
         for row in judgments
     )
     return StoredResult(
@@ -158,14 +158,6 @@ def read_first_passages(folder: Path, setting: str) -> dict[str, str]:
     return first
 
 
-def _text_hash(folder: Path, row: Row) -> str:
-    # results of older versions call it sha256
-    found = row.get("text_sha256") or row.get("sha256")
-    if not found:
-        raise damaged(folder / "documents.csv", f"{row['document'][:80]!a} has no text_sha256")
-    return found
-
-
 def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     """A table of a result with the types that it is declared with, such as ``read_table(folder, "summary")``.
 
@@ -185,8 +177,8 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     except FileNotFoundError as error:
         if not (folder / RECORD).exists():
             raise no_result(folder, error) from None
-        when = spec.when or "by newer versions"
-        raise HarnessError(f"{folder} has no {spec.file}: it is written {when}.") from None
+        when = f"it is written {spec.when}" if spec.when else "run the benchmark again"
+        raise HarnessError(f"{folder} has no {spec.file}: {when}.") from None
     names = list(rows[0]) if rows else list(spec.names)
     return pd.DataFrame(
         {name: _column([row[name] for row in rows], spec.by_name.get(name)) for name in names}

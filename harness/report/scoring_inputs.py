@@ -37,22 +37,19 @@ def read_scoring_inputs(folder: Path) -> ScoringInputs:
 
 def read_graded_spans(folder: Path) -> list[Judgment]:
     """The spans that the settings were scored on, in the order of judgments.csv."""
-    try:
-        return [_judgment(row) for row in read_rows(folder, "judgments") if row["scored_on"] == "yes"]
-    except KeyError:
-        raise damaged(folder / "judgments.csv", "it has no column scored_on") from None
+    return [_judgment(row) for row in read_rows(folder, "judgments") if row["scored_on"] == "yes"]
 
 
 def _judgment(row: Row) -> Judgment:
-    start, _, end = row.get("answer", "").partition("-")
+    start, _, end = row["answer"].partition("-")
     return Judgment(
         query_id=row["query_id"],
         doc_id=row["document"],
         start=int(row["start"]),
         end=int(row["end"]),
         grade=int(row["grade"]) if row["grade"] else None,
-        evidence=row.get("evidence", ""),
-        judge=row.get("judge", ""),
+        evidence=row["evidence"],
+        judge=row["judge"],
         answer=(int(start), int(end)) if end else None,
     )
 
@@ -104,7 +101,7 @@ def read_chunk_offsets(folder: Path) -> dict[str, list[Chunk]]:
                 chunks[setting] = chunks[row["same_as"]]
                 continue
             start, end = int(row["start"]), int(row["end"])
-            before = before_of(row.get("before", ""))
+            before = before_of(row["before"])
             name = "+".join(f"{first}-{last}" for first, last in (*before, (start, end)))
             chunks.setdefault(setting, []).append(
                 Chunk(f"{document}:{name}", document, start, end, "", before)

@@ -72,8 +72,7 @@ def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = Non
         if keep is not None and not keep(row):
             continue
         rows.append(row)
-        # a column that earlier versions did not write tells no rows apart
-        key = tuple(row.get(column, "") for column in spec.key)
+        key = tuple(row[column] for column in spec.key)
         if key in seen:
             raise damaged(path, f"row {number} repeats one above it: {', '.join(key)[:80]!a}")
         if key:
@@ -114,9 +113,7 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
         with path.open(encoding="utf-8", newline="") as file:
             records = (record for record in csv.reader(file, strict=True) if record)
             header = next(records, [])
-            earlier = spec.earlier if spec.earlier and spec.earlier.columns <= set(header) else None
-            missing = [column for column in spec.needs if column not in header]
-            if missing and not earlier:
+            if missing := [column for column in spec.names if column not in header]:
                 raise damaged(path, f"it has no column {missing[0]}")
             if len(set(header)) != len(header):
                 raise damaged(path, "a column occurs twice")
@@ -126,12 +123,11 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
                 if len(record) != len(header):
                     raise damaged(path, f"row {number} has {len(record)} cells, the header {len(header)}")
                 cells = dict(zip(header, map(original, record), strict=True))
-                for row in earlier.rows(cells) if earlier else (cells,):
-                    for name, what, holds in checks:
-                        if name in row and not holds(row[name]):
-                            why = f"row {number}, {name}: {row[name][:40]!a} where there should be {what}"
-                            raise damaged(path, why)
-                    yield number, row | {name: restore(row) for name, restore in restored.items()}
+                for name, what, holds in checks:
+                    if not holds(cells[name]):
+                        why = f"row {number}, {name}: {cells[name][:40]!a} where there should be {what}"
+                        raise damaged(path, why)
+                yield number, cells | {name: restore(cells) for name, restore in restored.items()}
     except FileNotFoundError:
         raise
     except (OSError, csv.Error, ValueError) as error:

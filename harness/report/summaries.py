@@ -95,9 +95,9 @@ def chunk_table(rows: Sequence[Mapping[str, str]]) -> Table:
             (
                 row["setting"],
                 row["chunks"],
-                *(row.get(f"tokens_{q}", "–") for q in ("p5", "p50", "p95")),
-                *(f"{100 * float(row[name]):.0f} %" if row.get(name) else "–" for name in shares),
-                row.get("tables_cut", "–"),
+                *(row[f"tokens_{q}"] for q in ("p5", "p50", "p95")),
+                *(f"{100 * float(row[name]):.0f} %" if row[name] else "–" for name in shares),
+                row["tables_cut"],
             )
             for row in rows
         ),
@@ -131,7 +131,7 @@ def _notes(cells: _Cells, measure: str, left_out: Sequence[str]) -> tuple[str, .
 
 
 def _queries(row: SummaryRow) -> int:
-    return row.n_queries + sum(count or 0 for count in row.left_out.values())
+    return row.n_queries + sum(row.left_out.values())
 
 
 def _mean(row: SummaryRow) -> float:

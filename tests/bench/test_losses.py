@@ -2,19 +2,16 @@
 
 import csv
 import math
-from dataclasses import replace
 
 import pytest
 
-from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table, worst_table
+from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
 from harness.running.bench.flow import run_bench
 from harness.running.bench.job import FinalOutput
 from harness.running.config.load import load_config
-from harness.values.errors import HarnessError
 from harness.values.progress import Silent
-from tests.report.page_results import rewrite
 
 
 def run(path):
@@ -78,31 +75,6 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
     alone = [row[1:] for row in loss_table(rows).rows if " alone" in row[0]]
     assert alone
     assert len(set(ways)) == len(ways)
-
-
-def test_a_waterfall_of_an_older_version_is_still_read(write_config):
-    _, folder = run(write_config())
-    ours = read_any(folder, LossRow)
-    # as versions before the long form wrote it
-    columns = ("parser", "chunking", "retriever", "ranking", "reranker")
-    head = ("setting", "query_id", "split", "measure")
-    with (folder / "waterfall.csv").open("w", newline="") as file:
-        out = csv.writer(file)
-        out.writerow([*head, *columns, "final", "blame"])
-        for one in losses_by_query(ours):
-            place = [getattr(one, name) for name in head]
-            out.writerow([*place, "0.0", *map(repr, one.losses.values()), repr(one.final), "ranking"])
-    every = read_any(folder, LossRow)
-    assert {row.left for row in every if row.part == "parser"} == {1.0}
-    theirs = [row for row in every if row.part != "parser"]
-    assert loss_table(theirs).rows == loss_table(ours).rows
-    setting = ours[0].setting
-    assert worst_table(theirs, setting, 4, {}, {}, {}) == worst_table(ours, setting, 4, {}, {}, {})
-    assert [replace(row, left=0.0) for row in theirs] == [replace(row, left=0.0, bound=None) for row in ours]
-    assert max(abs(a.left - b.left) for a, b in zip(theirs, ours, strict=True)) < 1e-12
-    rewrite(folder / "waterfall.csv", lambda row: row | {"ranking": "x"})
-    with pytest.raises(HarnessError, match=r"waterfall\.csv is damaged: .*'x'"):
-        read_any(folder, LossRow)
 
 
 def test_without_text_ndcg_among_the_measures_the_unit_is_named(write_config):

@@ -1,6 +1,5 @@
 """PDF pages on report.html: which ones, how many, and what keeps them away."""
 
-import csv
 import json
 import shutil
 from hashlib import sha256
@@ -12,7 +11,8 @@ from harness.report.page.tables import read_tables
 from harness.running.bench.page import page_pictures, write_page
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
-from tests.report.page_results import write_folder
+from tests.command import write_table
+from tests.report.page_results import rewrite, write_folder
 
 pytest.importorskip("pypdfium2", reason="needs pypdfium2, of the pdfium extra")
 SOURCE = Path("corpora/meridian/documents/meridian-10k-2025.pdf")
@@ -41,16 +41,9 @@ def folder(tmp_path, monkeypatch):
         ("q2", "doc", 95, 99, 5, 4, "no", "not scored on"),
         ("q2", "other", 95, 99, "", 4, "yes", "of a text file"),
     ]
-    with (folder / "judgments.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([columns, *rows])
-    with (folder / "per_query.csv").open(newline="", encoding="utf-8") as file:
-        scores = list(csv.DictReader(file))
-    for row in scores:
-        row["value"] = {"q0": 0.9, "q1": 0.1, "q2": 0.5}[row["query_id"]]
-    with (folder / "per_query.csv").open("w", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, scores[0])
-        out.writeheader()
-        out.writerows(scores)
+    write_table(folder / "judgments.csv", columns, rows)
+    value = {"q0": 0.9, "q1": 0.1, "q2": 0.5}
+    rewrite(folder / "per_query.csv", lambda row: row | {"value": value[row["query_id"]]})
     record = json.loads((folder / "record.json").read_text())
     record["hashes"] = {"docs/doc.pdf": sha256(Path("docs/doc.pdf").read_bytes()).hexdigest()}
     (folder / "record.json").write_text(json.dumps(record))

@@ -4,6 +4,7 @@ import csv
 import json
 import random
 
+from tests.command import write_table
 from tests.report.page_answers import MEASURES, tables
 
 TEXT = "The pump was recalled in 2024. Some 3,900 people work at the plant. " * 60
@@ -45,13 +46,13 @@ def write_folder(
         for q in ids
         for m in measures
     }
-    _write(
+    write_table(
         folder / "per_query.csv",
         ("setting", "stage", "query_id", "split", "measure", "value"),
         ([s, st, q, split[q], m, v] for (s, st, q, m), v in scores.items()),
     )
-    _write(folder / "summary.csv", _SUMMARY, _summary(scores, names, stages, ids, measures, split))
-    _write(
+    write_table(folder / "summary.csv", _SUMMARY, _summary(scores, names, stages, ids, measures, split))
+    write_table(
         folder / "queries.csv",
         ("query_id", "text", "split", "answerable", "type"),
         (
@@ -60,7 +61,7 @@ def write_folder(
         ),
     )
     _rankings(folder, names, stages, ids, document, ranks, text, say, rnd)
-    _write(
+    write_table(
         folder / "judgments.csv",
         ("query_id", "document", "start", "end", "page", "grade", "scored_on", "snippet"),
         (
@@ -68,11 +69,12 @@ def write_folder(
             for i, q in enumerate(ids)
         ),
     )
-    _write(
+    write_table(
         folder / "documents.csv",
         ("document", "status", "reason", "pages", "characters", "text_sha256"),
         [[document, "read", say, 3, len(text), "abc"]],
     )
+    write_table(folder / "chunk_offsets.csv", ("setting", "document", "start", "end"), [])
     seconds = {
         s: {
             "seconds": {"retrieve": 2.5 + i, "rerank": 3.5 + i},
@@ -98,7 +100,7 @@ def write_folder(
         _extras(folder, names, ids, split, scores)
         shown = tables(names, ids, split, document, lambda i: 200 * (1 + i // 2), say)
         for name, (columns, rows) in shown.items():
-            _write(folder / f"{name}.csv", columns, rows)
+            write_table(folder / f"{name}.csv", columns, rows)
     return folder
 
 
@@ -121,7 +123,7 @@ def fuse(folder):
         final = min(1.0, score + 0.1) if i % 2 else score / 2
         again = change | {"step": "rerank_again", "loss": score - final, "left": final}
         out += [parser, chunking, *routes, found, order, change, again]
-    _write(folder / "waterfall.csv", tuple(rows[0]), (row.values() for row in out))
+    write_table(folder / "waterfall.csv", tuple(rows[0]), (row.values() for row in out))
     return folder
 
 
@@ -135,7 +137,7 @@ def rewrite(path, changed):
     """Write a table of results anew, each row as ``changed(row)`` makes it."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = [changed(row) for row in csv.DictReader(file)]
-    _write(path, tuple(rows[0]), (row.values() for row in rows))
+    write_table(path, tuple(rows[0]), (row.values() for row in rows))
 
 
 def _summary(scores, names, stages, ids, measures, split):
@@ -173,8 +175,8 @@ def _rankings(folder, names, stages, ids, document, ranks, text, say, rnd):
                     grade = "" if rank % 3 else 4
                     rows.append([s, st, q, rank, chunk, document, 1, score, grade, grade or 0, "…"])
     columns = ("setting", "stage", "query_id", "rank", "chunk_id", "document", "page", "score", "grade")
-    _write(folder / "rankings.csv", (*columns, "earned", "snippet"), rows)
-    _write(
+    write_table(folder / "rankings.csv", (*columns, "earned", "snippet"), rows)
+    write_table(
         folder / "passages.csv", ("chunk_id", "document", "start", "end", "page", "text"), passages.values()
     )
 
@@ -206,13 +208,13 @@ def _extras(folder, names, ids, split, scores):
                 for place, loss, after in zip(_PLACES, losses, left, strict=True)
             ]
     columns = ("setting", "query_id", "split", "measure", "step", "part", "loss", "left")
-    _write(folder / "waterfall.csv", columns, falls)
-    _write(
+    write_table(folder / "waterfall.csv", columns, falls)
+    write_table(
         folder / "chunks.csv",
         ("setting", "chunks", "tokens_mean", "tokens_p50", "tokens_max", "share_under_32", "histogram"),
         ([s, 100, 50.5, 50, 90, 0.1, "3 20 50 27 0 0"] for s in names),
     )
-    _write(
+    write_table(
         folder / "prices.csv",
         _PRICES,
         (
@@ -222,15 +224,8 @@ def _extras(folder, names, ids, split, scores):
             for measure in dict.fromkeys(measure for _, _, _, measure in scores)
         ),
     )
-    _write(
+    write_table(
         folder / "answerability.csv",
         ("setting", "stage", "auroc", "ci_low", "ci_high", "n_answerable", "n_unanswerable"),
         ([s, st, 0.6, 0.5, 0.7, len(ids) - 1, 1] for s in names for st in ("retrieve", "rerank")),
     )
-
-
-def _write(path, columns, rows):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(columns)
-        out.writerows(rows)

@@ -122,7 +122,7 @@ def test_none_of_all_damages_gives_a_traceback(whole, tmp_path, capsys, opened):
         ("summary.csv", "validation", "train", r"summary\.csv is damaged: .*repeats one above it"),
         ("summary.csv", "validation", "dev", r"summary\.csv is damaged: .*is missing for validation"),
         ("summary.csv", "n_failed", "n_fail", r"summary\.csv is damaged: .*no column n_failed"),
-        ("summary.csv", ",human", "", r"summary\.csv is damaged: .*row 1 has 10 cells, the header 11"),
+        ("summary.csv", ",human", "", r"summary\.csv is damaged: .*row 1 has 12 cells, the header 13"),
         (
             "record.json",
             '"level": 0.95',

@@ -1,56 +1,26 @@
 """The evidence that a query should have found: its best evidence and the first rank that shows it."""
 
-import csv
-
 from harness.report import read_expected
+from tests.command import write_table
 
 WHOLE = {"setting": "s", "same_as": ""}
 
 
-def write(folder, name, rows):
-    with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def result(tmp_path, ranked, judged):
-    write(
-        tmp_path,
-        "rankings",
-        [
-            {
-                "setting": "s",
-                "stage": stage,
-                "query_id": query,
-                "rank": rank,
-                "chunk_id": chunk,
-                "document": chunk.split(":")[0],
-                "page": "",
-                "score": 1,
-                "grade": "",
-                "earned": 0,
-                "snippet": "",
-            }
+    write_table(
+        tmp_path / "rankings.csv",
+        ("setting", "stage", "query_id", "rank", "chunk_id", "document", "score"),
+        (
+            ["s", stage, query, rank, chunk, chunk.split(":")[0], 1]
             for stage, query, chunks in ranked
             for rank, chunk in enumerate(chunks, 1)
-        ],
+        ),
     )
-    write(
-        tmp_path,
-        "chunk_offsets",
-        [
-            {"setting": "s", "same_as": "", "document": "d", "start": i, "end": i + 10}
-            for i in range(0, 40, 10)
-        ]
-        + [{"setting": "t", "same_as": "s", "document": "", "start": "", "end": ""}],
-    )
-    fields = ("query_id", "start", "end", "grade", "page", "snippet")
-    write(
-        tmp_path,
-        "judgments",
-        [{**dict(zip(fields, row, strict=True)), "document": "d", "scored_on": "yes"} for row in judged],
-    )
+    columns = ("setting", "same_as", "document", "start", "end")
+    cut = [["s", "", "d", start, start + 10] for start in range(0, 40, 10)]
+    write_table(tmp_path / "chunk_offsets.csv", columns, [*cut, ["t", "s", "", "", ""]])
+    columns = ("query_id", "start", "end", "grade", "page", "snippet", "document", "scored_on")
+    write_table(tmp_path / "judgments.csv", columns, [[*row, "d", "yes"] for row in judged])
     return tmp_path
 
 

@@ -20,6 +20,7 @@ from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import headline, statistics, write_page
 from harness.values.errors import HarnessError
 from harness.values.progress import Silent
+from tests.command import write_table
 from tests.report.page_results import HOSTILE, fuse, rewrite, write_folder
 
 ASSETS = Path(harness.report.page.__file__).parent / "assets"
@@ -170,8 +171,7 @@ def test_what_was_asked_is_in_the_drill_down(tmp_path):
         (first, "retrieve", "q1", 1, "one wording"),
         (second, "retrieve.bm25", "q2", 1, "a name"),
     ]
-    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("setting", "step", "query_id", "number", "text"), *rows])
+    write_table(folder / "asked.csv", ("setting", "step", "query_id", "number", "text"), rows)
     asked = payload_of(page_of(folder).html)["detail"]["asked"]
     assert asked == {
         "texts": ["one wording", "x" * 300, "a name"],
@@ -180,18 +180,12 @@ def test_what_was_asked_is_in_the_drill_down(tmp_path):
             {"setting": 1, "step": "retrieve.bm25", "by": [[], [], [2]]},
         ],
     }
-    # results of before had one row a query and no number
-    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
-        older = [(first, "retrieve", "q0", "one wording"), (first, "retrieve", "q1", "another")]
-        csv.writer(file).writerows([("setting", "step", "query_id", "text"), *older])
-    assert payload_of(page_of(folder).html)["detail"]["asked"]["texts"] == ["one wording", "another"]
 
 
 def test_what_was_asked_is_cut_with_the_passages(tmp_path):
     folder = write_folder(tmp_path / "r", settings=1, queries=2)
     rows = [("chunk=200/0", "retrieve", "q0", 1, "x" * 300), ("chunk=200/0", "retrieve", "q0", 2, "y" * 250)]
-    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([("setting", "step", "query_id", "number", "text"), *rows])
+    write_table(folder / "asked.csv", ("setting", "step", "query_id", "number", "text"), rows)
     short = with_detail(base_payload(read_tables(folder), {}), read_tables(folder), Detail(3, 100))
     assert short["detail"]["asked"]["texts"] == ["x" * 250 + " …", "y" * 250]
 
@@ -222,7 +216,7 @@ def test_what_rounds_up_is_not_rounded_twice(tmp_path):
 
 def test_what_is_not_a_number_is_named_and_comes_on_no_page(tmp_path):
     folder = write_folder(tmp_path / "r")
-    rows = (folder / "prices.csv").read_text().replace(",9.5\n", ",nan\n")
+    rows = (folder / "prices.csv").read_text().replace(",9.5,", ",nan,")
     (folder / "prices.csv").write_text(rows)
     with pytest.raises(HarnessError, match=r"prices\.csv is damaged: .*row 1, tokens_per_point: 'nan'"):
         page_of(folder)
@@ -285,8 +279,8 @@ def test_curves_go_by_the_measured_length_where_it_is_known(tmp_path):
     lengths = dict(
         zip(("chunk=200/0", "chunk=200/1", "chunk=400/0", "chunk=400/1"), (50, 51, 49, 60), strict=True)
     )
-    rows = "".join(f"{name},9,{median}\n" for name, median in lengths.items())
-    (folder / "chunks.csv").write_text(f"setting,chunks,tokens_p50\n{rows}")
+    rows = [(name, 9, median) for name, median in lengths.items()]
+    write_table(folder / "chunks.csv", ("setting", "chunks", "tokens_p50"), rows)
     assert payload_of(page_of(folder).html)["curves"] == [
         {"label": "recursive_token, overlap 0", "unit": MEASURED, "points": [[49, 2], [50, 0]]},
         {"label": "recursive_token, overlap 1", "unit": MEASURED, "points": [[51, 1], [60, 3]]},

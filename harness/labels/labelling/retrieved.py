@@ -80,7 +80,7 @@ class OpenedResults:
                 *(row["query_id"], row["document"], int(row["start"]), int(row["end"]), int(row["grade"]))
             )
             for row in cells_of(self.folder, "judgments")
-            if row["grade"] and row.get("scored_on", "yes") == "yes"
+            if row["grade"] and row["scored_on"] == "yes"
         )
 
 
@@ -99,7 +99,7 @@ def open_results(folder: Path, reporter: Reporter) -> OpenedResults:
             "this folder. Run the benchmark again."
         )
     queries = cells_of(folder, "queries")
-    answerable = {row["query_id"] for row in queries if row.get("answerable", "yes") != "no"}
+    answerable = {row["query_id"] for row in queries if row["answerable"] == "yes"}
     questions = {row["query_id"]: row["text"] for row in queries}
     return OpenedResults(folder, result.record, documents, questions, answerable)
 
@@ -125,16 +125,14 @@ def config_of(record: dict[str, Any]) -> BenchConfig:
     fields = {name: record["config"][name] for name in _OF_DOCUMENTS if name in record["config"]}
     # a configuration takes labels, also where a language model has judged; they are not read here
     fields["labels"] = fields.get("labels") or fields["queries"]
-    parsers = [one["parse"] for one in record["config"].get("settings", []) if "parse" in one]
+    parsers = [one["parse"] for one in record["config"]["settings"]]
     if any(one != parsers[0] for one in parsers):
         raise HarnessError(
             "These results compare several parsers, and what is unjudged in one text is not in another. Run "
             "the benchmark with one parser and label that: quotes are then found in every text."
         )
-    # results of earlier versions have one parser for all settings
-    parse = parsers[0] if parsers else record["config"].get("parser", {"kind": "pypdf"})
     config = BenchConfig.of_documents(**fields)
-    setting = Setting.model_validate({**dict(config.settings[0]), "parse": parse})
+    setting = Setting.model_validate({**dict(config.settings[0]), "parse": parsers[0]})
     return config.model_copy(update={"settings": (setting,)})
 
 

@@ -92,8 +92,8 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
         "evidence": [
             [
                 [documents.setdefault(row["document"], len(documents)), int(row["start"]), int(row["end"])]
-                + [int(row["grade"]), _number(row.get("page", ""))]
-                + ([] if detail.characters == 0 else [row.get("snippet", "")])
+                + [int(row["grade"]), _number(row["page"])]
+                + ([] if detail.characters == 0 else [row["snippet"]])
                 for row in evidence.get(query, [])
             ]
             for query in axes.queries
@@ -138,7 +138,7 @@ def _evidence(judgments: Iterable[Row]) -> dict[str, list[Row]]:
     """The graded spans that settings were scored on, by query, best grade first."""
     by_query: dict[str, list[Row]] = {}
     for row in judgments:
-        if row["grade"] != "" and row.get("scored_on", "yes") == "yes":
+        if row["grade"] != "" and row["scored_on"] == "yes":
             by_query.setdefault(row["query_id"], []).append(row)
     for rows in by_query.values():
         rows.sort(key=lambda row: (-int(row["grade"]), row["document"], int(row["start"])))

@@ -83,10 +83,6 @@ def _model(setting: Setting) -> str | None:
         return None
     routes = [one for one in section.get("routes") or () if isinstance(one, Mapping)]
     names = [one["model"] for one in (section, *routes) if isinstance(one.get("model"), str)]
-    # an older result names the model in a section of its own
-    embed = setting.get("embed")
-    if not names and isinstance(embed, Mapping) and isinstance(embed.get("model"), str):
-        names = [embed["model"]]
     return " + ".join(dict.fromkeys(_short(name) for name in names)) or None
 
 

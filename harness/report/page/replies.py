@@ -38,7 +38,6 @@ def answer_losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     rows = [spec_of(AnswerLossRow).parsed(row) for row in tables["answer_losses"] if axes.know(row)]
     if not rows:
         return None
-    # results of older versions have fewer parts
     names = [part for part in ANSWER_PARTS if any(row.part == part for row in rows)]
     return {
         "measure": rows[0].measure,

@@ -14,7 +14,6 @@ from harness.values import Column
     "answerability",
     "does the top score show whether there is an answer?",
     key=("setting", "stage"),
-    needs=("setting", "stage"),
     when="if some queries have no answer",
 )
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from harness.report.rows.common import Setting
 from harness.values import Column
 
 
-@table("chunks", "chunk statistics", key=("setting",), needs=("setting", "chunks"))
+@table("chunks", "chunk statistics", key=("setting",))
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
     """The health of one setting's chunks.

@@ -13,7 +13,7 @@ from harness.values import Column, snippet
 _beginning = partial(snippet, length=160)
 
 
-@table("judgments", "every graded span", needs=("query_id", "document", "start", "end", "grade"))
+@table("judgments", "every graded span")
 @dataclass(frozen=True, slots=True)
 class JudgmentRow:
     """One graded span of a document, half-open in characters."""
@@ -39,7 +39,7 @@ class JudgmentRow:
     text: Annotated[str, Column("the beginning of the span on one line", header="snippet", shown=snippet)]
 
 
-@table("anchoring", "where each label's quote was found", needs=())
+@table("anchoring", "where each label's quote was found")
 @dataclass(frozen=True, slots=True)
 class AnchoringRow:
     """A label with a quote, and where it was found in the extracted text: how, and how surely."""

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Earlier, table
+from harness.report.columns import table
 from harness.report.rows.common import Setting, Stage
-from harness.values import Cells, Column
-
-
-def _from_one_depth(cells: Cells) -> Iterator[Cells]:
-    """A row of older versions, which counted down to ``k`` whatever the measure reads."""
-    k = cells["k"]
-    yield {**cells, "depth": f"{k} ranks" if k else "whole ranking", "tokens_read": cells["tokens_at_k"]}
+from harness.values import Column
 
 
 @table(
     "prices",
     "what quality costs",
     key=("setting", "stage", "measure"),
-    needs=("setting", "stage", "measure", "depth", "tokens_read"),
-    earlier=Earlier(frozenset({"setting", "stage", "k", "tokens_at_k"}), _from_one_depth),
 )
 @dataclass(frozen=True, slots=True)
 class PriceRow:
@@ -126,9 +117,7 @@ class PriceRow:
     ] = None
 
 
-@table(
-    "costs", "what the judge has cost", key=("setting",), needs=("setting",), when="with a judge that is paid"
-)
+@table("costs", "what the judge has cost", key=("setting",), when="with a judge that is paid")
 @dataclass(frozen=True, slots=True)
 class CostRow:
     """The cost of the judgments that one setting uses."""

@@ -64,7 +64,8 @@ def passage_text(row: Cells) -> str:
 
     The offsets tell whether a leading apostrophe is the document's own or was put there for spreadsheets.
     """
-    spans = (*before_of(row.get("before", "")), (int(row["start"]), int(row["end"])))
+    before = before_of(row.get("before", ""))  # surroundings have no such column
+    spans = (*before, (int(row["start"]), int(row["end"])))
     length = sum(end - start for start, end in spans)
     text = row["text"]
     return f"'{text}" if len(text) == length - 1 else text
@@ -74,7 +75,6 @@ def passage_text(row: Cells) -> str:
     "passages",
     "the text of the top passages",
     key=("chunk_id",),
-    needs=("chunk_id", "document", "start", "end", "text"),
 )
 @dataclass(frozen=True, slots=True)
 class PassageRow:
@@ -100,7 +100,6 @@ class PassageRow:
     "surroundings",
     "the text around the top passages",
     key=("document", "start"),
-    needs=("document", "start", "end", "text"),
 )
 @dataclass(frozen=True, slots=True)
 class SurroundingRow:
@@ -119,7 +118,6 @@ class SurroundingRow:
     "asked",
     "the rewritten forms of a query",
     key=("setting", "step", "query_id", "number"),
-    needs=("setting", "step", "query_id", "text"),
     when="if queries are rewritten",
 )
 @dataclass(frozen=True, slots=True)

@@ -44,18 +44,12 @@ class SummaryRow:
         ),
     ]
     judge: Annotated[str, Column("who graded")] = ""
-    n_ungraded: Annotated[
-        int | None,
-        Column("queries left out because no text has been graded for them; empty: among the unanswerable"),
-    ] = None
-    n_irrelevant: Annotated[
-        int | None,
-        Column("queries left out because nothing graded is relevant; empty: among the unanswerable"),
-    ] = None
+    n_ungraded: Annotated[int, Column("queries left out because no text has been graded for them")] = 0
+    n_irrelevant: Annotated[int, Column("queries left out because nothing graded is relevant")] = 0
 
     @property
-    def left_out(self) -> dict[str, int | None]:
-        """How many queries have no value, by reason; None where an older version did not tell them apart."""
+    def left_out(self) -> dict[str, int]:
+        """How many queries have no value, by reason."""
         return {
             "unanswerable": self.n_unanswerable,
             "ungraded": self.n_ungraded,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import Earlier, table
+from harness.report.columns import table
 from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting, Stage
-from harness.values import Cells, Column
+from harness.values import Column
 
 
 @table(
@@ -100,25 +100,6 @@ PARTS = {
 """How each part loses evidence, from the first to the last; only a change may be a gain."""
 
 _LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
-_KEPT = ("setting", "query_id", "split", "measure")
-# One row per query, as older versions wrote it: step and part of every column.
-_WIDE = {
-    "parser": ("parse", PARSER),
-    "chunking": ("chunk", CHUNKING),
-    "retriever": ("retrieve", CANDIDATES),
-    "ranking": ("retrieve", ORDER),
-    "reranker": ("rerank", CHANGE),
-}
-
-
-def _from_wide(cells: Cells) -> Iterator[Cells]:
-    left = 1.0
-    for name, (step, part) in _WIDE.items():
-        left -= float(cells[name])
-        # the score that was achieved is in the row, and is not summed up again
-        after = cells["final"] if part == CHANGE else repr(left)
-        kept = {key: cells[key] for key in _KEPT}
-        yield {**kept, "step": step, "part": part, "loss": cells[name], "left": after, "bound": ""}
 
 
 @table(
@@ -126,7 +107,6 @@ def _from_wide(cells: Cells) -> Iterator[Cells]:
     "where quality is lost",
     key=("setting", "query_id", "step", "part"),
     when="if a query has relevant text",
-    earlier=Earlier(frozenset({*_KEPT, *_WIDE, "final"}), _from_wide),
 )
 @dataclass(frozen=True, slots=True)
 class LossRow:

@@ -105,7 +105,7 @@ def headline(tables: Tables) -> str:
 
 def _stored(tables: Tables) -> Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
-    texts = {row["document"]: "" for row in tables["documents"] if row.get("status") == "read"}
+    texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
     scores = frame_of(tables["per_query"])
     return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
 
@@ -237,7 +237,7 @@ def _evidence_by_page(
     rows = [
         row
         for row in judgments
-        if row["grade"] not in ("", "0") and row.get("page") and row.get("scored_on", "yes") == "yes"
+        if row["grade"] not in ("", "0") and row["page"] and row["scored_on"] == "yes"
     ]
     rows.sort(key=lambda row: (place.get(row["query_id"], len(place)), -int(row["grade"])))
     pages: dict[tuple[str, int], dict[Span, str]] = {}
