@@ -9,8 +9,8 @@ import yaml
 
 from harness.cli.commands.usage import parser
 from harness.report.scoring_inputs import SCORED_FROM
-from tests.command import run
-from tests.test_compare_command import write_results
+from tests.command import printed, run
+from tests.test_compare_command import add_prices, write_results
 
 PAGE = (Path(__file__).parent.parent / "docs" / "gate.md").read_text(encoding="utf-8")
 
@@ -33,16 +33,14 @@ def test_the_workflow_benchmarks_before_it_gates():
 
 def test_the_files_it_copies_are_a_baseline(tmp_path, capsys):
     whole = write_results(tmp_path / "whole", {"a": 0.5})
-    (whole / "prices.csv").write_text(
-        "setting,stage,measure,depth,tokens_read\na,retrieve,ndcg_exp@10,10 ranks,900\n"
-    )
+    add_prices(whole, {"a": 900})
     (tmp_path / "base").mkdir()
     names = re.search(r"\{(per_query[^}]+)\}", PAGE)[1].split(",")
     for name in names:
         shutil.copy(whole / name, tmp_path / "base" / name)
     code, out, _ = run(capsys, "gate", whole, "--baseline", tmp_path / "base")
     assert (code, "passed" in out) == (0, True)
-    assert "Costs are left out" not in run(capsys, "compare", whole, tmp_path / "base")[1]
+    assert "Costs are left out" not in printed(capsys, "compare", whole, tmp_path / "base")
 
 
 def test_the_files_for_a_model_that_judges_are_those_it_is_scored_from():
