@@ -85,24 +85,21 @@ def unite(pools: Mapping[str, UnitedPool], judge: Mapping[str, Any], asked: Grad
     besides, for spans that have none.
     """
     grades: dict[Span, int | None] = {}
-    for pool in pools.values():
-        same = pool.judge == judge
+    for pool in (*pools.values(), UnitedPool(judge, asked or {})):
         for span, grade in pool.grades.items():
-            known = grade if same else None
             if grades.get(span) is None:
-                grades[span] = known
-    for span, grade in (asked or {}).items():
-        if grades.get(span) is None:
-            grades[span] = grade
-    added, changed = {}, {}
-    for name, pool in pools.items():
-        mine = pool.grades if pool.judge == judge else {}
-        added[name] = sum(grade is not None and mine.get(span) is None for span, grade in grades.items())
-        changed[name] = sum(
-            grade is not None and grades[span] is not None and grade != grades[span]
-            for span, grade in mine.items()
-        )
-    return Union(grades, added, changed, tuple(span for span, grade in grades.items() if grade is None))
+                grades[span] = grade if pool.judge == judge else None
+    mine = {name: pool.grades if pool.judge == judge else {} for name, pool in pools.items()}
+    graded = {span: grade for span, grade in grades.items() if grade is not None}
+    return Union(
+        grades,
+        {name: sum(own.get(span) is None for span in graded) for name, own in mine.items()},
+        {
+            name: sum(grade is not None and grade != graded.get(span, grade) for span, grade in own.items())
+            for name, own in mine.items()
+        },
+        tuple(span for span in grades if span not in graded),
+    )
 
 
 def united(
@@ -127,26 +124,21 @@ def united(
         )
     if not pooled or (len(alike) == 1 and judge is None):
         return dict(results), ()
-    pools = {names[folder]: _pool(folder, one.record["judge"]) for folder, one in results.items()}
+    pools = {
+        names[folder]: UnitedPool(
+            identity(one.record["judge"]),
+            {(j.query_id, j.doc_id, j.start, j.end, j.evidence): j.grade for j in read_graded_spans(folder)},
+        )
+        for folder, one in results.items()
+    }
     if judge is None:
-        grader = _one_judge(pools)
-        union = unite(pools, grader)
+        grader, asked = _one_judge(pools), None
     else:
         grader, asked = _asked(judge, pools, list(results.values()), reporter)
-        union = unite(pools, grader, asked)
+    union = unite(pools, grader, asked)
     judgments = [Judgment(*span[:4], grade=grade, evidence=span[4]) for span, grade in union.grades.items()]
     done = {folder: _again(folder, one, judgments, grader, measure) for folder, one in results.items()}
     return done, _sentences(union, pools, judge is not None)
-
-
-def _pool(folder: Path, judge: Mapping[str, Any]) -> UnitedPool:
-    return UnitedPool(
-        identity(judge),
-        {
-            (row.query_id, row.doc_id, row.start, row.end, row.evidence): row.grade
-            for row in read_graded_spans(folder)
-        },
-    )
 
 
 def _one_judge(pools: Mapping[str, UnitedPool]) -> Mapping[str, Any]:
@@ -178,35 +170,25 @@ def _asked(
     corpus = load_corpus(config, context)
     documents = {document.doc_id: document for document in corpus.documents}
     queries = {query.query_id: query for query in corpus.queries.queries}
+    found: list[PairGrade] = []
     with Ledger(context.cache.ledger) as ledger:
-        judge = make_judge(judge_config, ledger, context, corpus)
-        grader = identity(json.loads(json.dumps(dict(judge.fingerprint))))
+        grading = make_judge(judge_config, ledger, context, corpus)
+        grader = identity(json.loads(json.dumps(dict(grading.fingerprint))))
         missing = [span for span in unite(pools, grader).ungraded if span[0] in queries]
-        _refuse_other_text(path, missing, {doc_id: d.sha256 for doc_id, d in documents.items()}, results)
+        for name in sorted({span[1] for span in missing}):
+            text = documents[name].sha256 if name in documents else None
+            if text is None or any(one.texts.get(name, text) != text for one in results):
+                raise HarnessError(
+                    f"{path} extracts a different text from the document {name} than the results were scored "
+                    "on. Run the benchmarks again on the same documents."
+                )
         pairs = [
             Pair(queries[query], Chunk.of(documents[document], start, end), number)
             for number, (query, document, start, end, _) in enumerate(missing)
         ]
-        found: dict[Span, int | None] = {}
-
-        def keep(graded: PairGrade) -> None:
-            found[missing[graded.pair.number]] = graded.judgment.grade
-
         if pairs:
-            grade_all(judge, pairs, len(pairs), keep, context)
-    return grader, found
-
-
-def _refuse_other_text(
-    path: Path, spans: Sequence[Span], texts: Mapping[str, str], results: Sequence[StoredResult]
-) -> None:
-    for document in sorted({span[1] for span in spans}):
-        stored = {one.texts.get(document, texts.get(document)) for one in results}
-        if document not in texts or stored != {texts[document]}:
-            raise HarnessError(
-                f"{path} extracts a different text from the document {document} than the results were scored "
-                "on. Run the benchmarks again on the same documents."
-            )
+            grade_all(grading, pairs, len(pairs), found.append, context)
+    return grader, {missing[graded.pair.number]: graded.judgment.grade for graded in found}
 
 
 def _again(
@@ -238,21 +220,21 @@ def _sentences(union: Union, pools: Mapping[str, UnitedPool], asked: bool) -> tu
     each = "; ".join(
         f"{name} had {len(pool.grades)}, {union.added[name]} added" for name, pool in pools.items()
     )
-    lines = [
-        f"Scored again on the {counted(len(union.grades), 'span')} judged for any of the results: {each}."
-    ]
-    for name, count in union.changed.items():
-        if count:
-            lines.append(
-                f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
-                "grades were used: the judge was asked twice and gave different answers."
-            )
-    if union.ungraded:
-        lines.append(
-            f"{counted(len(union.ungraded), 'span')} have no grade in any of the results"
-            + (", because the judge failed." if asked else "; --judge CONFIG has its judge grade them.")
-        )
-    return tuple(lines)
+    unknown = ", because the judge failed." if asked else "; --judge CONFIG has its judge grade them."
+    return (
+        f"Scored again on the {counted(len(union.grades), 'span')} judged for any of the results: {each}.",
+        *(
+            f"{counted(count, 'span')} of {name} had a different grade in {next(iter(pools))}, whose "
+            "grades were used: the judge was asked twice and gave different answers."
+            for name, count in union.changed.items()
+            if count
+        ),
+        *(
+            [f"{counted(len(union.ungraded), 'span')} have no grade in any of the results{unknown}"]
+            if union.ungraded
+            else []
+        ),
+    )
 
 
 SCORING_RULES = ("rule", "span_share", "chunk_share", "unanswerable", "answerable_from")
