@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ from harness.values import (
     Reporter,
     Tokenizer,
     counted,
+    listed,
     snippet,
 )
 
@@ -209,7 +211,8 @@ def score_hits(
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"):
         # before the documents, which may take long
-        files = [read_hits(_file_of(setting)) for setting in config.settings]
+        retrievers = [setting.retrieve for setting in config.settings]
+        files = [read_hits(one.file) for one in retrievers if isinstance(one, ReturnedConfig)]
         config = _with_depths(config, files)
         corpus = load_corpus(config, context)
         _refuse_unknown_queries(files, corpus.queries.queries)
@@ -220,8 +223,7 @@ def score_hits(
         corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
         for setting, file, rankings in zip(config.settings, files, placed, strict=True):
-            warn_of_hit_file(setting.name, file, corpus.queries.queries, context)
-            report_places(setting.name, rankings, context)
+            report_hits(setting.name, file, rankings, corpus.queries.queries, context)
             searched.append(returned(setting, rankings, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
         warn_of_unfilled_budgets(searched, config, context, remedy)
@@ -236,19 +238,13 @@ def score_hits(
     return results, keep_results(results, config, finish)
 
 
-def _file_of(setting: Setting) -> Path:
-    assert isinstance(setting.retrieve, ReturnedConfig)  # made by hit_setting
-    return setting.retrieve.file
-
-
 def _with_depths(config: BenchConfig, files: Sequence[HitFile]) -> BenchConfig:
     """The configuration that says how deep the rankings of every file go."""
-    depths = [max(map(len, file.rows.values())) for file in files]
-    settings = tuple(
-        setting.model_copy(update={"retrieve": setting.retrieve.model_copy(update={"top_k": depth})})
-        for setting, depth in zip(config.settings, depths, strict=True)
-    )
-    return config.model_copy(update={"settings": settings})
+    settings = []
+    for setting, file in zip(config.settings, files, strict=True):
+        retrieve = setting.retrieve.model_copy(update={"top_k": max(map(len, file.rows.values()))})
+        settings.append(setting.model_copy(update={"retrieve": retrieve}))
+    return config.model_copy(update={"settings": tuple(settings)})
 
 
 def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) -> None:
@@ -300,76 +296,67 @@ def _rows(
         )
 
 
-def warn_of_hit_file(name: str, file: HitFile, queries: Sequence[Query], context: Context) -> None:
-    """Warn of queries without hits and of odd scores."""
-    silent = [query.query_id for query in queries if query.query_id not in file.rows]
-    if silent:
-        more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
-        context.warn(
-            "hits",
-            f"{name}: {len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
-            f"({', '.join(silent[:_SHOWN])}{more}): queries that have an answer score 0 and count.",
-            settings=[name],
-        )
-    if file.rising:
-        context.warn(
-            "hits",
-            f"{name}: scores rise from row to row in every query, as distances do, but the highest score is "
-            "taken as the best. If less is better, write a column rank instead.",
-            settings=[name],
-        )
-    if not file.scores_kept:
-        context.reporter.note(
-            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
-            "are ignored, so answerability by score is not reported."
-        )
-
-
-def report_places(name: str, rankings: Sequence[Sequence[PlacedHit]], context: Context) -> None:
-    """Say how the hits were placed: what was not found, repeats, is elsewhere or several times."""
-    hits = [hit for ranking in rankings for hit in ranking]
-    ways = [hit.place.method for hit in hits if hit.place is not None]
-    how = ", ".join(f"{ways.count(way)} {_WAYS[way]}" for way in _WAYS if way in ways)
-    context.reporter.note(
-        f"{name}: {len(ways)} of {counted(len(hits), 'hit')} placed{': ' if how else ''}{how}."
-    )
-    for is_warning, has, what in _ODD:
-        some = [hit for hit in hits if has(hit)]
-        if some:
-            more = f"; and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
-            shown = "; ".join(map(_line, some[:_SHOWN]))
-            text = f"{name}: {len(some)} of {counted(len(hits), 'hit')} {what} ({shown}{more})."
-            if is_warning:
-                context.warn("hits", text, settings=[name])
-            else:
-                context.reporter.note(text)
-
-
-# Odd properties of hits: whether to warn, which hits have it, and what it means for them.
-_ODD: tuple[tuple[bool, Callable[[PlacedHit], bool], str], ...] = (
+# Odd properties of hits: which have it, what it means for them, and whether it bears on numbers.
+_ODD: tuple[tuple[Callable[[PlacedHit], bool], str, bool], ...] = (
+    (lambda hit: hit.place is None, "not found in the documents; each keeps its rank as unjudged text", True),
+    (lambda hit: hit.repeats, "returned twice for one query; the second earns nothing", True),
     (
-        True,
-        lambda hit: hit.place is None,
-        "not found in the documents; each keeps its rank as unjudged text",
-    ),
-    (True, lambda hit: hit.repeats, "returned twice for one query; the second earns nothing"),
-    (
-        True,
         lambda hit: hit.other_page,
         "found, but not on the page of the row; the text decides (do pages count from 1?)",
+        True,
     ),
     (
-        True,
         lambda hit: hit.figures_differ,
         "found by similarity, but the figures in hit and document differ; compare them in hits.csv",
+        True,
     ),
     (
-        False,
         lambda hit: hit.copies > 1,
         "in several places of the searched text; the first was used, or the next one for the next such "
         "hit. Give start and end, page or document to distinguish them",
+        False,
     ),
 )
+
+
+def report_hits(
+    name: str,
+    file: HitFile,
+    rankings: Sequence[Sequence[PlacedHit]],
+    queries: Sequence[Query],
+    context: Context,
+) -> None:
+    """Say how the hits of a file were placed, and warn of what is odd about them."""
+
+    def warn(text: str) -> None:
+        context.warn("hits", f"{name}: {text}", settings=[name])
+
+    if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
+        warn(
+            f"{len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
+            f"({listed(silent, _SHOWN)}): queries that have an answer score 0 and count."
+        )
+    if file.rising:
+        warn(
+            "scores rise from row to row in every query, as distances do, but the highest score is taken as "
+            "the best. If less is better, write a column rank instead."
+        )
+    note = context.reporter.note
+    if not file.scores_kept:
+        note(
+            f"{name}: scores do not decrease with rank in all queries. Ranks decide; scores "
+            "are ignored, so answerability by score is not reported."
+        )
+    hits = [hit for ranking in rankings for hit in ranking]
+    ways: Counter[str] = Counter(hit.place.method for hit in hits if hit.place is not None)
+    how = ", ".join(f"{ways[way]} {words}" for way, words in _WAYS.items() if way in ways)
+    of = counted(len(hits), "hit")
+    note(f"{name}: {ways.total()} of {of} placed{': ' if how else ''}{how}.")
+    for has, what, bears in _ODD:
+        if odd := [_line(hit) for hit in hits if has(hit)]:
+            more = f"; and {len(odd) - _SHOWN} more" if len(odd) > _SHOWN else ""
+            text = f"{len(odd)} of {of} {what} ({'; '.join(odd[:_SHOWN])}{more})."
+            warn(text) if bears else note(f"{name}: {text}")
 
 
 def _line(hit: PlacedHit) -> str:
