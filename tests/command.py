@@ -7,6 +7,9 @@ import pytest
 
 from harness.cli import main
 from harness.report.columns import TABLES
+from harness.running.bench.flow import run_bench
+from harness.running.config.load import load_config
+from harness.values.progress import Silent
 
 
 def exit_code(*words):
@@ -63,3 +66,14 @@ def _least(column):
     if column.kind is str or column.empty:
         return ""
     return "no" if column.kind is bool else 0
+
+
+def bench(path, reporter=None):
+    """The results of the benchmark that a file configures, and their folder."""
+    return run_bench(load_config(path), reporter or Silent())
+
+
+def told(path):
+    """The results of a benchmark, their folder, and the reporter with all that was said."""
+    reporter = Silent()
+    return *bench(path, reporter), reporter

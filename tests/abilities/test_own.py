@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from harness.cli import main
 from harness.running.abilities.own import Evidence, LeftOut, own_trials
 from harness.running.abilities.rgb import RgbOptions
+from tests.command import exit_code as run
 from tests.judge.fake_server import FakeServer, says
 
 NEAR = tuple(f"Near miss {letter}." for letter in "abcde")
@@ -81,12 +81,6 @@ def test_questions_without_a_golden_answer_are_counted():
     found, left = trials(Evidence("q", "?", (), ONE.facts, NEAR))
     assert not found
     assert left["noise", "no golden answer"] == 1
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as done:
-        main(list(words))
-    return done.value.code
 
 
 RGB = {

@@ -8,11 +8,11 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_table
-from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
+from tests.command import told
 from tests.judge.fake_server import FakeServer, error, says
 
 GOLDEN = {
@@ -44,12 +44,6 @@ def answering(write_config, corpus):
     return write
 
 
-def run(path):
-    reporter = Silent()
-    results, folder = run_bench(load_config(path), reporter)
-    return results, folder, reporter
-
-
 def llm(url, more="", model="fake-1"):
     endpoint = f"{{model: {model}, base_url: '{url}', api_key_env: null, timeout: 120, deadline: 300}}"
     return f"{{kind: llm, endpoint: {endpoint}, prices: {{fake-1: {{input: 10.0, output: 100.0}}}}{more}}}"
@@ -75,12 +69,12 @@ def knowing(request, number):
 
 
 def test_without_an_answer_section_nothing_is_answered(write_config):
-    _, folder, _ = run(write_config(chunk="{kind: page}", rerank="null", retrieve="{kind: bm25, top_k: 10}"))
+    _, folder, _ = told(write_config(chunk="{kind: page}", rerank="null", retrieve="{kind: bm25, top_k: 10}"))
     assert not {path.name for path in folder.glob("*repl*")} | {path.name for path in folder.glob("answer_*")}
 
 
 def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
-    _, folder, _ = run(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
+    _, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
     replies = read_table(folder, "replies")
     assert sorted(set(replies.setting)) == ["top_n=1", "top_n=3"]
     assert len(replies) == 10
@@ -126,11 +120,11 @@ def test_the_extractive_baseline_runs_offline_into_the_tables(answering):
 def test_a_language_model_answers_and_is_paid_once(answering):
     with FakeServer(knowing) as server:
         path = answering(llm(server.url, ", top_n: 3"), cache="own")
-        _, folder, _ = run(path)
+        _, folder, _ = told(path)
         first = server.count
         replies = read_table(folder, "replies").set_index("query_id")
         scores = read_table(folder, "answer_scores")
-        results, _, _ = run(path)
+        results, _, _ = told(path)
     # no word of the fifth question stands anywhere: nothing is found, and nobody is asked
     assert first == server.count == 4
     assert replies.reason["q5"] == "no_passages"
@@ -152,7 +146,7 @@ def test_settings_that_read_the_same_are_asked_once_and_models_prompts_temperatu
     with FakeServer(knowing) as server:
         path = answering(llm(server.url, f"{sweep}, prompt: [cited, plain]"), cache="own")
         config = load_config(path)
-        run(path)
+        told(path)
         asked = {
             (r["body"]["model"], r["body"]["temperature"], len(r["body"]["messages"][0]["content"]))
             for r in server.requests
@@ -171,11 +165,11 @@ def test_a_failed_call_is_no_answer_and_no_zero(answering):
         return says("", refusal="No.") if "fuel pump" in shown(request)[0] else knowing(request, number)
 
     with FakeServer(script) as server:
-        _, folder, _ = run(answering(llm(server.url, ", max_failed: 0.2"), cache="own"))
+        _, folder, _ = told(answering(llm(server.url, ", max_failed: 0.2"), cache="own"))
         with pytest.raises(
             LlmError, match=r"1 of 5 questions have no answer by cited v1 by fake-1 \(refusal x1\)"
         ):
-            run(answering(llm(server.url, ", max_failed: 0.19"), cache="own"))
+            told(answering(llm(server.url, ", max_failed: 0.19"), cache="own"))
     reply = read_table(folder, "replies").set_index("query_id").loc["q2"]
     assert (reply.answer, reply.reason) == ("", "refusal")
     scores = read_table(folder, "answer_scores").set_index(["query_id", "measure"])
@@ -190,7 +184,7 @@ def test_a_failed_call_is_no_answer_and_no_zero(answering):
 
 def test_a_dead_endpoint_ends_the_run(answering):
     with FakeServer(lambda request, number: error(401, "no such key")) as server, pytest.raises(LlmError):
-        run(answering(llm(server.url), cache="own"))
+        told(answering(llm(server.url), cache="own"))
 
 
 def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsys):
@@ -203,7 +197,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
                 main(command)
             assert ended.value.code == 0
         assert server.count == 0
-        run(path)
+        told(path)
         known = make_plan(load_config(path), Silent(), search=True).answers
     (of_plan,), (of_dry,) = planned.answering, dry.answering
     # two settings, five questions; what both would read the same is one call
@@ -220,7 +214,7 @@ def test_a_dry_run_and_validate_price_answers_and_spend_nothing(answering, capsy
 
 def test_a_question_for_which_nothing_fits_is_not_asked(answering):
     with FakeServer(knowing) as server:
-        _, folder, _ = run(answering(llm(server.url, ", top_n: null, max_tokens: 1"), cache="own"))
+        _, folder, _ = told(answering(llm(server.url, ", top_n: null, max_tokens: 1"), cache="own"))
     assert server.count == 0
     replies = read_table(folder, "replies")
     assert set(replies.reason) == {"no_passages"}
@@ -282,10 +276,10 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
         )
         before = make_plan(load_config(path), Silent(), search=True).answers
         assert server.count == 0
-        results, folder, _ = run(path)
+        results, folder, _ = told(path)
         asked = server.count
         after = make_plan(load_config(path), Silent(), search=True).answers
-        run(path)
+        told(path)
     assert server.count == asked
     # golden answers, or questions, stand for the answers that are not there yet
     assert before.about
@@ -315,16 +309,16 @@ def test_too_many_failed_measurements_end_the_run(answering):
         with pytest.raises(
             LlmError, match=r"faithfulness: 4 of 4 answers could not be scored .*answer_max_unscored"
         ):
-            run(answering(llm(server.url, ", top_n: 3"), more, cache="own"))
+            told(answering(llm(server.url, ", top_n: 3"), more, cache="own"))
         path = answering(llm(server.url, ", top_n: 3"), f"{more}answer_max_unscored: 1\n", cache="own")
-        _, folder, _ = run(path)
+        _, folder, _ = told(path)
     summary = read_table(folder, "answer_summary")
     assert summary["mean"].isna().all()
     assert set(summary[summary.split == "all"].n_not_scored) == {5}
 
 
 def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(answering, capsys):
-    results, folder, _ = run(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
+    results, folder, _ = told(answering("{kind: extractive, top_n: [1, 3], sentences: 1}"))
     reply = (
         "Settings that differ only in `answer` have the same rankings, so they tie here: "
         "top_n=1 and top_n=3. Choose between them by their answers."

@@ -4,27 +4,19 @@ import json
 
 import pytest
 
-from harness.cli import main
 from harness.data.external.answer_files import read_answers
 from harness.report import read_table
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
 from tests.answering.test_bench_answers import answering
+from tests.command import bench
+from tests.command import exit_code as run
 
 __all__ = ["answering"]
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as done:
-        main(list(words))
-    return done.value.code
 
 
 @pytest.fixture
 def results(answering, tmp_path):
     path = answering("{kind: extractive, top_n: [1, 3]}", more="answer_measures: [token_f1]\n")
-    _, folder = run_bench(load_config(path), Silent())
+    _, folder = bench(path)
     return folder
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.cli import main
+from tests.command import exit_code as run
 from tests.judge.fake_server import FakeServer, error, says
 
 ROWS = [
@@ -31,12 +31,6 @@ def answers(tmp_path, monkeypatch):
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     return path
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as done:
-        main(list(words))
-    return done.value.code
 
 
 def values(path):

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from harness.cli import main
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.running.answering.scorer_check import ATTACKS, TOPICS, VARIANTS, check_measure, known_answers
 from tests.answer.helpers import ToyTools
+from tests.command import exit_code as run
 from tests.judge.fake_server import FakeServer, says
 
 ASKING = [
@@ -184,12 +184,6 @@ def test_the_known_answers_fit_their_definitions():
     assert list(known_answers("en", {"passages"})) == [
         "golden answer", "passages on another subject", "passages on another subject order a score",
     ]  # fmt: skip
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as done:
-        main(list(words))
-    return done.value.code
 
 
 def test_on_the_command_line_it_is_priced_and_paid_once(tmp_path, capsys, monkeypatch):

@@ -2,8 +2,8 @@
 
 import json
 
-from harness.running.bench.flow import run_bench
 from harness.values.progress import Silent
+from tests.command import bench
 
 LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
 
@@ -35,10 +35,9 @@ def write_corpus(tmp_path, monkeypatch):
 
 
 def run(config):
-    from harness.running.config.load import load_config
 
     reporter = Silent()
-    results, folder = run_bench(load_config(config), reporter)
+    results, folder = bench(config, reporter)
     return results, folder, reporter
 
 

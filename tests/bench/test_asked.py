@@ -6,9 +6,8 @@ import pytest
 
 from harness.cli import main
 from harness.report import PriceRow
-from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 from tests.judge.fake_server import FakeServer, says
 
 from .conftest import QUERIES
@@ -32,7 +31,7 @@ def test_every_query_of_a_rewritten_setting_and_route_is_in_the_table(write_conf
         rerank="null",
         more='rewrite: [null, {kind: template, template: "say: {query}"}]\nmeasures: [ndcg_exp@3]',
     )
-    _, folder = run_bench(load_config(path), Silent())
+    _, folder = bench(path)
     rows = asked(folder)
     as_it_is, stated = sorted({setting for setting, *_ in rows}, key=lambda name: "template" in name)
     steps = {}
@@ -56,7 +55,7 @@ def test_without_rewriting_there_is_no_table(write_config):
         rerank="null",
         more="measures: [ndcg_exp@3]",
     )
-    _, folder = run_bench(load_config(path), Silent())
+    _, folder = bench(path)
     assert not (folder / "asked.csv").exists()
 
 
@@ -96,10 +95,10 @@ def test_a_model_is_asked_by_a_run_alone_and_paid_once(write_config, monkeypatch
         # the route's on the queries as they are, which is also the setting's; and the route's on that
         assert output.count("declarative v1 by fake-1: 5 queries: 5 calls to make") == 2
         assert "depend on a rewriting that has not been made yet. Nothing was spent." in output
-        results, folder = run_bench(load_config(path), Silent())
+        results, folder = bench(path)
         # the route rewrites the setting's rewriting, so it asks five more
         assert server.count == 10
-        again, _ = run_bench(load_config(path), Silent())
+        again, _ = bench(path)
         command("validate", path)
         command("bench", path, "--dry-run")
         assert server.count == 10

@@ -10,13 +10,13 @@ import sys
 import pytest
 
 from harness.report import AnswerabilityRow, read_summary
-from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError, ModelError
 from harness.values.progress import Silent
 from harness.values.types import Ranking
+from tests.command import table, told
 
 
 def unchanging(folder):
@@ -25,20 +25,9 @@ def unchanging(folder):
     return {str(p): p.read_bytes() for p in files}
 
 
-def run(path):
-    reporter = Silent()
-    results, folder = run_bench(load_config(path), reporter)
-    return results, folder, reporter
-
-
-def rows(folder, name):
-    with (folder / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
-    results, folder, _ = run(write_config(cache="fresh"))
-    per_query, summary, ranked = (rows(folder, f"{n}.csv") for n in ("per_query", "summary", "rankings"))
+    results, folder, _ = told(write_config(cache="fresh"))
+    per_query, summary, ranked = (table(folder / f"{n}.csv") for n in ("per_query", "summary", "rankings"))
     assert {row["setting"] for row in summary} == {"chunk=90/0", "chunk=180/0"}
     assert {row["stage"] for row in summary} == {"retrieve", "rerank"}
     per_query_columns = {(q["setting"], q["stage"], q["measure"]) for q in per_query}
@@ -95,28 +84,30 @@ def test_one_command_leaves_tables_that_agree_with_each_other(write_config):
 
 
 def test_top_scores_of_unanswerable_queries_are_set_against_the_others(write_config):
-    results, folder, _ = run(write_config())
-    for row in rows(folder, "answerability.csv"):
+    results, folder, _ = told(write_config())
+    for row in table(folder / "answerability.csv"):
         tops = {
             r["query_id"]: float(r["score"])
-            for r in rows(folder, "rankings.csv")
+            for r in table(folder / "rankings.csv")
             if r["rank"] == "1" and (r["setting"], r["stage"]) == (row["setting"], row["stage"])
         }
         # one unanswerable query, q5: the AUROC is the share of the four others that score higher
         higher = [tops[q] > tops["q5"] for q in ("q1", "q2", "q3", "q4")]
         assert float(row["auroc"]) == sum(higher) / 4
         assert (row["n_answerable"], row["n_unanswerable"], row["ci_low"]) == ("4", "1", "")
-    table = rows(folder, "thresholds.csv")
+    found = table(folder / "thresholds.csv")
     assert len(results.of(AnswerabilityRow)) == 4
-    first, last = table[0], table[len(table) // 4 - 1]
+    first, last = found[0], found[len(found) // 4 - 1]
     assert (first["answerable_kept"], first["unanswerable_refused"]) == ("1.0", "0.0")
     assert (last["threshold"], last["answerable_kept"]) == ("inf", "0.0")
 
 
 def test_the_passage_with_the_answer_is_retrieved(write_config):
-    _, folder, _ = run(write_config(chunk="{kind: recursive, chunk_size: 90}"))
+    _, folder, _ = told(write_config(chunk="{kind: recursive, chunk_size: 90}"))
     first = {
-        r["query_id"]: r for r in rows(folder, "rankings.csv") if r["rank"] == "1" and r["stage"] == "rerank"
+        r["query_id"]: r
+        for r in table(folder / "rankings.csv")
+        if r["rank"] == "1" and r["stage"] == "rerank"
     }
     assert "39,717" in first["q1"]["snippet"]
     assert first["q2"]["document"] == "engines"
@@ -127,7 +118,7 @@ def test_exported_runs_give_our_figures_in_trec_eval(write_config):
     """Every judged chunk here stands for its own evidence, so trec_eval's definition is ours."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
     path = write_config(chunk="{kind: recursive, chunk_size: 70}", more="measures: [ndcg_lin@5, mrr, map]")
-    _, folder, _ = run(path)
+    _, folder, _ = told(path)
     with (folder / "qrels" / "base.trec").open() as file:
         qrels = pytrec_eval.parse_qrel(file)
     for stage in ("retrieve", "rerank"):
@@ -135,9 +126,9 @@ def test_exported_runs_give_our_figures_in_trec_eval(write_config):
             run_ = pytrec_eval.parse_run(file)
         theirs = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.5", "recip_rank"}).evaluate(run_)
         names = {"ndcg_lin@5": "ndcg_cut_5", "mrr": "recip_rank"}
-        counted = {r["query_id"] for r in rows(folder, "per_query.csv") if r["value"]}
+        counted = {r["query_id"] for r in table(folder / "per_query.csv") if r["value"]}
         assert set(theirs) == counted == {"q1", "q2", "q3", "q4"}
-        for row in rows(folder, "per_query.csv"):
+        for row in table(folder / "per_query.csv"):
             if row["stage"] == stage and row["measure"] in names and row["value"]:
                 assert float(row["value"]) == pytest.approx(
                     theirs[row["query_id"]][names[row["measure"]]], abs=1e-9
@@ -146,9 +137,9 @@ def test_exported_runs_give_our_figures_in_trec_eval(write_config):
 
 def test_a_second_run_computes_nothing_and_gives_the_same(write_config):
     path = write_config(cache="fresh")
-    first, folder, _ = run(path)
+    first, folder, _ = told(path)
     before = unchanging(folder)
-    second, _, _ = run(path)
+    second, _, _ = told(path)
     assert first.record.counts["vectors_computed"] > 0
     assert second.record.counts.get("vectors_computed", 0) == 0
     assert second.record.counts["pairs_computed"] == 0
@@ -158,7 +149,7 @@ def test_a_second_run_computes_nothing_and_gives_the_same(write_config):
 
 def test_a_warm_run_loads_no_model_library(write_config):
     path = write_config()
-    run(path)
+    told(path)
     script = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -174,54 +165,49 @@ def test_a_warm_run_loads_no_model_library(write_config):
 
 
 def test_settings_share_what_they_have_in_common(write_config):
-    both, _, _ = run(write_config(chunk="{kind: recursive, chunk_size: [90, 91]}", cache="fresh"))
+    both, _, _ = told(write_config(chunk="{kind: recursive, chunk_size: [90, 91]}", cache="fresh"))
     chunks = [health["chunks"] for health in both.record.counts["settings"].values()]
     assert both.record.counts["vectors_computed"] < sum(chunks)
     assert both.record.counts["vectors_reused"] > 0
-
-
-def test_without_a_reranker_there_is_one_stage(write_config):
-    results, _, _ = run(write_config(rerank="null"))
-    assert {row.stage for row in results.summary} == {"retrieve"}
 
 
 def test_chunks_longer_than_the_encoder_reads_are_warned_of(write_config, corpus):
     (corpus / "docs" / "people.txt").write_text(
         "At the end of the year 39,717 people worked for the company. " * 60
     )
-    _, _, reporter = run(write_config(chunk="{kind: page}"))
+    _, _, reporter = told(write_config(chunk="{kind: page}"))
     assert any("longer than the 256 tokens" in text and "1 of 3" in text for text in reporter.warnings)
 
 
 def test_shallow_rankings_are_warned_of(write_config):
-    _, _, reporter = run(write_config(more="measures: [ndcg_exp@12]"))
+    _, _, reporter = told(write_config(more="measures: [ndcg_exp@12]"))
     assert any("rankings end at rank 10" in text for text in reporter.warnings)
 
 
 def test_a_document_that_cannot_be_read_fails_or_is_listed(write_config, corpus):
     (corpus / "docs" / "bad.txt").write_bytes(b"\xff\xfe\xfa broken")
     with pytest.raises(CorpusError, match=r"bad\.txt"):
-        run(write_config())
-    _, folder, reporter = run(write_config(more="on_bad_document: skip"))
+        told(write_config())
+    _, folder, reporter = told(write_config(more="on_bad_document: skip"))
     (message,) = [text for text in reporter.warnings if text.startswith("skipped ")]
     assert message.count("bad.txt") == 1
-    listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
+    listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
     assert listed == {"engines": "read", "people": "read", "harbour": "read", "bad": "skipped"}
     for name in ("engines", "people", "harbour"):
         (corpus / "docs" / f"{name}.txt").unlink()
     with pytest.raises(CorpusError, match="Of 1 document none can be used"):
-        run(write_config(more="on_bad_document: skip"))
+        told(write_config(more="on_bad_document: skip"))
 
 
 def test_a_label_that_cannot_be_anchored_fails_before_any_model_is_used(write_config, corpus):
     with (corpus / "labels.csv").open("a") as file:
         file.write("q1,people,nothing like this stands anywhere,4\n")
     with pytest.raises(LabelError):
-        run(write_config(cache="fresh"))
+        told(write_config(cache="fresh"))
     assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
-    results, folder, _ = run(write_config(more="anchor: {on_unanchored: list}"))
+    results, folder, _ = told(write_config(more="anchor: {on_unanchored: list}"))
     assert results.record.counts["labels_not_anchored"] == 1
-    assert [r["accepted"] for r in rows(folder, "anchoring.csv")].count("no") == 1
+    assert [r["accepted"] for r in table(folder / "anchoring.csv")].count("no") == 1
 
 
 def test_people_who_graded_a_passage_together_are_named_once(write_config, corpus):
@@ -232,7 +218,7 @@ def test_people_who_graded_a_passage_together_are_named_once(write_config, corpu
         rows = csv.DictWriter(file, labels[0])
         rows.writeheader()
         rows.writerows(labels)
-    results, _, _ = run(write_config(rerank="null"))
+    results, _, _ = told(write_config(rerank="null"))
     assert {row.judge for row in results.summary} == {"Ann, Ben, human"}
 
 
@@ -246,7 +232,7 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
         (corpus / "docs" / "harbour.txt").read_text()
         + " A crane failure stopped loading for nine days in March."
     )
-    _, _, reporter = run(write_config())
+    _, _, reporter = told(write_config())
     warned = " ".join(reporter.warnings)
     assert "1 label was found by similarity, but figures in quote and text differ" in warned
     # both places count, so there is nothing to warn of
@@ -257,7 +243,7 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     )
     assert "1 query has no label" in warned
     assert "(q6)" in warned
-    _, _, reporter = run(write_config(more="anchor: {duplicates: false}"))
+    _, _, reporter = told(write_config(more="anchor: {duplicates: false}"))
     assert "1 quote was found more than once" in " ".join(reporter.warnings)
 
 
@@ -280,7 +266,7 @@ def test_a_model_that_cannot_be_had_names_the_choices(write_config, monkeypatch)
     path = write_config()
     path.write_text(path.read_text().replace("embedded:all-MiniLM-L6-v2", "embedded:all-MiniLM"))
     with pytest.raises(ModelError, match="embedded:all-MiniLM-L6-v2"):
-        run(path)
+        told(path)
 
 
 def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, corpus):
@@ -288,7 +274,7 @@ def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, c
     assert [s.setting for s in plan.settings] == ["chunk=90/0", "chunk=180/0"]
     assert all(s.to_embed > 0 and s.pairs == 5 * 10 for s in plan.settings)
     assert not (corpus / "fresh" / "harness-v2" / "vectors").exists()
-    results, _, _ = run(write_config(cache="fresh"))
+    results, _, _ = told(write_config(cache="fresh"))
     queries = 5
     assert results.record.counts["vectors_computed"] == sum(s.to_embed for s in plan.settings) + queries
     assert all(
@@ -300,15 +286,15 @@ def test_validate_counts_what_a_run_would_do_and_does_none_of_it(write_config, c
 def test_every_distance_of_chroma_ranks_by_similarity(write_config, distance):
     """The embedded model's vectors have unit length, so that all three distances rank alike."""
     path = write_config(rerank="null", chunk="{kind: recursive, chunk_size: 90}")
-    cosine, _, _ = run(path)
+    cosine, _, _ = told(path)
     path.write_text(path.read_text().replace("top_k: 10", f"top_k: 10, distance: {distance}"))
-    other, _, _ = run(path)
+    other, _, _ = told(path)
     assert [r.chunk_id for r in other.ranked] == [r.chunk_id for r in cosine.ranked]
 
 
 def test_flipped_bits_in_the_cache_change_no_figure_and_are_reported_once(corpus, write_config):
     path = write_config(cache="fresh")
-    _, folder, reporter = run(path)
+    _, folder, reporter = told(path)
     expected = unchanging(folder)
     assert not [text for text in reporter.warnings if "damaged" in text]
     rnd = random.Random(4)
@@ -318,12 +304,12 @@ def test_flipped_bits_in_the_cache_change_no_figure_and_are_reported_once(corpus
             for _ in range(20):
                 content[rnd.randrange(len(content) // 2, len(content))] ^= 1 << rnd.randrange(8)
             file.write_bytes(bytes(content))
-    _, folder, reporter = run(path)
+    _, folder, reporter = told(path)
     assert unchanging(folder) == expected
     (message,) = [text for text in reporter.warnings if "damaged" in text]
     for what in ("document", "outlines", "chunks", "chunk_health", "ranking", "vectors", "indexes", "pairs"):
         assert f" of {what} (" in message
-    _, folder, reporter = run(path)
+    _, folder, reporter = told(path)
     assert unchanging(folder) == expected
     assert not [text for text in reporter.warnings if "damaged" in text]
 
@@ -335,7 +321,7 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     (corpus / "docs" / "odd.txt").write_text("A text with a private \ue000 symbol.")
     path = write_config()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
-    results, folder, reporter = run(path)
+    results, folder, reporter = told(path)
     message = " ".join(reporter.warnings)
     characters = results.record.counts["characters"]
     assert "text of 5 documents: 2 of 4 (50.00%) pages and 1 of " in message
@@ -343,17 +329,17 @@ def test_lost_text_is_reported_in_one_line_and_above_a_share_an_error(write_conf
     assert "scan (pages 2-3)" in message
     assert results.record.counts["pages_suspect"] == 2
     assert results.record.counts["characters_suspect"] == 1
-    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "scan"]
+    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "scan"]
     assert (row["suspect_pages"], row["suspect_characters"], row["missing_characters"]) == ("2 3", "0", "0")
-    assert characters == sum(int(row["characters"]) for row in rows(folder, "documents.csv"))
+    assert characters == sum(int(row["characters"]) for row in table(folder / "documents.csv"))
 
     strict = "parsing: {max_suspect_pages: 0.4}\n"
     path.write_text(path.read_text() + strict)
     with pytest.raises(CorpusError, match=r"scan\.pdf: 2 of 4 pages may have lost text.*on_bad_document"):
-        run(path)
+        told(path)
     path.write_text(path.read_text() + "on_bad_document: fail_at_end\n")
-    _, folder, reporter = run(path)
-    listed = {row["document"]: row["status"] for row in rows(folder, "documents.csv")}
+    _, folder, reporter = told(path)
+    listed = {row["document"]: row["status"] for row in table(folder / "documents.csv")}
     assert listed["scan"] == "skipped"
     assert any("scan.pdf: 2 of 4 pages" in text for text in reporter.warnings)
     assert any("are suspect" in text and "pages" not in text for text in reporter.notes)
@@ -366,18 +352,8 @@ def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus
     (corpus / "docs" / "odd.pdf").write_bytes(sound.replace(b"startxref\n", b"startxref\n1"))
     path = write_config()
     path.write_text(path.read_text().replace("docs/*.txt", "docs/*"))
-    _, folder, reporter = run(path)
+    _, folder, reporter = told(path)
     (message,) = [text for text in reporter.warnings if "after repairing errors" in text]
-    (row,) = [row for row in rows(folder, "documents.csv") if row["document"] == "odd"]
+    (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "odd"]
     reason = row["reason"].split("; ")[0]
     assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
-
-
-def test_a_plan_counts_what_the_cache_does_not_have(write_config):
-    config = load_config(write_config(cache="own-cache", chunk="{kind: recursive_token, chunk_size: 90}"))
-    (before,) = make_plan(config, Silent()).settings
-    assert before.to_embed > 0
-    assert before.pairs > 0
-    run_bench(config, Silent())
-    (after,) = make_plan(config, Silent()).settings
-    assert (after.to_embed, after.pairs) == (0, 0)

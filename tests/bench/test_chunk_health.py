@@ -5,13 +5,12 @@ import csv
 import pytest
 
 from harness.running import chunks
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import bench
 
 
 def run(path):
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     with (folder / "chunks.csv").open(newline="") as file:
         return results, list(csv.DictReader(file))
 
@@ -51,7 +50,7 @@ def test_a_size_that_the_window_of_tokens_caps_is_warned_of(write_config, window
         chunk=f"{{kind: recursive_token, chunk_size: [60, 180], tokens_per_chunk: {window}}}", rerank="null"
     )
     reporter = Silent()
-    run_bench(load_config(path), reporter)
+    bench(path, reporter)
     capped = [text for text in reporter.warnings if "at chunk_size" in text]
     assert bool(capped) == warned
     if warned:

@@ -6,18 +6,18 @@ import re
 
 import pytest
 
-from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.running.evaluate.warnings import text_budgets
 from harness.values.errors import ConfigError
 from harness.values.progress import Silent
+from tests.command import bench
 
 MEASURES = "measures: [ndcg_exp@3, ndcg_text@600, recall@3]"
 
 
 def run(path):
     reporter = Silent()
-    results, folder = run_bench(load_config(path), reporter)
+    results, folder = bench(path, reporter)
     return results, folder, reporter.warnings
 
 

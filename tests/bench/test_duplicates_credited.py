@@ -1,9 +1,8 @@
 """A fact that is in a second document is found there too, unless the configuration says otherwise."""
 
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.conftest import SENTENCES
+from tests.command import bench
 
 
 def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
@@ -13,7 +12,7 @@ def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
     for switch in ("true", "false"):
         reporter = Silent()
         path = write_config(more=f"anchor: {{duplicates: {switch}}}\nmeasures: [ndcg_exp@10, recall@10]")
-        results[switch], _ = run_bench(load_config(path), reporter)
+        results[switch], _ = bench(path, reporter)
         shown[switch] = [text for text in reporter.notes if "word for word" in text]
     (line,) = shown["true"]
     assert line.startswith("1 label occurs word for word elsewhere too: 1 place counts as the same evidence")

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
-from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
-from harness.values.progress import Silent
 from tests.bench.conftest import QUERIES
+from tests.command import bench, exit_code
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed, quick, rerank_script
 
@@ -21,12 +19,6 @@ ROOT = Path(__file__).parent.parent.parent
 
 def script(request, number):
     return (embed if request["path"].endswith("/embeddings") else rerank_script)(request, number)
-
-
-def command(*words):
-    with pytest.raises(SystemExit) as done:
-        main([str(word) for word in words])
-    assert done.value.code == 0
 
 
 @pytest.fixture
@@ -57,26 +49,26 @@ def prices(folder, column="endpoint_cost"):
 def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
     with FakeServer(script) as server:
         path = config(server.url)
-        command("validate", path)
+        assert exit_code("validate", path) == 0
         output = " ".join(capsys.readouterr().out.split())
         assert "e-1: 29 texts: 1 requests to make" in output
         assert "r-1: about 30 pairs: 10 requests to make" in output
-        command("bench", path, "--dry-run")
+        assert exit_code("bench", path, "--dry-run") == 0
         output = " ".join(capsys.readouterr().out.split())
         assert "e-1: 29 texts: 1 requests to make, 0 texts kept from before" in output
         assert "depend on an endpoint that has not been called yet. Nothing was spent." in output
         assert server.count == 0, "a plan and a dry run send nothing"
-        command("bench", path, "--quiet")
+        assert exit_code("bench", path, "--quiet") == 0
         message = " ".join(capsys.readouterr().out.split())
         count = server.count
         assert "r-1: " in message
         embedded = [request for request in server.requests if request["path"].endswith("/embeddings")]
         sent = sum(len(text.split()) for request in embedded for text in request["body"]["input"])
-        results, folder = run_bench(load_config(path), Silent())
+        results, folder = bench(path)
         assert server.count == count, "all of it is kept"
-        command("validate", path)
+        assert exit_code("validate", path) == 0
         assert "r-1" not in capsys.readouterr().out.partition("models")[0]
-        command("bench", path, "--dry-run")
+        assert exit_code("bench", path, "--dry-run") == 0
         assert server.count == count
     bought = json.loads((folder / "record.json").read_text())["counts"]["endpoints"]
     # with all rankings known no vector is looked up
@@ -106,10 +98,10 @@ def test_it_is_planned_without_a_request_and_paid_once(config, capsys):
 def test_clearing_the_cache_keeps_what_was_paid_for(config, tmp_path):
     with FakeServer(script) as server:
         path = config(server.url)
-        run_bench(load_config(path), Silent())
+        bench(path)
         count, cache = server.count, load_config(path).cache
-        command("cache", "--cache", cache, "--clear")
-        run_bench(load_config(path), Silent())
+        assert exit_code("cache", "--cache", cache, "--clear") == 0
+        bench(path)
         assert server.count == count
 
 
@@ -120,7 +112,7 @@ def test_the_example_is_planned_without_keys_and_says_what_is_missing(monkeypatc
     text = (ROOT / "configs" / "meridian_endpoints.yaml").read_text(encoding="utf-8")
     path = tmp_path / "example.yaml"
     path.write_text(f"{text}cache: {tmp_path}/cache\nresults: {tmp_path}/results\n", encoding="utf-8")
-    command("validate", path)
+    assert exit_code("validate", path) == 0
     shown = capsys.readouterr()
     output = " ".join(shown.out.split())
     assert "text-embedding-3-small: " in output
@@ -136,5 +128,5 @@ def test_a_judge_that_runs_here_is_not_compared_with_weights_that_are_elsewhere(
         judge = "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2'}"
         text = path.read_text().replace("measures:", f"{judge}\nmeasures:")
         path.write_text(text)
-        results, _ = run_bench(load_config(path), Silent())
+        results, _ = bench(path)
     assert results.judgments

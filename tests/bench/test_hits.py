@@ -1,6 +1,5 @@
 """Hits of another pipeline are scored as our own search is."""
 
-import csv
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +9,10 @@ import pytest
 from harness.cli import main
 from harness.comparison.findings.stored import read_stored, scores_of
 from harness.report import read_result
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.running.hits.scoring import ReturnedChunksConfig
 from harness.steps.chunk import chunk_documents
 from harness.values.errors import ConfigError
-from harness.values.progress import Silent
+from tests.command import bench, table
 
 from .conftest import SENTENCES
 
@@ -23,12 +20,8 @@ MEASURES = (
     "[ndcg_exp@10, ndcg_evidence@5000, ndcg_text@300, ndcg_text_tokens@60, recall@3, map, judged@10, "
     "ndcg_exp_upper@10, tokens@3]"
 )
+
 NAMES = MEASURES.strip("[]").replace(" ", "")
-
-
-def rows(folder, name):
-    with (folder / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def write(path, hits):
@@ -64,12 +57,12 @@ def run(write_config, corpus):
         rerank="null",
         more=f"measures: {MEASURES}",
     )
-    return run_bench(load_config(path), Silent())
+    return bench(path)
 
 
 def exported(folder, setting, **fields):
     """The rankings of a setting as another pipeline would write them."""
-    for row in rows(folder, "rankings.csv"):
+    for row in table(folder / "rankings.csv"):
         if row["setting"] == setting:
             start, end = row["chunk_id"].rpartition(":")[2].split("-")
             hit = {"query_id": row["query_id"], "rank": int(row["rank"]), "score": float(row["score"])}
@@ -79,7 +72,7 @@ def exported(folder, setting, **fields):
 def values(folder, setting):
     return {
         (row["query_id"], row["measure"]): row["value"]
-        for row in rows(folder, "per_query.csv")
+        for row in table(folder / "per_query.csv")
         if row["setting"] == setting
     }
 
@@ -131,7 +124,7 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert "2 of 4 hits not found in the documents; each keeps its rank as unjudged text (line 1," in output
     assert "1 of 4 hits returned twice for one query" in output
     assert "4 of 5 queries have no hits (q2, q3, q4 and 1 more)" in output
-    ranked = rows(mine, "rankings.csv")
+    ranked = table(mine / "rankings.csv")
     assert [(r["document"], r["grade"], r["earned"]) for r in ranked] == [
         ("not-found", "", "0"),
         ("people", "4", "4"),
@@ -145,13 +138,13 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert found["q2", "ndcg_exp@10"] == "0.0"
     assert found["q5", "ndcg_exp@10"] == ""
     # ranks without scores say nothing of what can be answered
-    assert not (mine / "answerability.csv").exists() or not rows(mine, "answerability.csv")
-    assert [row["document"] for row in rows(mine, "hits.csv")] == ["", "people", "people", ""]
-    assert {row["document"] for row in rows(mine, "documents.csv")} == set(SENTENCES)
+    assert not (mine / "answerability.csv").exists() or not table(mine / "answerability.csv")
+    assert [row["document"] for row in table(mine / "hits.csv")] == ["", "people", "people", ""]
+    assert {row["document"] for row in table(mine / "documents.csv")} == set(SENTENCES)
     # how the documents were cut is not known, and no row says that it cost nothing
-    assert {row["part"] for row in rows(mine, "waterfall.csv")} == {"candidates", "order"}
+    assert {row["part"] for row in table(mine / "waterfall.csv")} == {"candidates", "order"}
     assert "the cost of that is part of candidates" in output
-    assert {row["index_tokens"] for row in rows(mine, "prices.csv")} == {""}
+    assert {row["index_tokens"] for row in table(mine / "prices.csv")} == {""}
     assert (mine / "report.html").stat().st_size > 10_000
 
 
@@ -179,7 +172,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     one, other = write(corpus / "hits.jsonl", good), write(corpus / "b" / "hits.jsonl", poor)
     code, mine, output = score(one, more=("--hits", str(other)))
     assert code == 0
-    names = {row["setting"] for row in rows(mine, "summary.csv")}
+    names = {row["setting"] for row in table(mine / "summary.csv")}
     assert names == {f"{corpus.name}/hits", "b/hits"}
     verdict = json.loads((mine / "verdict.json").read_text())
     # cut in ways that nobody knows, they are compared by a measure that does not depend on it
@@ -209,7 +202,7 @@ def test_an_unknown_document_may_be_kept_as_unjudged_text(score, corpus):
     hits = [{"query_id": "q1", "rank": 1, "document": "letters", "text": SENTENCES["people"][0]}]
     code, mine, _ = score(write(corpus / "hits.jsonl", hits), more=["--other-documents", "keep"])
     assert code == 0
-    assert rows(mine, "rankings.csv")[0]["grade"] == ""
+    assert table(mine / "rankings.csv")[0]["grade"] == ""
 
 
 @pytest.mark.parametrize("framework", ["LangChain", "LlamaIndex"])
@@ -226,7 +219,7 @@ def test_the_loops_of_the_docs_write_a_file_that_can_be_scored(framework, score,
     exec(loop, {"retriever": retriever})
     code, mine, _ = score(corpus / "mine.jsonl")
     assert code == 0
-    ranked = rows(mine, "rankings.csv")
+    ranked = table(mine / "rankings.csv")
     assert {row["query_id"]: row["grade"] for row in ranked} == dict.fromkeys(
         ("q2", "q3", "q4", "q5"), ""
     ) | {"q1": "4"}

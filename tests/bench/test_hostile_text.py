@@ -4,10 +4,8 @@ import csv
 import json
 
 from harness.report import read_table
-from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 
 STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
 
@@ -20,7 +18,7 @@ def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_a
         file.write("q6,Where does the \x1b[31mred crane stand?,train,yes\n")
     with (corpus / "labels.csv").open("a", encoding="utf-8") as file:
         file.write("q6,crane,stands in Bremerton,4\n")
-    _, folder = run_bench(load_config(write_config(rerank="null")), Silent())
+    _, folder = bench(write_config(rerank="null"))
     for path in folder.rglob("*.csv"):
         content = path.read_bytes()
         assert not set(content) & {*range(9), 11, 12, *range(14, 32), 127}, path.name

@@ -1,6 +1,5 @@
 """A benchmark whose grades come from a judge, end to end: over HTTP, through the ledger, into the tables."""
 
-import csv
 import itertools
 import json
 
@@ -12,11 +11,11 @@ from harness.report import read_summary
 from harness.report.page.payload import base_payload
 from harness.report.page.tables import read_tables
 from harness.report.summaries import summary_table
-from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, JudgeError, LlmError
 from harness.values.progress import Silent
+from tests.command import bench, table, told
 from tests.judge.fake_server import FakeServer, error, grade, says
 
 from .conftest import QUERIES
@@ -57,40 +56,29 @@ def judged(write_config, monkeypatch):
     return write
 
 
-def run(path):
-    reporter = Silent()
-    results, folder = run_bench(load_config(path), reporter)
-    return results, folder, reporter
-
-
-def rows(folder, name):
-    with (folder / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def asked(server):
     return [request["body"]["messages"][-1]["content"] for request in server.requests]
 
 
 def test_a_judge_grades_what_all_settings_retrieved(judged):
     with FakeServer(careful) as server:
-        results, folder, _ = run(judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}"))
+        results, folder, _ = told(judged(server.url, chunk="{kind: recursive, chunk_size: [90, 180]}"))
         count = server.count
-    judgments = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "yes"]
+    judgments = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
     assert len(judgments) == count == len({(r["query_id"], r["document"], r["start"]) for r in judgments})
     assert {row["judge"] for row in judgments} == {"fake-1 (pointwise v1)"}
     assert all(row["snippet"] and row["grade"] in "04" for row in judgments)
     # the human labels of labels.csv are kept beside them, and named as such
-    human = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "no"]
+    human = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "no"]
     assert {row["judge"] for row in human} == {"human"}
     assert len(human) == 4
-    summary = rows(folder, "summary.csv")
+    summary = table(folder / "summary.csv")
     assert list(summary[0])[-4:] == ["n_failed", "judge", "n_ungraded", "n_irrelevant"]
     assert {row["judge"] for row in summary} == {"fake-1 (pointwise v1)"}
     assert {row["n_failed"] for row in summary} == {"0"}
     assert read_summary(folder)[0] == results.summary
     # each of 100 + 10 tokens at 10 and 100 per million; shared adds up to the bill
-    costs = rows(folder, "costs.csv")
+    costs = table(folder / "costs.csv")
     assert [row["setting"] for row in costs] == ["chunk=90/0", "chunk=180/0"]
     assert sum(float(row["cost_shared"]) for row in costs) == pytest.approx(count * 0.002)
     assert all(float(row["cost_alone"]) == pytest.approx(int(row["judgments"]) * 0.002) for row in costs)
@@ -109,7 +97,7 @@ def test_a_judge_is_shown_what_people_have_graded_and_its_answers_are_found_agai
         path = judged(server.url)
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  examples: 1\n"))
         dry = make_plan(load_config(path), Silent(), search=True)
-        results, _, _ = run(path)
+        results, _, _ = told(path)
         for request in server.requests:
             _, shown, reply, last = request["body"]["messages"]
             query = next(text for _, text, *_ in QUERIES if f"\n{text}\n" in last["content"])
@@ -128,9 +116,9 @@ def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):
     # nobody has said that q5 is unanswerable: the judge finds out
     path.write_text(path.read_text().replace("train,no", "train,yes"))
     with FakeServer(careful) as server:
-        results, folder, _ = run(judged(server.url))
+        results, folder, _ = told(judged(server.url))
     values = {
-        r["query_id"]: r["value"] for r in rows(folder, "per_query.csv") if r["measure"] == "ndcg_exp@3"
+        r["query_id"]: r["value"] for r in table(folder / "per_query.csv") if r["measure"] == "ndcg_exp@3"
     }
     assert values["q5"] == ""
     assert all(values[q] for q in ("q1", "q2", "q3", "q4"))
@@ -141,10 +129,10 @@ def test_an_unanswerable_question_has_no_relevant_text(judged, corpus):
 def test_text_that_is_only_on_the_subject_does_not_answer(judged):
     """All grades are 1: an NDCG of such a list says nothing, and answerable_from keeps it out."""
     with FakeServer(lambda request, number: grade(1)) as server:
-        one, _, _ = run(judged(server.url))
+        one, _, _ = told(judged(server.url))
         path = judged(server.url)
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  answerable_from: 2\n"))
-        two, _, _ = run(path)
+        two, _, _ = told(path)
     ndcg = [next(r for r in x.summary if (r.split, r.measure) == ("all", "ndcg_exp@3")) for x in (one, two)]
     assert ndcg[0].mean > 0.9
     assert (ndcg[1].mean, ndcg[1].left_out) == (None, {"unanswerable": 1, "ungraded": 0, "irrelevant": 4})
@@ -153,11 +141,11 @@ def test_text_that_is_only_on_the_subject_does_not_answer(judged):
 def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
     with FakeServer(careful) as server:
         path = judged(server.url)
-        _, folder, _ = run(path)
+        _, folder, _ = told(path)
         first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
         count = server.count
         monkeypatch.delenv("FAKE_KEY")
-        results, folder, _ = run(path)
+        results, folder, _ = told(path)
         assert server.count == count
     assert results.record.cost["calls"] == 0
     assert results.record.cost["from_ledger"] == count
@@ -166,12 +154,12 @@ def test_a_second_run_asks_nothing_and_needs_no_key(judged, monkeypatch):
 
 def test_a_new_chunking_asks_only_about_passages_that_nobody_has_judged(judged):
     with FakeServer(careful) as server:
-        run(judged(server.url, chunk="{kind: recursive, chunk_size: 90}"))
+        told(judged(server.url, chunk="{kind: recursive, chunk_size: 90}"))
         old = set(asked(server))
-        results, folder, _ = run(judged(server.url, chunk="{kind: recursive, chunk_size: 180}"))
+        results, folder, _ = told(judged(server.url, chunk="{kind: recursive, chunk_size: 180}"))
         new = asked(server)[len(old) :]
     assert not old & set(new)
-    used = [row for row in rows(folder, "judgments.csv") if row["scored_on"] == "yes"]
+    used = [row for row in table(folder / "judgments.csv") if row["scored_on"] == "yes"]
     assert len(new) < len(used)
     assert results.record.cost["from_ledger"] == len(used) - len(new)
 
@@ -183,14 +171,16 @@ def test_too_many_failures_end_the_run_with_the_list_and_few_are_counted(judged,
 
     with FakeServer(refuses_q1) as server:
         with pytest.raises(JudgeError, match=r"max_unscored allows 2.0%(.|\n)*query q1, (.|\n)*refusal"):
-            run(judged(server.url))
+            told(judged(server.url))
         assert not (corpus / "results").exists()
         path = judged(server.url)
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  max_unscored: 0.5\n"))
-        results, folder, _ = run(path)
+        results, folder, _ = told(path)
     failed = {r.split: r.n_failed for r in results.summary if r.measure == "ndcg_exp@3"}
     assert failed == {"train": 1, "validation": 0, "all": 1}
-    without = [r for r in rows(folder, "judgments.csv") if r["query_id"] == "q1" and r["scored_on"] == "yes"]
+    without = [
+        r for r in table(folder / "judgments.csv") if r["query_id"] == "q1" and r["scored_on"] == "yes"
+    ]
     assert {(r["grade"], r["reason"]) for r in without} == {("", "refusal")}
     (warning,) = [one for one in results.record.warnings if "no usable grade" in one.text]
     assert warning.kind == "judge"
@@ -206,7 +196,7 @@ def test_a_dry_run_counts_and_spends_nothing(judged, corpus, monkeypatch):
         assert server.count == 0
         assert not (corpus / "results").exists()
         monkeypatch.setenv("FAKE_KEY", KEY)
-        run(path)
+        told(path)
         judge = plan.judge
         assert judge.estimate.calls == judge.pairs == server.count
     assert judge.judge == "fake-1 (pointwise v1)"
@@ -224,10 +214,10 @@ def test_the_key_appears_nowhere(judged, corpus):
         path = judged(server.url)
         reporter = Silent()
         with pytest.raises(LlmError) as caught:
-            run_bench(load_config(path), reporter)
+            bench(path, reporter)
         assert KEY not in str(caught.value)
         server.script = careful
-        run(path)
+        told(path)
     written = [p for p in [*corpus.rglob("*")] if p.is_file()]
     assert any(p.name == "record.json" for p in written)
     assert any(p.name == "judgments.sqlite" for p in written)
@@ -238,7 +228,7 @@ def test_the_key_appears_nowhere(judged, corpus):
 def test_a_missing_key_is_reported_when_something_must_be_asked(judged, monkeypatch):
     monkeypatch.delenv("FAKE_KEY")
     with pytest.raises(ConfigError, match="FAKE_KEY is not set"):
-        run(judged("http://127.0.0.1:9/v1"))
+        told(judged("http://127.0.0.1:9/v1"))
 
 
 def test_stand_ins_are_named_as_such_and_a_model_that_grades_itself_is_warned_of(write_config):
@@ -246,10 +236,10 @@ def test_stand_ins_are_named_as_such_and_a_model_that_grades_itself_is_warned_of
         "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}\n"
         "measures: [ndcg_exp@3]\n"
     )
-    results, folder, reporter = run(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
+    results, folder, reporter = told(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
     name = "threshold judge: cosine embedded:all-MiniLM-L6-v2"
     assert {row.judge for row in results.summary} == {name}
-    assert {r["judge"] for r in rows(folder, "judgments.csv") if r["scored_on"] == "yes"} == {name}
+    assert {r["judge"] for r in table(folder / "judgments.csv") if r["scored_on"] == "yes"} == {name}
     assert any("measures nothing" in text for text in reporter.warnings)
     assert results.record.cost["cost"] == 0
 
@@ -259,7 +249,7 @@ def test_a_reranker_can_be_the_judge(write_config):
         "relevance: {judge: reranker, model: 'embedded:maxsim', thresholds: [0.3, 0.5, 0.6, 0.7], "
         "pool: {depth: 3}}\nmeasures: [ndcg_exp@3]\n"
     )
-    results, _, reporter = run(
+    results, _, reporter = told(
         write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
     )
     assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
@@ -270,7 +260,7 @@ def test_a_reranker_can_be_the_judge(write_config):
 
 def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
     with FakeServer(careful) as server:
-        _, _, reporter = run(
+        _, _, reporter = told(
             judged(
                 server.url, pool="{unit: chunk, depth: 2}", chunk="{kind: recursive, chunk_size: [90, 180]}"
             )
@@ -281,13 +271,13 @@ def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):
 
 def test_nothing_is_said_of_overlap_where_passages_are_judged_as_they_are_by_default(judged):
     with FakeServer(careful) as server:
-        _, folder, reporter = run(
+        _, folder, reporter = told(
             judged(server.url, pool="{depth: 3}", chunk="{kind: recursive, chunk_size: [90, 180]}")
         )
     assert not any("overlap" in text for text in reporter.warnings)
     spans = [
         (r["query_id"], r["document"], int(r["start"]), int(r["end"]))
-        for r in rows(folder, "judgments.csv")
+        for r in table(folder / "judgments.csv")
         if r["scored_on"] == "yes"
     ]
     for one, two in itertools.pairwise(sorted(spans)):
@@ -298,8 +288,8 @@ def test_seed_ratio_is_next_to_ndcg_when_asked_for_and_is_never_called_so(judged
     with FakeServer(careful) as server:
         path = judged(server.url, pool="{unit: chunk, depth: 3}")
         path.write_text(path.read_text().replace("  judge: llm\n", "  judge: llm\n  seed_ratio: 3\n"))
-        results, folder, _ = run(path)
-    found = {row["query_id"]: row for row in rows(folder, "seed_ratio.csv")}
+        results, folder, _ = told(path)
+    found = {row["query_id"]: row for row in table(folder / "seed_ratio.csv")}
     # seeds 2 1 0: 3 + 1 / log2(3) = 3.630930; judged 4 0 0: 15; whatever the order of the three
     assert float(found["q1"]["seed_ratio"]) == pytest.approx(3.6309297535714573 / 15)
     assert (found["q5"]["seed_ratio"], found["q5"]["reason"]) == ("", "nothing relevant")
@@ -315,8 +305,8 @@ def test_without_labels_a_judge_is_enough(judged, corpus):
     with FakeServer(careful) as server:
         path = judged(server.url)
         path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
-        results, folder, _ = run(path)
-    assert all(row["scored_on"] == "yes" for row in rows(folder, "judgments.csv"))
+        results, folder, _ = told(path)
+    assert all(row["scored_on"] == "yes" for row in table(folder / "judgments.csv"))
     assert results.record.counts["labels"] == 0
 
 
@@ -330,8 +320,8 @@ def test_labels_may_come_as_graded_spans(write_config, corpus):
         more=f"relevance: {{judge: labels, file: {corpus}/spans.jsonl}}",
     )
     path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
-    results, folder, _ = run(path)
-    assert [(r["query_id"], r["grade"], r["judge"]) for r in rows(folder, "judgments.csv")] == [
+    results, folder, _ = told(path)
+    assert [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")] == [
         ("q1", "4", "human")
     ]
     left_out = {r.measure: tuple(r.left_out.values()) for r in results.summary if r.split == "all"}

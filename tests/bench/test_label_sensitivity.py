@@ -10,22 +10,16 @@ from harness.cli import main
 from harness.comparison.findings.label_sensitivity import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scoring_inputs import read_graded_spans
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import bench
 from tests.compare.build import compare_pair
 
 FILE = "label_sensitivity.csv"
 
 
-def run(path):
-    results, folder = run_bench(load_config(path), Silent())
-    return results, folder
-
-
 def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_config):
     measures = "[ndcg_evidence@300, ndcg_exp@3, ndcg_text_tokens@60, text_recall@3]"
-    results, folder = run(write_config(more=f"measures: {measures}"))
+    results, folder = bench(write_config(more=f"measures: {measures}"))
     with (folder / FILE).open(newline="") as file:
         rows = list(csv.DictReader(file))
     # 2 settings, 2 stages, 2 measures that read a length of text, 8 ways of drawing the labels
@@ -43,7 +37,7 @@ def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_conf
 
 
 def test_nothing_is_written_where_no_measure_reads_a_length_of_text(write_config):
-    results, folder = run(write_config(more="measures: [ndcg_exp@3, text_recall@3]"))
+    results, folder = bench(write_config(more="measures: [ndcg_exp@3, text_recall@3]"))
     assert not (folder / FILE).exists()
     assert results.record.counts["label_characters_p50"] > 0
 
@@ -54,7 +48,7 @@ def label_sensitivity(folders, names, measure, stage="final"):
 
 
 def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
-    _, folder = run(write_config(more="measures: [ndcg_evidence@300]"))
+    _, folder = bench(write_config(more="measures: [ndcg_evidence@300]"))
     settings = ("chunk=90/0", "chunk=180/0")
     names = {("today", setting): f"today: {setting}" for setting in settings}
     found = label_sensitivity({"today": folder}, names, "ndcg_evidence@300")
@@ -71,7 +65,7 @@ def test_results_are_read_by_the_names_that_compare_gives_them(write_config):
 
 
 def test_show_says_how_long_the_labels_are_where_chunkings_differ(write_config, capsys):
-    results, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    results, folder = bench(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
     length = results.record.counts["label_characters_p50"]
     with pytest.raises(SystemExit):
         main(["show", str(folder)])
@@ -87,7 +81,7 @@ def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough,
     # the median label has some 70 characters
     reporter = Silent()
     path = write_config(rerank="null", more=f"measures: [ndcg_evidence(enough={enough})@300]")
-    run_bench(load_config(path), reporter)
+    bench(path, reporter)
     messages = [text for text in reporter.warnings if text.startswith("the median label has")]
     assert [f"counts any {enough} of them as found evidence" in text for text in messages] == [True] * warned
 
@@ -101,7 +95,7 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
         out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows)
     reporter = Silent()
     path = write_config(rerank="null", more="measures: [ndcg_evidence(enough=20)@300]")
-    results, _ = run_bench(load_config(path), reporter)
+    results, _ = bench(path, reporter)
     assert not [text for text in reporter.warnings if text.startswith("the median label has")]
     assert any(row.mean for row in results.summary if row.measure.startswith("ndcg_evidence"))
 
@@ -115,7 +109,7 @@ def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, co
         out.writeheader()
         out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
         out.writerow({**rows[-1], "answer": ""})
-    _, folder = run(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
+    _, folder = bench(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
     with (folder / "judgments.csv").open(newline="") as file:
         written = list(csv.DictReader(file))
     assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]

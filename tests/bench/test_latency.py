@@ -7,9 +7,7 @@ import pytest
 import harness.running.timed as timed
 from harness.report import LatencyRow, PriceRow
 from harness.report.history import same_result
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.models import tiny
@@ -20,7 +18,7 @@ MEASURED = "measures: [ndcg_exp@3]\nlatency: {queries: 4, seconds: 3600}"
 
 
 def run(path):
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     return results.of(LatencyRow), folder
 
 
@@ -187,7 +185,7 @@ def test_what_is_measured_under_a_filter_is_the_search_that_was_run(
         more=f"filter: {{kind: rules, file: {table}, fields: [topic], years: [year]{boost}}}\n{MEASURED}",
         cache="fresh",
     )
-    results, _ = run_bench(load_config(path), Silent())
+    results, _ = bench(path)
     ranked = {one.query_id: one.chunk_ids for one in results.runs["base", "retrieve"]}
     narrowed, last = seen[0], seen[-1]
     assert {one.documents for one in narrowed} >= {None, frozenset({"engines"})}
@@ -276,7 +274,7 @@ def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_conf
             more=f"rewrite: {{kind: multi_query, endpoint: {endpoint}}}\n{MEASURED}",
             cache="fresh",
         )
-        results, _ = run_bench(load_config(path), Silent())
+        results, _ = bench(path)
         assert server.count == 5, "nothing is asked again to measure it"
     rows = {row.stage: row for row in results.of(LatencyRow)}
     assert rows["rewrite"].p50 >= 150

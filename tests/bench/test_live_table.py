@@ -7,9 +7,8 @@ import pytest
 from rich.console import Console
 
 from harness.cli.terminal import LiveBoard, TerminalReporter
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.values.progress import Silent
+from tests.command import bench
 
 
 class Watching(Silent):
@@ -31,7 +30,7 @@ class Watching(Silent):
 
 def run(path):
     reporter = Watching()
-    results, _ = run_bench(load_config(path), reporter)
+    results, _ = bench(path, reporter)
     means = {
         (r.setting, r.stage): f"{r.mean:.3f}"
         for r in results.summary

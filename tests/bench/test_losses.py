@@ -8,14 +8,8 @@ import pytest
 from harness.report import LossRow, loss_table, read_any, read_first_passages, read_table
 from harness.report.losses import losses_by_query
 from harness.report.summaries import last_stages
-from harness.running.bench.flow import run_bench
 from harness.running.bench.job import FinalOutput
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
-
-
-def run(path):
-    return run_bench(load_config(path), Silent())
+from tests.command import bench
 
 
 def scores(folder, measure):
@@ -28,7 +22,7 @@ def scores(folder, measure):
 
 
 def test_losses_sum_to_the_score_of_every_query_of_every_setting(write_config):
-    results, folder = run(write_config(more="measures: [ndcg_exp@10, ndcg_text@300, ndcg_text@900]"))
+    results, folder = bench(write_config(more="measures: [ndcg_exp@10, ndcg_text@300, ndcg_text@900]"))
     rows = read_any(folder, LossRow)
     assert rows == results.of(LossRow)
     assert {row.measure for row in rows} == {"ndcg_text@300"}
@@ -56,7 +50,7 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
     route = '{kind: chroma, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: %d}'
     fusion = f"{{kind: rrf, routes: [{route % 2}, {route % 10}]}}"
     path = write_config(retrieve=fusion, more="measures: [ndcg_exp@10, ndcg_text@300]")
-    results, folder = run(path)
+    results, folder = bench(path)
     rows = read_any(folder, LossRow)
     assert rows == results.of(LossRow)
     routes = [step for step in dict.fromkeys(row.step for row in rows) if "." in step]
@@ -78,7 +72,7 @@ def test_the_routes_of_a_fusion_are_next_to_the_sum_with_their_own_scores(write_
 
 
 def test_without_text_ndcg_among_the_measures_the_unit_is_named(write_config):
-    results, _ = run(write_config(rerank="null", more="measures: [map]"))
+    results, _ = bench(write_config(rerank="null", more="measures: [map]"))
     assert {row.measure for row in results.of(LossRow)} == {"ndcg_text@10000"}
     assert "change" not in {row.part for row in results.of(LossRow)}
 
@@ -89,7 +83,7 @@ def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(writ
     with (corpus / "labels.csv").open("a") as file:
         file.write("q6,people,nothing like this stands anywhere at all,4\n")
         file.write("q1,people,nor is this a sentence of any of them,4\n")
-    results, folder = run(write_config(more="anchor: {on_unanchored: list}"))
+    results, folder = bench(write_config(more="anchor: {on_unanchored: list}"))
     final = scores(folder, read_any(folder, LossRow)[0].measure)
     found = {(one.setting, one.query_id): one.final for one in losses_by_query(read_any(folder, LossRow))}
     assert found == pytest.approx(final, abs=1e-9)
@@ -101,7 +95,7 @@ def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(writ
 def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config):
     two = "{kind: recursive, chunk_size: [90, 180]}"
     measures = "measures: [ndcg_text@400, ndcg_exp@10, ndcg_evidence@300]"
-    results, folder = run(write_config(chunk=two, more=measures))
+    results, folder = bench(write_config(chunk=two, more=measures))
     assert results.verdict["measure"] == "ndcg_evidence@300"
     rows = read_any(folder, LossRow)
     assert {row.measure for row in rows} == {"ndcg_evidence@300"}
@@ -123,7 +117,7 @@ def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config
 def test_a_headline_of_chunks_has_losses_of_text_and_says_so(write_config):
     one = "{kind: recursive, chunk_size: 90}"
     path = write_config(chunk=one, more="measures: [ndcg_exp@10, ndcg_text@400, ndcg_evidence@300]")
-    results, folder = run(path)
+    results, folder = bench(path)
     assert results.verdict["measure"] == "ndcg_exp@10"
     rows = read_any(folder, LossRow)
     assert {row.measure for row in rows} == {"ndcg_evidence@300"}
@@ -133,14 +127,14 @@ def test_a_headline_of_chunks_has_losses_of_text_and_says_so(write_config):
 
 def test_where_nothing_is_relevant_there_is_no_waterfall(write_config, corpus):
     (corpus / "labels.csv").write_text('query_id,document,quote,grade\nq1,people,"39,717 people",0\n')
-    results, folder = run(write_config())
+    results, folder = bench(write_config())
     assert results.of(LossRow) == []
     assert not (folder / "waterfall.csv").exists()
     assert read_any(folder, LossRow) == []
 
 
 def test_the_first_passage_is_that_of_the_last_stage(write_config):
-    results, folder = run(write_config(chunk="{kind: recursive, chunk_size: 90}"))
+    results, folder = bench(write_config(chunk="{kind: recursive, chunk_size: 90}"))
     shown = read_first_passages(folder, "base")
     tops = {row.query_id: row.text for row in results.ranked if row.rank == 1 and row.stage == "rerank"}
     assert shown.keys() == tops.keys()

@@ -1,6 +1,5 @@
 """Parsers as a step of a sweep: one corpus a parser, one evidence a label row."""
 
-import csv
 import math
 from itertools import product
 
@@ -20,6 +19,7 @@ from harness.running.corpora import load_corpora
 from harness.running.corpus import load_corpus, load_documents
 from harness.values.errors import ConfigError, HarnessError, LabelError
 from harness.values.progress import Silent
+from tests.command import bench, table
 
 # 40 characters each, the line end not counted
 FIRST = "alpha stands in the first of two lines.."
@@ -55,24 +55,15 @@ def write(tmp_path, shared_cache):
     return write
 
 
-def run(path):
-    return run_bench(load_config(path), Silent())
-
-
 def values(results, measure):
     return {(row.setting, row.query_id): row.value for row in results.per_query if row.measure == measure}
-
-
-def rows(folder, name):
-    with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 TWO_ROWS = [f"q1,a,{FIRST},,4", f"q1,a,{SECOND},,4", f"q2,a,{SECOND},,4"]
 
 
 def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
-    results, folder = run(write(TWO_ROWS))
+    results, folder = bench(write(TWO_ROWS))
     whole, cut = "arguments=word=zulu", "arguments=word=bravo"
     found = values(results, EVIDENCE)
     # stretches of 10 characters, discounted as ranks; an evidence is found with its first 10 characters. The
@@ -99,11 +90,11 @@ def test_what_a_parser_loses_stays_in_the_ideal_and_is_its_loss(write):
 
 
 def test_every_table_tells_the_texts_of_parsers_apart(write):
-    results, folder = run(write(TWO_ROWS))
-    texts = [row["document"] for row in rows(folder, "documents")]
+    results, folder = bench(write(TWO_ROWS))
+    texts = [row["document"] for row in table(folder / "documents.csv")]
     assert len(set(texts)) == 2
     assert {name.partition("@")[0] for name in texts} == {"a"}
-    judged = [(row["query_id"], row["document"], row["evidence"]) for row in rows(folder, "judgments")]
+    judged = [(row["query_id"], row["document"], row["evidence"]) for row in table(folder / "judgments.csv")]
     whole, cut = texts
     assert sorted(judged) == sorted(
         [
@@ -113,12 +104,14 @@ def test_every_table_tells_the_texts_of_parsers_apart(write):
             ("q2", whole, "line 4"),
         ]
     )
-    chunks = {row["chunk_id"] for row in rows(folder, "rankings")}
+    chunks = {row["chunk_id"] for row in table(folder / "rankings.csv")}
     assert {name.rpartition(":")[0] for name in chunks} == set(texts)
     # both have a chunk at the beginning: each is there with its own text
-    assert len({row["chunk_id"] for row in rows(folder, "passages")}) == len(rows(folder, "passages"))
-    assert {row["cluster"] for row in rows(folder, "queries")} == {"a"}
-    assert [row["accepted"] for row in rows(folder, "anchoring")].count("no") == 2
+    assert len({row["chunk_id"] for row in table(folder / "passages.csv")}) == len(
+        table(folder / "passages.csv")
+    )
+    assert {row["cluster"] for row in table(folder / "queries.csv")} == {"a"}
+    assert [row["accepted"] for row in table(folder / "anchoring.csv")].count("no") == 2
     settings = list(dict.fromkeys(row.setting for row in results.per_query))
     of_cut = read_expected(folder, settings[1])
     assert f"; {cut};" in of_cut["q1"]
@@ -130,7 +123,7 @@ def test_every_table_tells_the_texts_of_parsers_apart(write):
 
 def test_two_parsers_that_read_the_same_score_the_same(write):
     labels = [*TWO_ROWS, f"q2,a,{FIRST},named,2"]
-    results, _ = run(write(labels, LOSES % "[{word: zulu}, {word: xray}]"))
+    results, _ = bench(write(labels, LOSES % "[{word: zulu}, {word: xray}]"))
     first, second = dict.fromkeys(row.setting for row in results.per_query)
     for measure in {row.measure for row in results.per_query}:
         found = values(results, measure)
@@ -142,8 +135,8 @@ def test_two_parsers_that_read_the_same_score_the_same(write):
 def test_a_row_that_no_parser_finds_is_refused_or_listed(write):
     labels = [*TWO_ROWS, "q1,a,nothing like this is written in here,,3"]
     with pytest.raises(LabelError, match="1 of 4 labels is not found"):
-        run(write(labels))
-    results, _ = run(write(labels, f"{BOTH}\nanchor: {{on_unanchored: list}}"))
+        bench(write(labels))
+    results, _ = bench(write(labels, f"{BOTH}\nanchor: {{on_unanchored: list}}"))
     lost = [one.losses["parser"] for one in losses_by_query(results.of(LossRow)) if one.query_id == "q1"]
     # what no parser finds is in no score, and so in no loss
     assert 0 == lost[0] < lost[1]
@@ -152,12 +145,12 @@ def test_a_row_that_no_parser_finds_is_refused_or_listed(write):
 def test_offsets_are_of_one_text_so_a_quote_is_sought_and_offsets_alone_are_refused(write):
     header = "query_id,document,start,end,quote,grade"
     quoted = [f"q1,a,41,81,{SECOND},4", f"q2,a,0,40,{FIRST},4"]
-    results, _ = run(write(quoted, LOSES % "[{word: zulu}, {word: alpha}]", header=header))
+    results, _ = bench(write(quoted, LOSES % "[{word: zulu}, {word: alpha}]", header=header))
     # without its first line the other is at the beginning
     assert {(row.start, row.end) for row in results.judgments if row.query_id == "q1"} == {(41, 81), (0, 40)}
     with pytest.raises(LabelError, match="line 2: start and end count the characters of one text"):
-        run(write(["q1,a,0,40,,4"], header=header))
-    same = run(write(["q1,a,0,40,,4"], LOSES % "[{word: zulu}, {word: xray}]", header=header))[0]
+        bench(write(["q1,a,0,40,,4"], header=header))
+    same = bench(write(["q1,a,0,40,,4"], LOSES % "[{word: zulu}, {word: xray}]", header=header))[0]
     assert len(same.judgments) == 2
 
 
@@ -165,20 +158,20 @@ def test_an_answer_that_one_parser_cannot_read_is_lost_there(write):
     header = "query_id,document,quote,answer,grade"
     fold = f"parse: [{{kind: pypdf}}, {{{OWN % 'one_text'}}}]"
     labels = [f"q1,a,{FIRST},alpha,4"]
-    results, _ = run(write(labels, f"{fold}\nanchor: {{threshold: 20}}", header=header))
+    results, _ = bench(write(labels, f"{fold}\nanchor: {{threshold: 20}}", header=header))
     assert [row.document for row in results.judgments] == ["a@pypdf"]
     with pytest.raises(LabelError, match="The answer of a label must be part"):
-        run(write([f"q1,a,{FIRST},zulu,4"], f"{fold}\nanchor: {{threshold: 20}}", header=header))
+        bench(write([f"q1,a,{FIRST},zulu,4"], f"{fold}\nanchor: {{threshold: 20}}", header=header))
 
 
 def test_equal_texts_are_one_evidence_under_all_parsers_if_they_are_under_one(write, tmp_path):
     path = write([f"q1,a,{FIRST},,4", f"q1,b,{FIRST},,4"], LOSES % "[{word: zulu}, {word: echo}]")
     # the second parser loses the label of b, and with it what told that the two are one
     (tmp_path / "docs" / "b.txt").write_text(f"{FIRST}\nbravo echo\n", encoding="utf-8")
-    results, _ = run(path)
+    results, _ = bench(path)
     assert {row.evidence for row in results.judgments} == {"line 2"}
     (tmp_path / "docs" / "b.txt").write_text(f"{FIRST[:-1]} echo\n{FIRST}\n", encoding="utf-8")
-    results, _ = run(path)
+    results, _ = bench(path)
     assert {row.evidence for row in results.judgments} == {"line 2"}
 
 
@@ -234,10 +227,10 @@ def test_meridian_by_its_two_parsers(tmp_path):
         f"results: {tmp_path}/results\nmeasures: [ndcg_evidence@5000, ndcg_text@5000, recall@10]\n"
     )
     (tmp_path / "meridian.yaml").write_text(text, encoding="utf-8")
-    results, folder = run(tmp_path / "meridian.yaml")
+    results, folder = bench(tmp_path / "meridian.yaml")
     settings = ["pypdf", "pypdfium2"]
     assert list(dict.fromkeys(row.setting for row in results.summary)) == settings
-    judged = rows(folder, "judgments")
+    judged = table(folder / "judgments.csv")
     evidence = {
         parser: {
             (row["query_id"], row["evidence"]) for row in judged if row["document"].endswith(f"@{parser}")
@@ -249,5 +242,5 @@ def test_meridian_by_its_two_parsers(tmp_path):
     assert {one.losses["parser"] for one in losses_by_query(results.of(LossRow))} == {0.0}
     means = {row.setting: row.mean for row in results.summary if row.split == "all" and "evid" in row.measure}
     assert abs(means["pypdf"] - means["pypdfium2"]) < 0.1
-    for setting, row in product(settings, rows(folder, "documents")):
+    for setting, row in product(settings, table(folder / "documents.csv")):
         assert row["document"].partition("@")[2] in settings, setting

@@ -8,11 +8,10 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_result
-from harness.running.bench.flow import run_bench
 from harness.running.bench.pool_union import UnitedPool, unite, united
-from harness.running.config.load import load_config
 from harness.values.progress import Silent
 from tests.bench.test_judged_bench import careful
+from tests.command import bench as run_bench
 from tests.judge.fake_server import FakeServer, grade
 
 MEASURES = "[ndcg_exp@3, ndcg_text@300, judged@3]"
@@ -33,7 +32,7 @@ def bench(write_config, corpus, monkeypatch):
         )
         chunk = f"{{kind: recursive, chunk_size: {chunk_size}}}"
         path = write_config(chunk=chunk, rerank="null", more=relevance, cache=cache)
-        _, folder = run_bench(load_config(path), Silent())
+        _, folder = run_bench(path)
         kept = corpus / "kept" / name
         shutil.copytree(folder, kept)
         shutil.rmtree(folder)

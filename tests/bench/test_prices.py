@@ -6,16 +6,15 @@ import pytest
 
 from harness.comparison.findings.stored import read_stored, scores_of
 from harness.comparison.findings.verdicts import costs_of
-from harness.running.bench.flow import run_bench
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError
-from harness.values.progress import Silent
+from tests.command import bench
 from tests.report.test_page import payload_of
 
 
 def run(path):
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     with (folder / "prices.csv").open(newline="") as file:
         return results, {(row["setting"], row["stage"], row["measure"]): row for row in csv.DictReader(file)}
 

@@ -3,9 +3,7 @@
 import pytest
 
 from harness.report import LatencyRow, PriceRow
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 from tests.judge.fake_server import FakeServer
 from tests.search.test_endpoints import embed
 
@@ -25,9 +23,9 @@ def test_the_vectors_of_queries_are_paid_for_each_time_and_those_of_chunks_once(
             more="measures: [ndcg_exp@3]\nlatency: {queries: 2}",
             cache="fresh",
         )
-        results, _ = run_bench(load_config(path), Silent())
+        results, _ = bench(path)
         asked = server.count
-        again, _ = run_bench(load_config(path), Silent())
+        again, _ = bench(path)
         assert server.count == asked, "a second run buys nothing, and nothing is bought to measure it"
     # the server counts a token a word, and each is worth 1
     words = sum(len(query[1].split()) for query in QUERIES)

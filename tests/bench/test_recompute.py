@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.report import ChunkRow, read_chunk_offsets
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
 RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
@@ -60,7 +58,7 @@ def folder(write_config, corpus):
     path = write_config(
         chunk="{kind: recursive, chunk_size: [90, 180], chunk_overlap: [0, 40]}", more=measures
     )
-    return run_bench(load_config(path), Silent())[1]
+    return bench(path)[1]
 
 
 def test_every_value_is_recomputed_from_the_files(folder):
@@ -100,7 +98,7 @@ def test_recomputing_needs_the_answering_words(folder):
 
 def test_settings_that_share_chunks_have_them_once(write_config):
     path = write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="[null, {kind: late_interaction}]")
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     chunks = read_chunk_offsets(folder)
     one, other = chunks.values()
     assert one == other

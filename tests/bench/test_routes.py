@@ -4,11 +4,9 @@ import csv
 from types import SimpleNamespace
 
 from harness.report import RouteRow
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
 from harness.running.evaluate.tables import route_rows
-from harness.values.progress import Silent
 from harness.values.types import Ranking
+from tests.command import bench
 
 
 def searched(**rankings):
@@ -66,7 +64,7 @@ def test_what_an_approximate_index_misses_in_a_route_is_reported(write_config):
         rerank="null",
         retrieve=f"{{kind: rrf, routes: [{{kind: exact, {model}}}, {nested}]}}",
     )
-    results, _ = run_bench(load_config(path), Silent())
+    results, _ = bench(path)
     shares = {row.stage: row.exact_share for row in results.of(RouteRow)}
     assert shares["retrieve.exact"] == 1.0
     assert 0 < shares["retrieve.rrf.faiss"] < 1
@@ -83,7 +81,7 @@ def test_a_run_with_a_fusion_writes_the_route_table(write_config):
     routes = "routes: [{kind: bm25}, {kind: bm25, analyser: plain, stop_words: none}]"
     chunk = "{kind: recursive, chunk_size: 90}"
     path = write_config(chunk=chunk, rerank="null", retrieve=f"{{kind: minmax, {routes}}}")
-    _, folder = run_bench(load_config(path), Silent())
+    _, folder = bench(path)
     with (folder / "routes.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [(row["setting"], row["stage"]) for row in rows] == [
@@ -92,5 +90,5 @@ def test_a_run_with_a_fusion_writes_the_route_table(write_config):
     ]
     assert all(0 < float(row["share"]) <= 1 for row in rows)
     plain = write_config(chunk=chunk, rerank="null", retrieve="{kind: bm25}")
-    _, folder = run_bench(load_config(plain), Silent())
+    _, folder = bench(plain)
     assert not (folder / "routes.csv").exists()

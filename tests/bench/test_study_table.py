@@ -4,9 +4,7 @@ import pytest
 
 from benchmarks.study_table import chosen, table
 from harness.report import LatencyRow
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
+from tests.command import bench
 
 
 def test_the_table_of_a_study_has_the_figures_of_the_result(write_config):
@@ -17,7 +15,7 @@ def test_the_table_of_a_study_has_the_figures_of_the_result(write_config):
         more="measures: [ndcg_exp@3, recall@10, tokens@10]\nlatency: {queries: 3}",
         cache="fresh",
     )
-    results, folder = run_bench(load_config(path), Silent())
+    results, folder = bench(path)
     mean = {(row.setting, row.split): row.mean for row in results.summary if row.measure == "ndcg_exp@3"}
     median = {row.setting: row.total_p50 for row in results.of(LatencyRow)}
     first, second = median

@@ -8,10 +8,8 @@ import pytest
 
 from harness.report import read_chunk_offsets, read_table
 from harness.report.page.detail import before
-from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.values.progress import Silent
 from tests.bench.test_recompute import recomputed
+from tests.command import bench
 from tests.report.test_page import page_of, payload_of
 
 PLAN = """site,opened,places,use
@@ -46,7 +44,7 @@ def run_rows(folder, cache, chunk, read="null"):
         f"measures: {json.dumps(MEASURES)}\n",
         encoding="utf-8",
     )
-    return run_bench(load_config(path), Silent())
+    return bench(path)
 
 
 @pytest.fixture

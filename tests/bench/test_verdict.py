@@ -1,22 +1,15 @@
 """A run's verdict: its clusters, its headline, and the same words wherever it is read."""
 
-import csv
 import json
 
 import pytest
 
 from harness.cli import main
 from harness.comparison.findings.verdicts import options_of
-from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.running.evaluate.evaluating import clusters_of
-from harness.values.progress import Silent
 from harness.values.types import Judgment, Query
-
-
-def rows(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+from tests.command import bench, table
 
 
 def test_a_query_is_tested_with_its_document_unless_its_file_says_otherwise():
@@ -44,12 +37,12 @@ def test_clusters_and_own_columns_reach_the_results(write_config, corpus):
     own = {"q1": "works", "q2": "", "q3": "=port", "q4": "", "q5": ""}
     written = [f"{head},cluster,owner"] + [f"{line},{own[line[:2]]},me" for line in lines]
     path.write_text("\n".join(written) + "\n")
-    _, folder = run_bench(load_config(write_config()), Silent())
-    queries = {row["query_id"]: row for row in rows(folder / "queries.csv")}
+    _, folder = bench(write_config())
+    queries = {row["query_id"]: row for row in table(folder / "queries.csv")}
     assert {name: row["owner"] for name, row in queries.items()} == dict.fromkeys(own, "me")
     expected = {"q1": "works", "q2": "engines", "q3": "'=port", "q4": "harbour", "q5": ""}
     assert {name: row["cluster"] for name, row in queries.items()} == expected
-    assert {(row["query_id"], row["cluster"]) for row in rows(folder / "per_query.csv")} == set(
+    assert {(row["query_id"], row["cluster"]) for row in table(folder / "per_query.csv")} == set(
         expected.items()
     )
 
@@ -60,7 +53,7 @@ def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monk
     with pytest.raises(SystemExit):
         main(["bench", str(path)])
     printed = " ".join(capsys.readouterr().out.split())
-    _, folder = run_bench(load_config(path), Silent())
+    _, folder = bench(path)
     kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
     assert kept["measure"].startswith("ndcg_evidence")
     for sentence in kept["sentences"]:
@@ -77,14 +70,14 @@ def test_bench_show_compare_and_the_file_say_the_same(write_config, capsys, monk
 
 def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    _, folder = run_bench(load_config(write_config()), Silent())
+    _, folder = bench(write_config())
     with pytest.raises(SystemExit):
         main(["compare", str(folder), "--format", "json"])
     found = json.loads(capsys.readouterr().out)
     for one in found["settings"]:
         (row,) = (
             row
-            for row in rows(folder / "summary.csv")
+            for row in table(folder / "summary.csv")
             if (row["setting"], row["stage"], row["split"], row["measure"])
             == (one["setting"], "rerank", "all", found["measure"])
         )
@@ -92,7 +85,7 @@ def test_one_mean_has_one_interval(write_config, capsys, monkeypatch):
 
 
 def test_the_configuration_states_the_tolerance_and_the_price_limit(write_config):
-    _, folder = run_bench(load_config(write_config(more="tolerance: 0.05\nprice_limit: 700")), Silent())
+    _, folder = bench(write_config(more="tolerance: 0.05\nprice_limit: 700"))
     kept = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
     assert (kept["tolerance"], kept["price_limit"]) == (0.05, 700)
     options = options_of(json.loads((folder / "record.json").read_text(encoding="utf-8")))
