@@ -1,6 +1,5 @@
 """Trials of one's own questions: evidence by labels, near misses of real rankings, figures changed."""
 
-import csv
 import json
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from harness.running.abilities.own import Evidence, LeftOut, own_trials
 from harness.running.abilities.rgb import RgbOptions
 from tests.command import exit_code as run
+from tests.command import table
 from tests.judge.fake_server import FakeServer, says
 
 NEAR = tuple(f"Near miss {letter}." for letter in "abcde")
@@ -119,8 +119,7 @@ def test_a_model_answers_the_trials(tmp_path, monkeypatch, capsys):
         assert server.count == 3
     out = capsys.readouterr().out
     assert "rejects" in out
-    with (tmp_path / "a.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    rows = table(tmp_path / "a.csv")
     assert [(row["ability"], row["right"], row["rejects"]) for row in rows] == [
         ("noise", "yes", "no"),
         ("noise", "yes", "no"),

@@ -12,7 +12,7 @@ from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
 from harness.values.progress import Silent
-from tests.command import told
+from tests.command import table, told
 from tests.judge.fake_server import FakeServer, error, says
 
 GOLDEN = {
@@ -27,8 +27,7 @@ PASSAGE = re.compile(r"<passage (\d+) (\w+)>\n(.*?)\n</passage \1 \2>", re.DOTAL
 @pytest.fixture
 def answering(write_config, corpus):
     """Write a configuration whose settings answer; the queries have golden answers."""
-    with (corpus / "queries.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(corpus / "queries.csv")
     with (corpus / "queries.csv").open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, [*rows[0], "answer"])
         out.writeheader()

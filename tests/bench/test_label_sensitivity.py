@@ -11,7 +11,7 @@ from harness.comparison.findings.label_sensitivity import LabelSensitivity, labe
 from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from harness.values.progress import Silent
-from tests.command import bench
+from tests.command import bench, table
 from tests.compare.build import compare_pair
 
 FILE = "label_sensitivity.csv"
@@ -20,8 +20,7 @@ FILE = "label_sensitivity.csv"
 def test_every_setting_and_stage_is_scored_with_labels_of_all_lengths(write_config):
     measures = "[ndcg_evidence@300, ndcg_exp@3, ndcg_text_tokens@60, text_recall@3]"
     results, folder = bench(write_config(more=f"measures: {measures}"))
-    with (folder / FILE).open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(folder / FILE)
     # 2 settings, 2 stages, 2 measures that read a length of text, 8 ways of drawing the labels
     assert len(rows) == 2 * 2 * 2 * 8
     assert {row["measure"] for row in rows} == {"ndcg_evidence@300", "ndcg_text_tokens@60"}
@@ -87,8 +86,7 @@ def test_labels_of_which_a_small_part_counts_are_warned_of(write_config, enough,
 
 
 def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
-    with (corpus / "labels.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(corpus / "labels.csv")
     with (corpus / "labels.csv").open("w", newline="") as file:
         out = csv.DictWriter(file, [*rows[0], "answer"])
         out.writeheader()
@@ -101,8 +99,7 @@ def test_labels_that_name_their_answer_may_be_long(write_config, corpus):
 
 
 def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, corpus):
-    with (corpus / "labels.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(corpus / "labels.csv")
     words = {row["query_id"]: row["quote"].split()[2] for row in rows[:-1]}
     with (corpus / "labels.csv").open("w", newline="") as file:
         out = csv.DictWriter(file, [*rows[0], "answer"])
@@ -110,8 +107,7 @@ def test_the_answer_of_a_label_is_in_judgments_and_is_read_back(write_config, co
         out.writerows({**row, "answer": row["quote"].split()[2]} for row in rows[:-1])
         out.writerow({**rows[-1], "answer": ""})
     _, folder = bench(write_config(rerank="null", more="measures: [ndcg_evidence@300]"))
-    with (folder / "judgments.csv").open(newline="") as file:
-        written = list(csv.DictReader(file))
+    written = table(folder / "judgments.csv")
     assert [row["answer"] != "" for row in written] == [True] * (len(rows) - 1) + [False]
     for row, judgment in zip(written, read_graded_spans(folder), strict=True):
         if judgment.answer is None:

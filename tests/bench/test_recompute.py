@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.report import ChunkRow, read_chunk_offsets
-from tests.command import bench
+from tests.command import bench, table
 
 SCRIPT = Path(__file__).parents[1] / "recompute.py"
 RANKS = ("ndcg_exp@3", "ndcg_exp@10", "ndcg_lin@10")
@@ -71,8 +71,7 @@ def test_every_value_is_recomputed_from_the_files(folder):
 def test_recomputing_needs_the_evidence(folder):
     """Without the names the copy counts as a second fact, and the values are others."""
     path = folder / "judgments.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(path)
     assert sum(row["evidence"] == "same" for row in rows) == 2
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, rows[0])
@@ -84,8 +83,7 @@ def test_recomputing_needs_the_evidence(folder):
 def test_recomputing_needs_the_answering_words(folder):
     """Without the answers half of a label finds it, and the values of evidence are others."""
     path = folder / "judgments.csv"
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(path)
     assert sum(row["answer"] != "" for row in rows) == 2
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, rows[0])

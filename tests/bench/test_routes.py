@@ -1,12 +1,11 @@
 """routes.csv: what each route brings to a fusion, counted by hand."""
 
-import csv
 from types import SimpleNamespace
 
 from harness.report import RouteRow
 from harness.running.evaluate.tables import route_rows
 from harness.values.types import Ranking
-from tests.command import bench
+from tests.command import bench, table
 
 
 def searched(**rankings):
@@ -82,8 +81,7 @@ def test_a_run_with_a_fusion_writes_the_route_table(write_config):
     chunk = "{kind: recursive, chunk_size: 90}"
     path = write_config(chunk=chunk, rerank="null", retrieve=f"{{kind: minmax, {routes}}}")
     _, folder = bench(path)
-    with (folder / "routes.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = table(folder / "routes.csv")
     assert [(row["setting"], row["stage"]) for row in rows] == [
         ("base", "retrieve.bm25"),
         ("base", "retrieve.bm25-2"),

@@ -176,6 +176,12 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("relevance: {judge: labels, file: l.jsonl}", 1, ["labels and relevance.file"]),
         ("parse: {kind: pdfminer}", 6, ["pypdf", "pypdfium2"]),
         ("parser: {kind: pypdfium2}", 6, ["such as parse: {kind: pypdfium2}"]),
+        ("rewrite: {kind: statement}", 6, ["'statement' any more", "declarative"]),
+        ("read: {kind: adjacent}", 6, ["'adjacent' any more", "parent"]),
+        ("read: {kind: merge, chunk: {kind: recursive}}", 6, ["'merge' any more", "window"]),
+        ("retrieve: {kind: bm25, feedback: {kind: rocchio}}", 6, ["'rocchio' any more", "rm3"]),
+        ("retrieve: {kind: dbsf, routes: [{kind: bm25}]}", 6, ["'dbsf' any more", "minmax"]),
+        ("retrieve: {kind: zscore, routes: [{kind: bm25}]}", 6, ["'zscore' any more", "minmax"]),
         ("parse: pypdf", 6, ["must be a mapping", "pypdfium2"]),
         (
             "parse: [{kind: pypdf}, {kind: pypdfium2}]\nrelevance: {judge: cosine, model: m}",
@@ -233,10 +239,29 @@ def test_a_prompt_of_a_judge_that_cannot_be_read_is_reported_at_its_line(write, 
         load_config(write(text))
 
 
-@pytest.mark.parametrize("field", ["api_key_env: sk-secret", "api_key: sk-secret", "base_url: 'sk-secret'"])
-def test_a_secret_in_the_file_is_refused_and_not_shown(write, field):
+HTTP = "retrieve: {kind: http, url: 'http://127.0.0.1:9', version: '1'"
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        *(
+            f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"
+            for field in (
+                "api_key_env: sk-secret",
+                "api_key: sk-secret",
+                "base_url: 'sk-secret'",
+                "headers: sk-secret",
+                "extra_body: [sk-secret]",
+            )
+        ),
+        f"{HTTP}, request: {{token: sk-secret}}}}",
+        f"{HTTP}, headers: {{X-Odd: {{a: sk-secret}}}}}}",
+    ],
+)
+def test_a_secret_in_the_file_is_refused_and_not_shown(write, section):
     with pytest.raises(ConfigError, match=r"bench\.yaml:\d+: ") as caught:
-        load_config(write(f"relevance:\n  judge: llm\n  endpoint: {{model: m, {field}}}"))
+        load_config(write(section))
     assert "sk-secret" not in str(caught.value)
 
 
