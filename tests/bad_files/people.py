@@ -129,7 +129,7 @@ ROWS = {
     "list of questions": [("no question", ("What feeds water?", ""), "there is no field that is")],
     "sheet of a test set": PASSAGES,
     "labels of a test set": [
-        ("quote not found", ("A pump feeds", "Nobody ever said"), "1 of 1 labels is not"),
+        ("quote not found", ("A pump feeds", "Nobody ever said"), 2),
         ("unknown query", ("q1,", "q9,"), 2),
         ("grade in words", (",4\n", ",good\n"), 2),
     ],

@@ -161,12 +161,12 @@ def test_all_failing_quotes_are_reported_together_with_their_best_candidate():
     with pytest.raises(LabelError) as error:
         anchor([row(line=1, page=1), *rows], {"doc": DOC}, CONFIG)
     message = str(error.value)
-    assert "25 of 26 labels are not found" in message
+    assert "25 rows cannot be used" in message
     assert "l.csv, line 2, query q1, doc page 1: 'Total cost was 999 million, 2' scores " in message
     assert "; page 2 holds it with 9" in message
     assert "line 21," in message
     assert "line 22," not in message
-    assert "… and 5 more" in message
+    assert "and 5 more" in message
 
 
 def test_below_the_threshold_rows_are_listed_and_give_no_judgment():
@@ -181,7 +181,7 @@ def test_below_the_threshold_rows_are_listed_and_give_no_judgment():
 
 def test_a_threshold_of_zero_still_needs_a_place():
     rows = [row(page=1, quote="Цена")]
-    with pytest.raises(LabelError, match="nothing alike for 'Цена'"):
+    with pytest.raises(LabelError, match="'Цена' is like nothing there"):
         anchor(rows, {"doc": DOC}, AnchorConfig(threshold=0))
 
 
@@ -301,7 +301,5 @@ def test_the_answer_of_a_label_is_its_first_place_in_the_labels_text():
 def test_answers_that_are_not_in_their_label_are_refused_together():
     quote = "Total revenue was 1,234 million."
     rows = [row(quote=quote, page=2, answer="999"), row(line=3, quote=quote, page=3, answer=".1,2")]
-    with pytest.raises(
-        LabelError, match=r"(?s)must be part of the text.*line 2: '999' is not.*line 3: '.1,2'"
-    ):
+    with pytest.raises(LabelError, match=r"(?s)line 2: the answer '999' is not.*line 3: the answer '.1,2'"):
         anchor(rows, {"doc": DOC}, CONFIG)

@@ -23,10 +23,9 @@ from harness.data.corpus.align import (
 )
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import Graded, LabelRow
-from harness.data.corpus.table import plain_cell, suggestion
+from harness.data.corpus.table import FaultsOfRows, plain_cell, suggestion
 from harness.values import Document, Judgment, LabelError, StageConfig, snippet
 
-_MAX_LISTED = 20
 _snippet = partial(snippet, length=160)
 
 
@@ -125,21 +124,29 @@ def anchor(
     known_queries = None if query_ids is None else frozenset(query_ids)
     doc_ids = []
     for row in rows:
-        _check_query(row, known_queries)
+        if known_queries is not None and row.query_id not in known_queries:
+            raise LabelError(
+                f"{row.where}: there is no query {row.query_id!r}{suggestion(row.query_id, known_queries)}. "
+                "Correct the id, or add the query."
+            )
         doc_ids.append(_resolve(row, documents, skipped_documents))
     may_miss = frozenset(elsewhere or ())
     located = [_answered(item, may_miss) for item in _locate(rows, doc_ids, documents, elsewhere)]
-    if config.on_unanchored == "fail":
-        _refuse_unanchored(located, config.threshold, may_miss)
     anchorings = tuple(
         replace(item, accepted=item.place.start is not None and item.place.score >= config.threshold)
         for item in located
     )
-    accepted = [item for item in anchorings if item.accepted]
-    _refuse_repeats(accepted)
-    _refuse_missing_answers(accepted)
+    faults, lines = FaultsOfRows(LabelError), dict[tuple[object, ...], int]()
+    for item in anchorings:
+        with faults.of_a_row():
+            if item.accepted:
+                _check_landed(item, lines)
+            elif config.on_unanchored == "fail" and item.row.line not in may_miss:
+                raise LabelError(_failure(item, config.threshold))
+    faults.end()
+    accepted = (item for item in anchorings if item.accepted)
     skipped = (row for row, doc_id in zip(rows, doc_ids, strict=True) if doc_id not in documents)
-    return AnchorResult(tuple(_judgments(accepted)), anchorings, tuple(skipped))
+    return AnchorResult(tuple(map(_judgment, accepted)), anchorings, tuple(skipped))
 
 
 def _answered(item: Anchoring, may_miss: Collection[int]) -> Anchoring:
@@ -184,14 +191,6 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
     )
 
 
-def _check_query(row: LabelRow, query_ids: frozenset[str] | None) -> None:
-    if query_ids is not None and row.query_id not in query_ids:
-        raise LabelError(
-            f"{row.where}: there is no query {row.query_id!r}{suggestion(row.query_id, query_ids)}. "
-            "Correct the id, or add the query."
-        )
-
-
 def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> QuotePlace:
     if row.start is not None and row.end is not None:
         place = by_offsets(document, row.start, row.end, row.quote, row.where, LabelError)
@@ -217,85 +216,56 @@ def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Coll
     )
 
 
-def _refuse_unanchored(located: Sequence[Anchoring], threshold: float, may_miss: Collection[int]) -> None:
-    failing = [
-        item
-        for item in located
-        if (item.place.start is None or item.place.score < threshold) and item.row.line not in may_miss
-    ]
-    if not failing:
-        return
-    lines = [_failure(item) for item in failing[:_MAX_LISTED]]
-    if len(failing) > _MAX_LISTED:
-        lines.append(f"… and {len(failing) - _MAX_LISTED} more")
-    are = "is" if len(failing) == 1 else "are"
-    raise LabelError(
-        f"{len(failing)} of {len(located)} labels {are} not found in the documents with a score of at least "
-        f"{threshold:g}. Correct the quotes or pages, lower the threshold, or set on_unanchored: list.\n"
-        + "\n".join(f"  {line}" for line in lines)
-    )
-
-
-def _failure(item: Anchoring) -> str:
+def _failure(item: Anchoring, threshold: float) -> str:
     row, place = item.row, item.place
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
+    best = f"scores {place.score:.1f} at best, with {_snippet(item.found)!r}"
     anywhere = Searcher(item.document).find(row.quote.strip(), None)
     hint = ""
     if anywhere.start is not None and anywhere.score > place.score:
         hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
-    if place.start is None:
-        return f"{at}: nothing alike for {_snippet(row.quote)!r}{hint}"
-    best = f"scores {place.score:.1f} at best, with {_snippet(item.found)!r}"
-    return f"{at}: {_snippet(row.quote)!r} {best}{hint}"
-
-
-def _judgments(located: Sequence[Anchoring]) -> Iterator[Judgment]:
-    for item in located:
-        row, place = item.row, item.place
-        if place.start is not None and place.end is not None:
-            yield Judgment(
-                query_id=row.query_id,
-                doc_id=item.document.doc_id,
-                start=place.start,
-                end=place.end,
-                grade=row.grade,
-                evidence=row.evidence,
-                source=row.source,
-                judge=row.judge,
-                answer=item.answer,
-            )
-
-
-def _refuse_missing_answers(located: Sequence[Anchoring]) -> None:
-    missing = [item for item in located if item.row.answer and item.answer is None]
-    if not missing:
-        return
-    lines = [
-        f"  {item.row.where}: {_snippet(item.row.answer)!r} is not in {_snippet(item.found)!r}"
-        for item in missing[:_MAX_LISTED]
-    ]
-    if len(missing) > _MAX_LISTED:
-        lines.append(f"  … and {len(missing) - _MAX_LISTED} more")
-    raise LabelError(
-        "The answer of a label must be part of the text that the label grades. Write it as it is there, or "
-        "leave it empty:\n" + "\n".join(lines)
+    found = "is like nothing there" if place.start is None else best
+    return (
+        f"{at}: {_snippet(row.quote)!r} {found}{hint}. Correct the quote or the page, lower the threshold, "
+        f"which is {threshold:g}, or set on_unanchored: list."
     )
 
 
-def _refuse_repeats(located: Sequence[Anchoring]) -> None:
-    """One judge grades a span for a query once: twice would count its gain twice, or contradict itself."""
-    lines: dict[tuple[object, ...], int] = {}
-    for item in located:
-        row, place = item.row, item.place
-        key = (*item.span, row.judge)
-        if key in lines:
-            raise LabelError(
-                f"{row.where}: lands on the same text as line {lines[key]} "
-                f"({item.document.doc_id}:{place.start}-{place.end}, query {row.query_id}). "
-                "Keep one row, or give start and end to tell copies apart."
-            )
-        lines[key] = row.line
+def _check_landed(item: Anchoring, lines: dict[tuple[object, ...], int]) -> None:
+    """Raise LabelError for an answer that is not in the text, and for a span that its judge has graded.
+
+    To count a span twice would count its gain twice, or contradict itself. ``lines`` are those of the spans
+    before it.
+    """
+    row, place = item.row, item.place
+    if row.answer and item.answer is None:
+        raise LabelError(
+            f"{row.where}: the answer {_snippet(row.answer)!r} is not in {_snippet(item.found)!r}. Write it "
+            "as it is there, or leave it empty."
+        )
+    line = lines.setdefault((*item.span, row.judge), row.line)
+    if line != row.line:
+        raise LabelError(
+            f"{row.where}: lands on the same text as line {line} "
+            f"({item.document.doc_id}:{place.start}-{place.end}, query {row.query_id}). "
+            "Keep one row, or give start and end to tell copies apart."
+        )
+
+
+def _judgment(item: Anchoring) -> Judgment:
+    row, place = item.row, item.place
+    return Judgment(
+        query_id=row.query_id,
+        doc_id=item.document.doc_id,
+        start=place.start or 0,
+        end=place.end or 0,
+        grade=row.grade,
+        evidence=row.evidence,
+        source=row.source,
+        judge=row.judge,
+        answer=item.answer,
+    )
 
 
 def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[int, int] | None:

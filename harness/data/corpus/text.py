@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from harness.values import Document
 
 # Bumped whenever the same file would yield another text; part of every cache key.
@@ -90,11 +92,7 @@ class ParsedDocument:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ParsedDocument:
         """The inverse of ``to_json``; raises ValueError when the text does not match its hash."""
-        document, stats = dict(data["document"]), dict(data["stats"])
-        document["page_starts"] = tuple(document["page_starts"])
-        for name in ("pages_without_text", "warnings", "blank_pages", "short_pages", "damaged_pages"):
-            stats[name] = tuple(stats[name])
-        parsed = cls(Document(**document), TextStats(**stats))
+        parsed = TypeAdapter(cls).validate_python(data)
         if parsed.document.sha256 != text_sha256(parsed.document.text):
             raise ValueError(f"{parsed.document.doc_id}: the stored text does not match its hash")
         return parsed
