@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from harness import data, labels, running
 from harness.cli.commands.declaring import command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
-from harness.data import IMPORTS
+from harness.data import IMPORTS, TRACES
 from harness.labels import FORMATS
 from harness.values import ConfigError, counted
 
@@ -60,7 +60,7 @@ def _listed(table: Mapping[str, data.ImportFormat] | Mapping[str, labels.Format]
     option(
         "--traces-of",
         metavar="TOOL",
-        help="traces: opentelemetry, langfuse or langsmith; default: detected from the records",
+        help=f"traces: {', '.join(TRACES)}; default: detected from the records",
     ),
 )
 def import_(args: argparse.Namespace) -> int:
@@ -93,18 +93,18 @@ def import_(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
-    given = {"qrels": args.qrels, "texts": args.texts, "traces-of": args.traces_of}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    given = {name: getattr(args, name) for name in ("qrels", "texts", "traces_of")}
+    options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         formats = [known for known, one in IMPORTS.items() if name in one.options]
         if args.format not in formats:
             goes = f"the format {formats[0]} alone" if len(formats) == 1 else f"{' and '.join(formats)} alone"
-            raise ConfigError(f"--{name} goes with {goes}.")
-    return {"format" if name == "traces-of" else name: value for name, value in options.items()}
+            raise ConfigError(f"{_named([name])} goes with {goes}.")
+    return options
 
 
-def _named(options: dict[str, Any]) -> str:
-    return ", ".join("--traces-of" if name == "format" else f"--{name}" for name in options)
+def _named(options: Iterable[str]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in options)
 
 
 def _testset(args: argparse.Namespace, target: Path) -> data.ImportSummary:

@@ -38,10 +38,10 @@ Score the answers, and, once there are labels (docs/labelling.md), what was retr
 
 
 def import_traces(
-    source: Path, target: Path, *, format: str = "", texts: Path | None = None
+    source: Path, target: Path, *, traces_of: str = "", texts: Path | None = None
 ) -> ImportSummary:
     """An export of traces as a corpus folder; ``texts`` is a table of passages by id, with a text each."""
-    found = read_traces(source, format)
+    found = read_traces(source, traces_of)
     left = found.left.without_question + found.left.without_rest
     notes = [f"Read as {found.format}."] + ([f"Traces left out: {found.left}."] if left else [])
     return _write(found.exchanges, source, target, "traces", texts, notes)
