@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     from harness.report.columns import spec_of
     from harness.report.expected import read_expected
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-    from harness.report.left_out import WHY, left_out_words
     from harness.report.losses import is_route, loss_table, worst_table
     from harness.report.page.build import Page, build_page
-    from harness.report.page.numbers import figure
-    from harness.report.page.tables import Axes, Tables, read_tables
+    from harness.report.page.tables import Axes, Tables, figure, read_tables
     from harness.report.read import (
         StoredResult,
         cells_of,
@@ -47,11 +45,10 @@ if TYPE_CHECKING:
         ReplyPassageRow,
         ReplyRow,
     )
-    from harness.report.rows.chunks import ChunkRow
     from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
     from harness.report.rows.prices import CostRow, LatencyRow, PriceRow
     from harness.report.rows.ranked import AskedRow, PassageRow, RankedRow, SurroundingRow, spans_of_chunk
-    from harness.report.rows.scores import LabelSensitivityRow, QueryRow, SummaryRow
+    from harness.report.rows.scores import WHY, LabelSensitivityRow, QueryRow, SummaryRow, left_out_words
     from harness.report.rows.steps import (
         CANDIDATES,
         CHANGE,
@@ -59,6 +56,7 @@ if TYPE_CHECKING:
         FILTER,
         ORDER,
         PARSER,
+        ChunkRow,
         FilterCounts,
         FilterRow,
         LossRow,
@@ -81,8 +79,7 @@ if TYPE_CHECKING:
         other_measures,
         summary_table,
     )
-    from harness.report.tables import Table
-    from harness.report.text import one_line_width, two_line_width
+    from harness.report.tables import Table, one_line_width, two_line_width
     from harness.report.trec import trec_qrels
     from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
 else:

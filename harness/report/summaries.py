@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.left_out import left_out_words
 from harness.report.losses import is_route
-from harness.report.rows.scores import SummaryRow
+from harness.report.rows.scores import SummaryRow, left_out_words
 from harness.report.tables import Table
 from harness.values import FEWEST_FOR_INTERVAL, SPLITS, counted, interval, number
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report.rows.chunks import ChunkRow
+from harness.report.rows.steps import ChunkRow
 from harness.steps.chunk.health import BINS, examine
 from harness.steps.chunk.outline import Outline, table_spans
 from harness.values.types import Chunk

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report import Table, render
-from harness.report.latex import escaped as latex
-from harness.report.markdown import escaped as markdown
+from harness.report.rendering import in_latex as latex
+from harness.report.rendering import in_markdown as markdown
 from harness.values.text.characters import printable
 
 HOSTILE = r"a|b \\ c_d 100% $x$ {y} #z & ~^ <script>alert(1)</script> [l](javascript:1) `c` \input{x}"

@@ -14,7 +14,7 @@ import harness.report.page
 from harness.cli import main
 from harness.report.page.build import SCRIPTS, build_page, source_of, unpack
 from harness.report.page.detail import Detail, passages_detail
-from harness.report.page.lines import MEASURED
+from harness.report.page.factors import MEASURED
 from harness.report.page.payload import base_payload, with_detail
 from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import headline, statistics, write_page

@@ -14,7 +14,7 @@ from harness.report import (
     summary_table,
     worst_table,
 )
-from harness.report.text import to_text
+from harness.report.tables import to_text
 from harness.values.text.numbers import interval, number, signed
 
 LONG = "recursive_token chunk=1000/200 tokens=256/32 rerank=ms-marco-MiniLM-L-6-v2"

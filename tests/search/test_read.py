@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from harness.cli import main
-from harness.report.page.lines import curves
+from harness.report.page.factors import curves
 from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config

@@ -23,45 +23,12 @@ from harness.report.page.tables import Tables
 # The page must open fast and be small enough for e-mail.
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
-SCRIPTS = (
-    "elements.js",
-    "theme.js",
-    "dom.js",
-    "format.js",
-    "data.js",
-    "state.js",
-    "scale.js",
-    "save.js",
-    "rows.js",
-    "table.js",
-    "grid.js",
-    "plot.js",
-    "answer.js",
-    "people.js",
-    "board.js",
-    "gains.js",
-    "differences.js",
-    "curves.js",
-    "slopes.js",
-    "splits.js",
-    "losses.js",
-    "answer_losses.js",
-    "answers.js",
-    "filters.js",
-    "kinds.js",
-    "heat.js",
-    "histograms.js",
-    "judged.js",
-    "price.js",
-    "health.js",
-    "origin.js",
-    "passages.js",
-    "two_rankings.js",
-    "replies.js",
-    "drill.js",
-    "address.js",
-    "main.js",
-)
+_SCRIPTS = """
+elements theme dom format data state scale save rows table grid plot answer people board gains
+differences curves slopes splits losses answer_losses answers filters kinds heat histograms judged
+price health origin passages two_rankings replies drill address main
+"""
+SCRIPTS = tuple(f"{name}.js" for name in _SCRIPTS.split())
 
 
 @dataclass(frozen=True, slots=True)

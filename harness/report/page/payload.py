@@ -8,13 +8,11 @@ from typing import Any
 
 from harness.report.by_labels import read_by_labels
 from harness.report.columns import TABLES, spec_of
-from harness.report.left_out import WHY, left_out_words
 from harness.report.page.detail import Detail, passages_detail
-from harness.report.page.factors import factors, retrievals
-from harness.report.page.lines import curves
-from harness.report.page.numbers import cut, figure, plain, scaled
+from harness.report.page.factors import curves, factors, retrievals
 from harness.report.page.replies import answers_payload, losses, replies_detail
-from harness.report.page.tables import Axes, Tables
+from harness.report.page.tables import Axes, Tables, cut, figure, plain, scaled
+from harness.report.rows.scores import WHY, left_out_words
 from harness.report.rows.steps import FilterRow, count_filters
 from harness.report.stored import Row
 from harness.values import BY

@@ -9,8 +9,7 @@ from typing import Any
 
 from harness.report.columns import spec_of
 from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
-from harness.report.page.numbers import cut, figure, in_millionths
-from harness.report.page.tables import Axes, Tables
+from harness.report.page.tables import Axes, Tables, cut, figure, in_millionths
 from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
 from harness.report.rows.steps import CHANGE, PARTS, LossRow
 from harness.values import golden_answers

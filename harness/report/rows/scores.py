@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
 from harness.report.rows.common import CiHigh, CiLow, Measure, QueryId, QuerySplit, Setting, Stage
-from harness.values import Column
+from harness.values import Column, listed
+
+WHY = {
+    "unanswerable": "unanswerable",
+    "ungraded": "never graded",
+    "irrelevant": "graded, with nothing relevant",
+}
+"""The reasons for which a query is left out, as they are called in tables, and in words."""
 
 
 @table("summary", "means", key=("setting", "stage", "split", "measure"), some=True)
@@ -55,6 +63,12 @@ class SummaryRow:
             "ungraded": self.n_ungraded,
             "irrelevant": self.n_irrelevant,
         }
+
+
+def left_out_words(counts: Mapping[str, int]) -> str:
+    """A sentence on how many queries are left out for each reason; '' if none are."""
+    parts = [f"{count:,} {words}" for why, words in WHY.items() if (count := counts.get(why))]
+    return f"Left out: {listed(parts, len(parts))}." if parts else ""
 
 
 @table("per_query", "every value", key=("setting", "stage", "query_id", "measure"), some=True)
