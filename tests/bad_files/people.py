@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.labelling.grading import SkippedRow
+from harness.labels.labelling.grading import SheetRow, SkippedRow
+from harness.labels.labelling.sheet import UngradedRow
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -50,7 +51,7 @@ def export(file, fine=()):
 PAGE = DOCS | {"pool.csv": POOL, "guide.md": "# How to grade\n"}
 ADD = "labels add sheet.csv --in bench.yaml"
 KINDS = {
-    "sheet": Kind("sheet.csv", f"{ADD} --to more.csv", SMALL | {"sheet.csv": SHEET}),
+    "sheet": Kind("sheet.csv", f"{ADD} --to more.csv", SMALL | {"sheet.csv": SHEET}, row=SheetRow),
     "skipped passages": Kind(
         "labels.skipped.csv",
         ADD,
@@ -59,7 +60,7 @@ KINDS = {
         row=SkippedRow,
     ),
     "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
-    "pool of the page": Kind("pool.csv", label_page, PAGE),
+    "pool of the page": Kind("pool.csv", label_page, PAGE, row=UngradedRow),
     "guidelines of the page": Kind("guide.md", label_page, PAGE, fine=BARE),
     "testset.yaml": Kind("set/testset.yaml", "testset set status", SET, fine=("only a header",)),
     "list of questions": Kind(
@@ -93,8 +94,6 @@ PASSAGES = [
     ("unknown query", ("q1,", "q9,"), 2),
     ("unknown document", (",engines,", ",engine,"), 2),
     ("offsets beyond the text", ("30,79", "30,799"), 2),
-    ("float offsets", ("30,79", "30.5,79"), 2),
-    ("no offsets", ("30,79", ",79"), 2),
     ("passage that was changed", ("A pump", "No pump"), 2),
     ("grade in words", (",4\n", ",good\n"), 2),
     ("grade above the scale", (",4\n", ",5\n"), 2),

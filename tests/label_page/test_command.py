@@ -163,7 +163,7 @@ def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
 
 def test_a_table_that_is_no_pool_is_refused(tmp_path):
     (tmp_path / "pool.csv").write_text("query_id,question,doc_id,start,end\nq1,x,plain,0,3\n")
-    with pytest.raises(LabelError, match="no column 'text'"):
+    with pytest.raises(LabelError, match="no column passage or text"):
         read_pool(tmp_path / "pool.csv", {})
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data import FaultsOfRows, Note, read_table, read_utf8
+from harness.data import Note, read_rows, read_utf8
 from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.queue import Order, usual_order
 from harness.labels.label_page.service import LabelService
@@ -15,11 +15,11 @@ from harness.labels.label_page.state import PageState
 from harness.labels.label_page.verdict import LiveVerdict, open_passages
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.retrieved import config_of, labels_of, pool_unjudged, read_label_pool
-from harness.labels.labelling.sheet import read_passage
+from harness.labels.labelling.sheet import UngradedRow
 from harness.labels.ordering.draws import BATCH
 from harness.report import read_result
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
-from harness.values import ConfigError, Document, LabelError, Reporter, finite
+from harness.values import ConfigError, Document, LabelError, Reporter
 
 SUFFIX = ".labelling.sqlite"
 GUIDELINES = Path(__file__).parent / "assets" / "guidelines.md"
@@ -127,60 +127,27 @@ def open_service(
             )
 
 
-NEEDED = ("query_id", "question", "doc_id", "start", "end", "text")
-# what the sheets of `harness labels` call them
-_IN_SHEETS = {"doc_id": "document", "text": "passage"}
-
-
 def read_pool(
     path: Path, documents: Mapping[str, Document], note: Note = lambda _: None
 ) -> tuple[dict[str, str], list[PassageToGrade]]:
     """The questions by id and the passages of a CSV, XLSX or JSONL file, in their order.
 
-    Columns: query_id, question, doc_id, start, end, text (compared with the document, white space aside);
-    optional above (shown before the text), page (not read: the document says it) and priority (a number, the
-    highest first). A sheet of `harness labels` is a pool file too. Raises LabelError that names all rows at
-    fault.
+    The columns are those of `UngradedRow`. A sheet of `harness labels` is a pool file too. Raises LabelError
+    that names all rows at fault.
     """
-    table = read_table(path, (), LabelError, note)
-    is_sheet = set(_IN_SHEETS.values()) <= set(table.columns)
-    names = {one: _IN_SHEETS.get(one, one) if is_sheet else one for one in NEEDED}
-    missing = [name for name in names.values() if name not in table.columns]
-    if missing:
-        raise LabelError(
-            f"{path}: there is no column {missing[0]!r}. A pool file has the columns {', '.join(NEEDED)}. "
-            "Add or rename one."
-        )
     questions: dict[str, str] = {}
     items: dict[object, PassageToGrade] = {}
-    faults = FaultsOfRows(LabelError)
-    for raw in table.rows:
-        with faults.of_a_row():
-            where = f"{path}, line {raw.line}"
-            for column in ("query_id", "question"):
-                if not raw.get(column):
-                    raise LabelError(f"{where}: {column} is empty. Fill it.")
-            columns = names["doc_id"], names["text"]
-            item = read_passage(where, raw, documents, columns, above=raw.get("above"))
-            item = replace(item, priority=_priority(where, raw.get("priority")))
-            if questions.setdefault(item.query_id, raw.get("question")) != raw.get("question"):
-                raise LabelError(
-                    f"{where}: question {item.query_id!r} has another text above. Give it one text, or two "
-                    "ids."
-                )
-            if items.setdefault(item.key, item) is not item:
-                raise LabelError(f"{where}: the question has the same passage further up. Keep one row.")
-    faults.end()
+
+    def fault(row: UngradedRow) -> str:
+        for column in ("query_id", "question"):
+            if not getattr(row, column):
+                return f"{column} is empty. Fill it."
+        item = row.placed(documents)
+        if questions.setdefault(row.query_id, row.question) != row.question:
+            return f"question {row.query_id!r} has another text above. Give it one text, or two ids."
+        if items.setdefault(item.key, item) is not item:
+            return "the question has the same passage further up. Keep one row."
+        return ""
+
+    read_rows(path, UngradedRow, note, fault)
     return questions, list(items.values())
-
-
-def _priority(where: str, cell: str) -> float | None:
-    if not cell:
-        return None
-    try:
-        value = finite(float(cell))
-    except ValueError:
-        value = None
-    if value is None:
-        raise LabelError(f"{where}: priority is {cell!r}, not a number. Correct it, or leave it empty.")
-    return value

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from harness.data import (
     AnchorConfig,
-    FaultsOfRows,
     GivenPassage,
     Note,
     anchor,
@@ -18,17 +18,25 @@ from harness.data import (
     possible_ids,
     read_labels,
     read_rows,
-    read_table,
     suggestion,
 )
 from harness.labels.labelling.rows import holds_rows, write_rows
-from harness.labels.labelling.sheet import read_passage
-from harness.values import Document, Judgment, LabelError
+from harness.labels.labelling.sheet import UngradedRow
+from harness.values import Column, Document, Judgment, LabelError
 
 SKIP = "skip"
 Key = tuple[str, str, int, int]
 _PLACE = ("query_id", "document", "start", "end")
-_NEEDED = (*_PLACE, "passage", "grade")
+
+
+@input_table("sheets", "grades of passages", LabelError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetRow(UngradedRow):
+    """A passage with the grade that a person gave it."""
+
+    grade: Annotated[str, Column("0 to 4, or `skip` for what cannot be graded; empty: not graded yet")]
+    evidence: Annotated[str, Column("passages of a query that share a name are copies of one fact")] = ""
+    note: Annotated[str, Column("anything")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,40 +68,35 @@ def graded_rows(
     word skip. Raises LabelError that names all lines at fault: a passage that is not at its offsets, an
     unknown query or document, an invalid grade, a second grade for a passage.
     """
-    table = read_table(sheet, _NEEDED, LabelError, note)
     known = known_labels(labels, documents, config, note)
-    faults, ungraded, again = FaultsOfRows(LabelError), 0, 0
     rows: list[dict[str, Any]] = []
     skipped: list[dict[str, Any]] = []
-    for raw in table.rows:
-        if not raw.get("grade"):
-            ungraded += 1
-            continue
-        with faults.of_a_row():
-            where = f"{sheet}, line {raw.line}"
-            query_id = raw.get("query_id")
-            if query_id not in query_ids:
-                near = suggestion(query_id, query_ids)
-                raise LabelError(f"{where}: there is no query {query_id!r}{near}. Correct the id.")
-            passage = read_passage(where, raw, documents)
-            if may_skip and raw.get("grade").strip().casefold() == SKIP:
-                skipped.append(passage.row())
-                continue
-            grade = grade_of(where, raw.get("grade"))
-            here = Judgment(*passage.key, grade, source=f"line {raw.line} of the sheet")
-            before = known.setdefault(here.key, here)
-            if before is here:
-                further = {"grade": grade, "evidence": raw.get("evidence"), "note": raw.get("note")}
-                rows.append({**passage.row(), **further})
-            elif before.grade != grade:
-                raise LabelError(
-                    f"{where}: the passage has grade {before.grade} on {before.source}, and {grade} here. "
-                    "Keep one."
-                )
-            else:
-                again += 1
-    faults.end()
-    return GradedSheet(tuple(rows), ungraded, again, tuple(skipped))
+    counts = Counter[str]()
+
+    def fault(row: SheetRow) -> str:
+        if not row.grade:
+            counts["ungraded"] += 1
+            return ""
+        if row.query_id not in query_ids:
+            near = suggestion(row.query_id, query_ids)
+            return f"there is no query {row.query_id!r}{near}. Correct the id."
+        passage = row.placed(documents)
+        if may_skip and row.grade.casefold() == SKIP:
+            skipped.append(passage.row())
+            return ""
+        grade = grade_of(row.where, row.grade)
+        here = Judgment(*passage.key, grade, source=f"line {row.line} of the sheet")
+        before = known.setdefault(here.key, here)
+        if before.grade != grade:
+            return f"the passage has grade {before.grade} on {before.source}, and {grade} here. Keep one."
+        if before is here:
+            rows.append({**passage.row(), "grade": grade, "evidence": row.evidence, "note": row.note})
+        else:
+            counts["known"] += 1
+        return ""
+
+    read_rows(sheet, SheetRow, note, fault)
+    return GradedSheet(tuple(rows), counts["ungraded"], counts["known"], tuple(skipped))
 
 
 def known_labels(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from harness.data import Row, is_same_text, possible_ids, suggestion, whole_number
+from harness.data import GivenPassage, input_table, is_same_text, possible_ids, suggestion
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.store import write_bytes, write_text
-from harness.values import ConfigError, Document, LabelError
+from harness.values import Column, ConfigError, Document, LabelError
 
 COLUMNS = (
     "query_id",
@@ -58,37 +59,46 @@ def is_passage(cell: str, text: str) -> bool:
     return is_same_text(cell, text)
 
 
-def read_passage(
-    where: str,
-    raw: Row,
-    documents: Mapping[str, Document],
-    columns: tuple[str, str] = ("document", "passage"),
-    **more: Any,
-) -> PassageToGrade:
-    """The passage of a row, by the columns of its document and its text; ``more`` are further fields.
+def _not_read(cell: str) -> None:
+    """For a cell that says what the document says."""
 
-    Raises LabelError if it is not there.
-    """
-    name, passage = (raw.get(column) for column in columns)
-    document = next((documents[one] for one in possible_ids(name) if one in documents), None)
-    if document is None:
-        raise LabelError(
-            f"{where}: there is no document {name!r}{suggestion(name, documents)}. Correct the name, or "
-            "add its file to the documents."
-        )
-    start = whole_number(where, "start", raw.get("start"), 0)
-    end = whole_number(where, "end", raw.get("end"), 1)
-    if start is None or end is None or not start < end <= len(document.text):
-        raise LabelError(
-            f"{where}: start and end are not a range of the text of {document.doc_id}, which has "
-            f"{len(document.text)} characters. Leave them as they were written."
-        )
-    if not is_passage(passage, document.text[start:end]):
-        raise LabelError(
-            f"{where}: the passage is not at {start}-{end} of {document.doc_id}. Leave it as it was "
-            "written; where the document has changed, or was read by another parser, make the file again."
-        )
-    return PassageToGrade.of(document, raw.get("query_id"), start, end, **more)
+
+@input_table("passages to grade", "pools of the labelling page", LabelError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngradedRow(GivenPassage):
+    """A passage of a sheet, or of a pool such as `harness testset` gathers."""
+
+    document: Annotated[str, Column("the document", names=("doc_id",))]
+    start: Annotated[int, Column("the first character in the extracted text, from 0")]
+    end: Annotated[int, Column("the end, exclusive", least=1)]
+    page: Annotated[int | None, Column("not read: the document says it", read=_not_read)] = None
+    passage: Annotated[str, Column("its text, compared with the document, spaces aside", names=("text",))]
+    question: Annotated[str, Column("the question")] = ""
+    above: Annotated[str, Column("shown before the text, such as the heading of its table")] = ""
+    priority: Annotated[float | None, Column("orders passages, the highest first")] = None
+
+    def placed(self, documents: Mapping[str, Document]) -> PassageToGrade:
+        """The passage in its document; raises LabelError if it is not there."""
+        name = self.document
+        document = next((documents[one] for one in possible_ids(name) if one in documents), None)
+        if document is None:
+            raise LabelError(
+                f"{self.where}: there is no document {name!r}{suggestion(name, documents)}. Correct the "
+                "name, or add its file to the documents."
+            )
+        if self.end > len(document.text):
+            raise LabelError(
+                f"{self.where}: start and end are not a range of the text of {document.doc_id}, which has "
+                f"{len(document.text)} characters. Leave them as they were written."
+            )
+        if not is_passage(self.passage, document.text[self.start : self.end]):
+            raise LabelError(
+                f"{self.where}: the passage is not at {self.start}-{self.end} of {document.doc_id}. Leave it "
+                "as it was written; where the document has changed, or was read by another parser, make the "
+                "file again."
+            )
+        more = {"above": self.above, "priority": self.priority}
+        return PassageToGrade.of(document, self.query_id, self.start, self.end, **more)
 
 
 def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
