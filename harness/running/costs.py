@@ -9,9 +9,9 @@ from typing import Any
 from harness.models import ModelConfig, ServedEncoder, Spending, add
 from harness.running.compute import digest
 from harness.running.context import Context
-from harness.running.search import RETRIEVE, Searched, rerank_pairs, reranker_names
+from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.served import shares
-from harness.running.tools import RunTools
+from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import EndpointRerankerConfig, Passages, RetrieverConfig, ServedScorer, route_names
 from harness.values import Query
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from harness.steps import Effort, FilterResult, Passages, RetrievalResult, RetrieverConfig, cut
@@ -88,30 +88,21 @@ def to_full_depth(retriever: RetrieverConfig, passages: Passages) -> RetrieverCo
     return retriever.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
 
 
-@dataclass(frozen=True, slots=True)
-class Boost:
-    """Adds ``weight`` to the scores of chunks of the documents named, and cuts as ``config`` asks for.
+def boosted(
+    ranking: Ranking,
+    documents: frozenset[str] | None,
+    weight: float,
+    config: RetrieverConfig,
+    passages: Passages,
+) -> Ranking:
+    """A ranking of all chunks with ``weight`` added to the scores of those of ``documents``; None: to none.
 
-    ``document`` and ``length``, in characters, are those of each chunk by its id.
+    Cut as ``config`` asks for.
     """
-
-    config: RetrieverConfig
-    weight: float
-    document: Mapping[str, str]
-    length: Mapping[str, int]
-
-    @classmethod
-    def of(cls, config: RetrieverConfig, passages: Passages, weight: float) -> Boost:
-        """For rankings of these passages."""
-        document = dict(zip(passages.ids, passages.documents, strict=True))
-        return cls(config, weight, document, passages.length_of)
-
-    def __call__(self, ranking: Ranking, documents: frozenset[str] | None) -> Ranking:
-        """A ranking of all chunks with the documents raised; None: no document is named."""
-        if documents is not None:
-            scores = [
-                score + self.weight * (self.document[chunk_id] in documents)
-                for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
-            ]
-            ranking = Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
-        return cut(ranking, self.config, self.length)
+    if documents is not None:
+        scores = [
+            score + weight * (passages.document_of[chunk_id] in documents)
+            for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
+        ]
+        ranking = Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
+    return cut(ranking, config, passages.length_of)

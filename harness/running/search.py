@@ -17,11 +17,10 @@ from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.corpus import Corpus
 from harness.running.passes import embed_for_all, score_for_all
-from harness.running.tools import RunTools
+from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import Effort, FilterResult, Pair, PendingCallsError, Phrasings, RetrievalResult, rerank
 from harness.values import Query, Ranking, Silent, listed
 
-RETRIEVE = "retrieve"
 RERANK = "rerank"
 
 
@@ -157,14 +156,18 @@ def _search_chunks(
         missing = tools.run_filters(point.setting.finder, point.chunking.passages.documents, queries)
         if missing:
             raise PendingCallsError(*missing.values())
-    known = _stored(points, asked, queries, tools)
+    known = _stored(points, queries, tools)
     efforts = [Effort()] * len(points) if len(known) == len(points) else _embed_all(points, asked, tools)
     searched = []
     with context.reporter.task("search", len(points)) as task:
-        for at, (point, own, effort) in enumerate(zip(points, asked, efforts, strict=True)):
-            output = known[at] if at < len(known) else _retrieve(point, own, queries, tools)
+        for at, (point, effort) in enumerate(zip(points, efforts, strict=True)):
+            output = (
+                known[at]
+                if at < len(known)
+                else tools.retrieve(point.setting, point.chunking.passages, queries)
+            )
             spent = Effort(point.seconds) + effort + output.effort
-            searched.append(_retrieved(point, output, spent, queries, tools))
+            searched.append(_retrieved(point, output, spent, queries))
             if found is not None:
                 found(searched[-1])
             task.advance()
@@ -176,24 +179,13 @@ def _search_chunks(
     return searched
 
 
-def _retrieve(
-    point: Chunked, asked: Sequence[Query], queries: Sequence[Query], tools: RunTools
-) -> RetrievalResult:
-    """The rankings of a setting before any reranker, for the queries as its rewriter put them."""
-    retriever, passages = point.setting.finder, point.chunking.passages
-    output = tools.search(RETRIEVE, retriever, passages, asked)
-    return tools.fused(point.setting.rewrite, output, retriever, passages, queries)
-
-
-def _stored(
-    points: Sequence[Chunked], asked: Sequence[Sequence[Query]], queries: Sequence[Query], tools: RunTools
-) -> list[RetrievalResult]:
+def _stored(points: Sequence[Chunked], queries: Sequence[Query], tools: RunTools) -> list[RetrievalResult]:
     """What the first points retrieve, up to the first of which not all is stored; computes nothing."""
     reading = replace(tools, context=tools.context.reading())
     found: list[RetrievalResult] = []
     try:
-        for point, own in zip(points, asked, strict=True):
-            found.append(_retrieve(point, own, queries, reading))
+        for point in points:
+            found.append(reading.retrieve(point.setting, point.chunking.passages, queries))
     except NotStoredError:
         if not tools.context.may_compute:
             raise
@@ -215,14 +207,10 @@ def _embed_all(points: Sequence[Chunked], asked: Sequence[Sequence[Query]], tool
     )
 
 
-def _retrieved(
-    point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query], tools: RunTools
-) -> Searched:
+def _retrieved(point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query]) -> Searched:
     rankings: dict[str, list[Ranking]] = {}
     one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share})
-    rewrite = point.setting.rewrite
-    before = () if rewrite is None else (tools.phrasings(rewrite, queries),)
-    _collect(output, RETRIEVE, one, tuple(queries), before)
+    _collect(output, RETRIEVE, one, tuple(queries), ())
     _note(one, RETRIEVE, effort)
     return one
 

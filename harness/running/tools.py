@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
 from typing import Any, Self
 
 from harness.models import EncoderConfig, ModelConfig
+from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
-from harness.running.filtering import Boost, groups_of, in_batches, merged, only, to_full_depth
+from harness.running.filtering import boosted, groups_of, in_batches, merged, only, to_full_depth
 from harness.running.resources import Resources
 from harness.steps import (
     FILTERS,
@@ -30,6 +32,9 @@ from harness.steps import (
 )
 from harness.store import key_of
 from harness.values import Query, Ranking
+
+REWRITE = "rewrite"
+RETRIEVE = "retrieve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,22 @@ class RunTools(Resources):
             own = [own, FILTERS.make(retriever.filter).identity()]
         rewrite = retriever.rewrite
         return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """What follows is the work of this stage, or of this route of the stage around it."""
+        return nullcontext()
+
+    def retrieve(self, setting: Setting, passages: Passages, queries: Sequence[Query]) -> RetrievalResult:
+        """The rankings of a setting before any reranker."""
+        with self.stage(REWRITE):
+            put = self.put(setting.rewrite, queries)
+        with self.stage(RETRIEVE):
+            found = self.search("", setting.finder, passages, queries if put is None else put.queries)
+            return self.fused(setting.rewrite, put, found, setting.finder, passages, queries)
+
+    def put(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Phrasings | None:
+        """The queries as a rewriter puts them; None without one."""
+        return None if rewrite is None else self.phrasings(rewrite, queries)
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The texts that a rewriter makes of the queries, one after the other; the queries without one."""
@@ -82,16 +103,20 @@ class RunTools(Resources):
     def fused(
         self,
         rewrite: RewriterConfig | None,
+        put: Phrasings | None,
         found: RetrievalResult,
         retriever: RetrieverConfig,
         passages: Passages,
         queries: Sequence[Query],
     ) -> RetrievalResult:
         """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
-        if rewrite is None or (phrasings := self.phrasings(rewrite, queries)).one_each:
+        if rewrite is None or put is None:
+            return found
+        found = replace(found, rewritings=(put, *found.rewritings))
+        if put.one_each:
             return found
         fuse = REWRITERS.make(rewrite).fuse
-        return fuse_phrasings(found, retriever, passages, queries, phrasings.sizes, fuse)
+        return fuse_phrasings(found, retriever, passages, queries, put.sizes, fuse)
 
     def filtered(
         self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
@@ -168,18 +193,29 @@ class RunTools(Resources):
     ) -> RetrievalResult:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
         begun, before = perf_counter(), self.context.counts.get("vectors_computed", 0)
-        asked = self.rewritten(retriever.rewrite, queries)
-        if retriever.filter is None:
-            found = self._cached(
-                retriever, passages, asked, lambda: RETRIEVERS.make(retriever).run(passages, asked, self)
-            )
-        else:
-            found = self._filtered(retriever, retriever.filter, passages, asked)
-        computed = self.context.counts.get("vectors_computed", 0) - before
-        effort = Effort(perf_counter() - begun, computed, computed)
-        own = () if retriever.rewrite is None else (self.phrasings(retriever.rewrite, queries),)
-        found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort, rewritings=own)
-        return self.fused(retriever.rewrite, found, retriever, passages, queries)
+        with self.stage(name):
+            put = self.put(retriever.rewrite, queries)
+            asked = queries if put is None else put.queries
+            if retriever.filter is None:
+                found = self._cached(
+                    retriever, passages, asked, lambda: self.found(retriever, passages, asked)
+                )
+            else:
+                found = self._filtered(retriever, retriever.filter, passages, asked)
+            computed = self.context.counts.get("vectors_computed", 0) - before
+            effort = Effort(perf_counter() - begun, computed, computed)
+            found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort)
+            return self.fused(retriever.rewrite, put, found, retriever, passages, queries)
+
+    def found(
+        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+    ) -> RetrievalResult:
+        """What a retriever finds for queries as they are, in no other documents."""
+        return RETRIEVERS.make(retriever).run(passages, queries, self)
+
+    def only(self, passages: Passages, documents: frozenset[str] | None) -> Passages:
+        """The passages of some documents; all for None."""
+        return only(passages, documents)
 
     def _filtered(
         self, retriever: RetrieverConfig, config: FilterConfig, passages: Passages, asked: Sequence[Query]
@@ -192,39 +228,46 @@ class RunTools(Resources):
         """
         filtered = self.filtered(config, passages.documents, asked)
         bare = _bare(retriever)
-        if config.boost is not None:
-            boost = Boost.of(bare, passages, config.boost)
+        if (weight := config.boost) is not None:
             found = self._cached(
                 bare,
                 passages,
                 asked,
-                lambda: self._boosted(boost, passages, asked, filtered),
-                _boost_facts(config.boost, filtered),
+                lambda: self._boosted(bare, weight, passages, asked, filtered),
+                _boost_facts(weight, filtered),
             )
         else:
             rows = groups_of(filtered)
             outputs = [
-                self.search("", bare, only(passages, documents), [asked[i] for i in at])
+                self.search("", bare, self.only(passages, documents), [asked[i] for i in at])
                 for documents, at in rows.items()
             ]
             found = merged(outputs, list(rows.values()))
         return replace(found, filtered=filtered)
 
     def _boosted(
-        self, boost: Boost, passages: Passages, asked: Sequence[Query], filtered: Sequence[FilterResult]
+        self,
+        retriever: RetrieverConfig,
+        weight: float,
+        passages: Passages,
+        asked: Sequence[Query],
+        filtered: Sequence[FilterResult],
     ) -> RetrievalResult:
         """All chunks that the retriever can score, those of the documents named raised.
 
         A fusion scores what its routes have found.
         """
-        deep = to_full_depth(boost.config, passages)
+        deep = to_full_depth(retriever, passages)
         rows = in_batches(len(asked), passages)
         outputs = []
         for at in rows:
             own = [asked[i] for i in at]
-            found = RETRIEVERS.make(deep).run(passages, own, self)
-            cut = [boost(one, filtered[i].documents) for i, one in zip(at, found.rankings, strict=True)]
-            outputs.append(replace(found, rankings=cut, asked=found.asked or tuple(own)))
+            found = self.found(deep, passages, own)
+            raised = [
+                boosted(one, filtered[i].documents, weight, retriever, passages)
+                for i, one in zip(at, found.rankings, strict=True)
+            ]
+            outputs.append(replace(found, rankings=raised, asked=found.asked or tuple(own)))
         return merged(outputs, rows)
 
     def _cached(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.steps.search.filter import KINDS as FILTERS
     from harness.steps.search.filter.step import Filter
     from harness.steps.search.fuse.phrasings import fuse_phrasings
-    from harness.steps.search.fuse.routes import Fusion, FusionConfig, ranked_by, route_names
+    from harness.steps.search.fuse.routes import Fusion, FusionConfig, route_names
     from harness.steps.search.fuse.scores import MinMaxConfig
     from harness.steps.search.query_steps import (
         FilterConfig,

@@ -13,8 +13,8 @@ from harness.running.answering.scores import MeasuringTools, cases_of, measures_
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.search import RETRIEVE, Chunked, Searched, as_read
-from harness.running.tools import RunTools
+from harness.running.search import Chunked, Searched, as_read
+from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import ANSWERERS, AnswerReply, PendingCalls, PendingCallsError
 from harness.values import Query, Ranking
 

@@ -26,13 +26,13 @@ from harness.running.judging.pool import judged_by_people
 from harness.running.latency import latency_rows
 from harness.running.readiness import check_ready
 from harness.running.search import (
-    RETRIEVE,
     Chunked,
     Searched,
     cut_for_all,
     reranker_names,
     search_settings,
 )
+from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
 from harness.values import Board, Reporter, number
 

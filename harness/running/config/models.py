@@ -111,7 +111,7 @@ class LatencyConfig(StageConfig):
     seconds: float = Field(
         10.0,
         gt=0,
-        description="A step that would take longer for all of them is timed on fewer.",
+        description="A setting that takes longer for all of them is timed on fewer.",
     )
     own_code: bool = Field(
         False,

@@ -11,7 +11,8 @@ from harness.measures import FAMILIES, across_parsers, parse_measure, rank_cutof
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.judging.judges import pool_judge_config
-from harness.running.search import RETRIEVE, Searched
+from harness.running.search import Searched
+from harness.running.tools import RETRIEVE
 
 
 def _deepest_cutoff(config: BenchConfig) -> int:

@@ -24,7 +24,8 @@ from harness.running.evaluate.evaluating import evaluate, projection_of
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.label_warnings import warn_of_labels
-from harness.running.search import RETRIEVE, Searched
+from harness.running.search import Searched
+from harness.running.tools import RETRIEVE
 from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors, token_lengths
 from harness.store import key_of
 from harness.values import (

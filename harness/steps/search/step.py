@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, SerializeAsAny, model_validator
@@ -27,7 +28,7 @@ class NotMeasuredError(Exception):
     """The time of a step for a single query cannot be measured; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Passages:
     """The chunks of a setting as steps see them.
 
@@ -40,12 +41,17 @@ class Passages:
     lengths: tuple[int, ...]
     key: str
 
-    @property
+    @cached_property
     def documents(self) -> tuple[str, ...]:
         """The document of each chunk."""
         return tuple(chunk_id.rpartition(":")[0] for chunk_id in self.ids)
 
-    @property
+    @cached_property
+    def document_of(self) -> dict[str, str]:
+        """The ``documents`` by the ids of the chunks."""
+        return dict(zip(self.ids, self.documents, strict=True))
+
+    @cached_property
     def length_of(self) -> dict[str, int]:
         """The ``lengths`` by the ids of the chunks."""
         return dict(zip(self.ids, self.lengths, strict=True))
