@@ -12,10 +12,11 @@ import pytest
 from harness.report import AnswerabilityRow, read_summary
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
+from harness.running.config.models import BootstrapConfig
 from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError, ModelError
 from harness.values.progress import Silent
-from harness.values.types import Ranking
+from harness.values.types import Query, Ranking
 from tests.command import table, told
 
 
@@ -247,13 +248,11 @@ def test_doubtful_labels_are_warned_of(write_config, corpus):
     assert "1 quote was found more than once" in " ".join(reporter.warnings)
 
 
-def test_an_auroc_from_few_queries_always_has_a_remark(write_config):
-    config = load_config(write_config())
-
+def test_an_auroc_from_few_queries_always_has_a_remark():
     def remark(answerable, unanswerable):
-        known = {f"q{i}": i < answerable for i in range(answerable + unanswerable)}
-        rankings = [Ranking(query_id, ("d:0-1",), (0.5,)) for query_id in known]
-        ((head,), _) = answerability("a", "retrieve", rankings, known, config)
+        queries = [Query(f"q{i}", "", "train", i < answerable) for i in range(answerable + unanswerable)]
+        rankings = [Ranking(query.query_id, ("d:0-1",), (0.5,)) for query in queries]
+        ((head,), _) = answerability("a", "retrieve", rankings, queries, BootstrapConfig())
         return head.remark
 
     assert remark(9, 4) == "from only 4 unanswerable queries"

@@ -28,7 +28,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
 from harness.running.evaluate.oracle import Oracle
-from harness.running.evaluate.scoring import ScoredSetting, reasons, score_setting
+from harness.running.evaluate.scoring import ScoredSetting, Scoring, reasons
 from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.pool import Judged, judge_pool
 from harness.running.search import Searched
@@ -69,9 +69,9 @@ def evaluate(
     documents = {document.doc_id: document for document in corpus.texts}
     scorers = Scorers(judged.judgments, corpus, config, context)
     why = reasons(corpus.queries.queries, judged.judgments)
-    scored = []
+    scoring, scored = Scoring(judged, documents, clusters, why, config, context), []
     for one in searched:
-        scored.append(score_setting(one, scorers.of(one), judged, documents, clusters, why, config, context))
+        scored.append(scoring.of(one, scorers.of(one)))
         if show is not None:
             show(scored[-1].summary)
     with context.timed("waterfall"):

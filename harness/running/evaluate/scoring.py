@@ -19,7 +19,7 @@ from harness.report import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.running.config.models import BenchConfig, RelevanceConfig
+from harness.running.config.models import BenchConfig, BootstrapConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.judging.pool import Judged
 from harness.running.search import Searched
@@ -51,80 +51,76 @@ class ScoredSetting:
     thresholds: list[ThresholdRow]
 
 
-def score_setting(
-    searched: Searched,
-    scorer: Scorer,
-    judged: Judged,
-    documents: Mapping[str, Document],
-    clusters: Mapping[str, str],
-    why: Mapping[str, str],
-    config: BenchConfig,
-    context: Context,
-) -> ScoredSetting:
-    """Score every stage of a setting on the same queries and the same judged text.
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What the stages of all settings are scored with: the same queries and the same judged text."""
 
-    ``documents`` are those of the chunks by id; ``clusters`` maps queries to what they are tested with, and
-    intervals of means go by them; ``why`` says for which reason a query without relevant text has none.
-    """
-    setting, depth = searched.setting.name, config.relevance.seed_ratio
-    answerable = {query.query_id: query.answerable for query in scorer.queries}
-    counted = [q for q, yes in answerable.items() if yes or config.relevance.unanswerable == "zero"]
-    scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], [], [])
-    for stage, rankings in searched.rankings.items():
-        with context.timed("score"):
-            scores = scorer.score(rankings, config.measures)
-            columns = {measure.name: scores.values[:, at] for at, measure in enumerate(scores.measures)}
-            ranked = _ranked(searched, stage, scores, documents)
-            if depth is not None:
-                ratios = seed_ratios(setting, stage, ranked, scorer.queries, depth)
-                scored.seed_ratios.extend(ratios)
-                columns[f"seed_ratio@{depth}"] = np.array(
-                    [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
+    judged: Judged
+    # those of the chunks, by id
+    documents: Mapping[str, Document]
+    # what a query is tested with; intervals of means go by them
+    clusters: Mapping[str, str]
+    # for which reason a query has no relevant text, should it have none
+    why: Mapping[str, str]
+    config: BenchConfig
+    context: Context
+
+    def of(self, searched: Searched, scorer: Scorer) -> ScoredSetting:
+        """The scores of every stage of a setting."""
+        config, setting, queries = self.config, searched.setting.name, scorer.queries
+        depth, zero = config.relevance.seed_ratio, config.relevance.unanswerable == "zero"
+        counted = [query.query_id for query in queries if query.answerable or zero]
+        scored = ScoredSetting([], [], [], _qrels(scorer, counted), [], [], [])
+        for stage, rankings in searched.rankings.items():
+            with self.context.timed("score"):
+                scores = scorer.score(rankings, config.measures)
+                columns = {measure.name: scores.values[:, at] for at, measure in enumerate(scores.measures)}
+                ranked = list(_ranked(searched, stage, scores, self.documents))
+                if depth is not None:
+                    ratios = seed_ratios(setting, stage, ranked, queries, depth)
+                    scored.seed_ratios.extend(ratios)
+                    values = [np.nan if row.seed_ratio is None else row.seed_ratio for row in ratios]
+                    columns[f"seed_ratio@{depth}"] = np.array(values)
+                scored.summary.extend(self._summary(setting, stage, columns, scores, queries))
+                scored.per_query.extend(
+                    QueryScore(setting, stage, query_id, measure, number(values[row]))
+                    for row, query_id in enumerate(scores.query_ids)
+                    for measure, values in columns.items()
                 )
-            scored.summary.extend(
-                _summary(
-                    setting, stage, columns, scores, scorer, clusters, judged, why, config.bootstrap.level
-                )
+                scored.ranked.extend(ranked)
+                separated, by_threshold = answerability(setting, stage, rankings, queries, config.bootstrap)
+                scored.answerability.extend(separated)
+                scored.thresholds.extend(by_threshold)
+        return scored
+
+    def _summary(
+        self,
+        setting: str,
+        stage: str,
+        columns: Mapping[str, Floats],
+        scores: ScoreTable,
+        queries: Sequence[Query],
+    ) -> Iterator[SummaryRow]:
+        reason = np.array([self.why[query_id] for query_id in scores.query_ids])
+        failed = ~scores.ranked | np.isin(scores.query_ids, sorted(self.judged.failed))
+        for mean in means_by_split(columns, queries, self.clusters, self.config.bootstrap.level):
+            out = ~scores.has_relevant & np.isnan(columns[mean.measure])
+            left_out = Counter(reason[mean.rows][out[mean.rows]].tolist())
+            yield SummaryRow(
+                setting=setting,
+                stage=stage,
+                split=mean.split,
+                measure=mean.measure,
+                mean=number(mean.interval.value),
+                ci_low=mean.interval.low,
+                ci_high=mean.interval.high,
+                n_queries=mean.interval.n,
+                n_unanswerable=left_out["unanswerable"],
+                n_ungraded=left_out["ungraded"],
+                n_irrelevant=left_out["irrelevant"],
+                n_failed=int(np.sum(failed[mean.rows])),
+                judge=self.judged.judge,
             )
-            scored.per_query.extend(_per_query(setting, stage, columns, scores))
-            scored.ranked.extend(ranked)
-            separated, by_threshold = answerability(setting, stage, rankings, answerable, config)
-            scored.answerability.extend(separated)
-            scored.thresholds.extend(by_threshold)
-    return scored
-
-
-def _summary(
-    setting: str,
-    stage: str,
-    columns: Mapping[str, Floats],
-    scores: ScoreTable,
-    scorer: Scorer,
-    clusters: Mapping[str, str],
-    judged: Judged,
-    why: Mapping[str, str],
-    level: float,
-) -> Iterator[SummaryRow]:
-    reason = np.array([why[query_id] for query_id in scores.query_ids])
-    failed = ~scores.ranked | np.isin(scores.query_ids, sorted(judged.failed))
-    for mean in means_by_split(columns, scorer.queries, clusters, level):
-        out = ~scores.has_relevant & np.isnan(columns[mean.measure])
-        left_out = Counter(reason[mean.rows][out[mean.rows]].tolist())
-        yield SummaryRow(
-            setting=setting,
-            stage=stage,
-            split=mean.split,
-            measure=mean.measure,
-            mean=number(mean.interval.value),
-            ci_low=mean.interval.low,
-            ci_high=mean.interval.high,
-            n_queries=mean.interval.n,
-            n_unanswerable=left_out["unanswerable"],
-            n_ungraded=left_out["ungraded"],
-            n_irrelevant=left_out["irrelevant"],
-            n_failed=int(np.sum(failed[mean.rows])),
-            judge=judged.judge,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,42 +152,29 @@ def values_of(scores: Sequence[QueryScore]) -> Floats:
     return np.array([np.nan if score.value is None else score.value for score in scores], dtype=np.float64)
 
 
-def _per_query(
-    setting: str, stage: str, columns: Mapping[str, Floats], scores: ScoreTable
-) -> Iterator[QueryScore]:
-    for row, query_id in enumerate(scores.query_ids):
-        for measure, values in columns.items():
-            yield QueryScore(setting, stage, query_id, measure, number(values[row]))
-
-
 def _ranked(
     searched: Searched, stage: str, scores: ScoreTable, documents: Mapping[str, Document]
-) -> list[RankedRow]:
-    by_query = {ranking.query_id: ranking for ranking in searched.rankings[stage]}
-    chunks = searched.chunking.chunks
+) -> Iterator[RankedRow]:
+    given = {ranking.query_id: ranking.scores for ranking in searched.rankings[stage]}
     items = scores.items
-    rows = []
-    for query, rank, chunk_row, grade, earned in zip(
+    for query, rank, row, grade, earned in zip(
         items.query, items.rank, items.chunk, items.grade, items.earned, strict=True
     ):
-        query_id = scores.query_ids[query]
-        chunk = chunks[chunk_row]
-        rows.append(
-            RankedRow(
-                setting=searched.setting.name,
-                stage=stage,
-                query_id=query_id,
-                rank=int(rank),
-                chunk_id=chunk.chunk_id,
-                document=chunk.doc_id,
-                page=documents[chunk.doc_id].page_of(chunk.start),
-                score=None if (given := by_query[query_id].scores[rank - 1]) == NOT_SCORED else given,
-                grade=None if grade == UNJUDGED else int(grade),
-                earned=int(earned),
-                text=chunk.text,
-            )
+        query_id, chunk = scores.query_ids[query], searched.chunking.chunks[row]
+        score = given[query_id][rank - 1]
+        yield RankedRow(
+            setting=searched.setting.name,
+            stage=stage,
+            query_id=query_id,
+            rank=int(rank),
+            chunk_id=chunk.chunk_id,
+            document=chunk.doc_id,
+            page=documents[chunk.doc_id].page_of(chunk.start),
+            score=None if score == NOT_SCORED else score,
+            grade=None if grade == UNJUDGED else int(grade),
+            earned=int(earned),
+            text=chunk.text,
         )
-    return rows
 
 
 def _qrels(scorer: Scorer, counted: Collection[str]) -> ChunkQrels:
@@ -247,25 +230,25 @@ def answerability(
     setting: str,
     stage: str,
     rankings: Sequence[Ranking],
-    answerable: Mapping[str, bool],
-    config: BenchConfig,
+    queries: Sequence[Query],
+    bootstrap: BootstrapConfig,
 ) -> tuple[list[AnswerabilityRow], list[ThresholdRow]]:
     """The AUROC of the top scores of one stage, and the effect of every threshold on them.
 
     Both are empty if all queries are answerable or none is. A query without a ranking has no top score
     and takes no part, nor has one whose ranks came without scores.
     """
-    tops = [
-        (ranking.scores[0], answerable[ranking.query_id])
-        for ranking in rankings
-        if ranking.scores and ranking.scores[0] != NOT_SCORED
-    ]
-    yes = np.array([score for score, has_answer in tops if has_answer])
-    no = np.array([score for score, has_answer in tops if not has_answer])
-    bootstrap = config.bootstrap
+    answerable = {query.query_id: query.answerable for query in queries}
+    tops = [one for one in rankings if one.scores and one.scores[0] != NOT_SCORED]
+    yes, no = (
+        np.array([one.scores[0] for one in tops if answerable[one.query_id] is side])
+        for side in (True, False)
+    )
     found = separation(yes, no, bootstrap.seed, bootstrap.resamples, bootstrap.level)
     if found is None:
         return [], []
+    sides = {"answerable query": found.n_answerable, "unanswerable query": found.n_unanswerable}
+    few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
     head = AnswerabilityRow(
         setting,
         stage,
@@ -274,23 +257,11 @@ def answerability(
         found.high,
         found.n_answerable,
         found.n_unanswerable,
-        _remark(found.n_answerable, found.n_unanswerable),
+        f"from only {' and '.join(few)}" if few else "",
     )
     table = thresholds(yes, no)
-    rows = [
-        ThresholdRow(setting, stage, float(threshold), float(kept), float(refused))
-        for threshold, kept, refused in zip(
-            table.threshold, table.answerable_kept, table.unanswerable_refused, strict=True
-        )
-    ]
-    return [head], rows
-
-
-def _remark(answerable: int, unanswerable: int) -> str:
-    """A remark on a figure from too few queries for an interval."""
-    sides = {"answerable query": answerable, "unanswerable query": unanswerable}
-    few = [counted(n, one, f"{one[:-1]}ies") for one, n in sides.items() if n < FEWEST_FOR_INTERVAL]
-    return f"from only {' and '.join(few)}" if few else ""
+    columns = (table.threshold, table.answerable_kept, table.unanswerable_refused)
+    return [head], [ThresholdRow(setting, stage, *map(float, row)) for row in zip(*columns, strict=True)]
 
 
 def reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
