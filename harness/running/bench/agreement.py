@@ -129,7 +129,7 @@ def _values(
     context: Context,
     queries: Collection[str],
 ) -> Values:
-    scorers, measure = Scorers(judged.judgments, corpus, config, context), config.measures[0]
+    scorers, measure = Scorers(judged.judgments, corpus, config.relevance, context), config.measures[0]
     values: Values = {}
     for one in searched:
         for stage, rankings in one.rankings.items():

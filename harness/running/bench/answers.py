@@ -28,7 +28,7 @@ from harness.running.answering.scores import Measured, answer_rows, by_query, me
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import Evaluated, lost_evidence, projection_of
+from harness.running.evaluate.evaluating import Evaluated, lost_evidence
 from harness.running.judging.judges import pool_judge_config
 from harness.running.search import Searched
 from harness.values import Chunk, Judgment, QueryScore
@@ -65,7 +65,7 @@ def _losses(
         return
     by_people = pool_judge_config(config) is None
     lost = by_query(lost_evidence(corpus.label_rows, corpus.anchored) if by_people else [])
-    projection = projection_of(config.relevance)
+    projection = config.relevance.projection
     settings = {one.setting.name: one for one in searched}
     for one in measured:
         yield from answer_loss_rows(one, measure, settings[one.setting], lost, projection)

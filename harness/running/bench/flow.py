@@ -16,7 +16,7 @@ from harness.running.config.naming import file_names
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import Scorers, evaluate, headline_means
+from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_measures, warn_of_unfilled_budgets
@@ -118,9 +118,10 @@ class LiveTable:
         }
         if pool_judge_config(self.config) is None:
             judgments = judged_by_people(corpus, self.config).judgments
-            scorer = Scorers(judgments, corpus, self.config, self.context).of(one)
-            means = headline_means(one, scorer, self.config)
-            cells |= {stage: number(mean) for stage, mean in means.items() if not is_route(stage)}
+            scorer = Scorers(judgments, corpus, self.config.relevance, self.context).of(one)
+            for stage, rankings in one.rankings.items():
+                ((_, mean, _),) = means_by_measure(scorer, rankings, [run_headline(self.config)])
+                cells |= {} if is_route(stage) else {stage: number(mean)}
         self.board.put(one.setting.name, cells)
 
     def scored(self, summary: Sequence[SummaryRow]) -> None:

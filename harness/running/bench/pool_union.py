@@ -19,7 +19,7 @@ from harness.running.config.load import load_config
 from harness.running.config.models import RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.evaluate.evaluating import projection_of, queries_to_score
+from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.judges import make_judge, pool_judge_config
 from harness.running.judging.pool import grade_all
 from harness.store import Ledger
@@ -268,8 +268,8 @@ def rescored(
             queries,
             spans,
             chunks,
-            projection=projection_of(rules),
-            unanswerable="zero" if rules.unanswerable == "zero" else "nan",
+            projection=rules.projection,
+            unanswerable=rules.without_relevant_text,
         )
         for setting, chunks in scored_from.chunks.items()
     }

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_
 
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
-from harness.measures import less_is_better, parse_measure
+from harness.measures import Projection, less_is_better, parse_measure
 from harness.models import EmbedConfig, EncoderConfig, ModelConfig
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
@@ -66,6 +66,16 @@ class RelevanceConfig(StageConfig):
         description="Also write `seed_ratio.csv` to this depth: a widely copied figure that is called NDCG "
         "but is not; see docs/conventions.md.",
     )
+
+    @property
+    def projection(self) -> Projection:
+        """When a chunk covers a span."""
+        return Projection(self.rule, self.span_share, self.chunk_share)
+
+    @property
+    def without_relevant_text(self) -> Literal["zero", "nan"]:
+        """The value of a query without relevant text."""
+        return "zero" if self.unanswerable == "zero" else "nan"
 
     @model_validator(mode="before")
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -11,7 +11,6 @@ import numpy as np
 from harness.data import AnchorResult, LabelRow
 from harness.measures import (
     Ints,
-    Projection,
     Scorer,
     SpanQrels,
     Text,
@@ -33,7 +32,7 @@ from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.pool import Judged, judge_pool
 from harness.running.search import Searched
 from harness.running.sources import outlines
-from harness.values import Judgment, Query, document_of
+from harness.values import Judgment, Query, Ranking, document_of
 
 # No document has this id: file names hold no NUL.
 _LOST = "\0lost"
@@ -67,7 +66,7 @@ def evaluate(
     judged = judge_pool(searched, corpus, config, context)
     clusters = clusters_of(corpus.queries.queries, _of_documents(judged.judgments, corpus))
     documents = {document.doc_id: document for document in corpus.texts}
-    scorers = Scorers(judged.judgments, corpus, config, context)
+    scorers = Scorers(judged.judgments, corpus, config.relevance, context)
     why = reasons(corpus.queries.queries, judged.judgments)
     scoring, scored = Scoring(judged, documents, clusters, why, config, context), []
     for one in searched:
@@ -88,12 +87,10 @@ class Scorers:
     """
 
     def __init__(
-        self, judgments: Sequence[Judgment], corpus: Corpus, config: BenchConfig, context: Context
+        self, judgments: Sequence[Judgment], corpus: Corpus, relevance: RelevanceConfig, context: Context
     ) -> None:
-        self.queries = queries_to_score(corpus.queries.queries, judgments, config.relevance)
-        self._corpus = corpus
-        self._relevance = config.relevance
-        self._judgments = judgments
+        self.queries = queries_to_score(corpus.queries.queries, judgments, relevance)
+        self._corpus, self._relevance, self._judgments = corpus, relevance, judgments
         self._spans: dict[frozenset[str], SpanQrels] = {}
         self._scorers: dict[tuple[object, ...], Scorer] = {}
         texts = {document.doc_id: document.text for document in corpus.texts}
@@ -110,29 +107,21 @@ class Scorers:
         texts = self._corpus.texts_of.get(setting.name, frozenset())
         key = texts, searched.chunking.key, setting.tokenizer
         if key not in self._scorers:
+            if texts not in self._spans:
+                # the judged spans of the texts that it searches, and of evidence that is not in them
+                own, elsewhere = judged_for(setting.name, self._judgments, self._corpus)
+                ids = tuple(query.query_id for query in self.queries)
+                self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
             self._scorers[key] = Scorer(
                 self.queries,
-                self._spans_of(setting.name, texts),
+                self._spans[texts],
                 searched.chunking.chunks,
-                projection=projection_of(self._relevance),
-                unanswerable="zero" if self._relevance.unanswerable == "zero" else "nan",
+                projection=self._relevance.projection,
+                unanswerable=self._relevance.without_relevant_text,
                 token_boundaries=self._boundaries(setting.tokenizer),
                 chunk_tokens=searched.chunking.tokens,
             )
         return self._scorers[key]
-
-    def _spans_of(self, setting: str, texts: frozenset[str]) -> SpanQrels:
-        """The judged spans of the texts that a setting searches."""
-        if texts not in self._spans:
-            own, elsewhere = judged_for(setting, self._judgments, self._corpus)
-            ids = tuple(query.query_id for query in self.queries)
-            self._spans[texts] = SpanQrels.from_judgments([*own, *elsewhere]).for_queries(ids)
-        return self._spans[texts]
-
-
-def projection_of(relevance: RelevanceConfig) -> Projection:
-    """When a chunk covers a span, as a configuration says."""
-    return Projection(relevance.rule, relevance.span_share, relevance.chunk_share)
 
 
 def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
@@ -141,14 +130,13 @@ def _boundaries(text: str, tokenizer: ModelTokenizer) -> Ints:
     return np.array([start for start, _ in offsets] + [end for _, end in offsets[-1:]], dtype=np.int64)
 
 
-def headline_means(searched: Searched, scorer: Scorer, config: BenchConfig) -> dict[str, float | None]:
-    """The mean of the headline measure by stage, over all queries, as in the summary."""
-    means: dict[str, float | None] = {}
-    for stage, rankings in searched.rankings.items():
-        values = scorer.score(rankings, [run_headline(config)]).values
+def means_by_measure(
+    scorer: Scorer, rankings: Sequence[Ranking], measures: Sequence[str]
+) -> Iterator[tuple[str, float | None, int]]:
+    """Every measure with its mean over the queries that have a value, as in the summary, and their number."""
+    for measure, values in zip(measures, scorer.score(rankings, measures).values.T, strict=True):
         known = values[~np.isnan(values)]
-        means[stage] = float(known.mean()) if len(known) else None
-    return means
+        yield measure, float(known.mean()) if len(known) else None, len(known)
 
 
 def _losses(
@@ -280,18 +268,16 @@ def label_sensitivity_rows(
         ways = {way: scorer.against(spans) for way, spans in drawn[id(scorer.spans)].items()}
         for stage, rankings in one.rankings.items():
             for way, other in ways.items():
-                values = other.score(rankings, measures).values
-                for column, measure in enumerate(measures):
-                    known = values[:, column][~np.isnan(values[:, column])]
-                    rows.append(
-                        LabelSensitivityRow(
-                            setting=one.setting.name,
-                            stage=stage,
-                            measure=measure,
-                            labels=way,
-                            label_p50=median_length(other.spans),
-                            mean=float(known.mean()) if len(known) else None,
-                            n_queries=len(known),
-                        )
+                rows += [
+                    LabelSensitivityRow(
+                        setting=one.setting.name,
+                        stage=stage,
+                        measure=measure,
+                        labels=way,
+                        label_p50=median_length(other.spans),
+                        mean=mean,
+                        n_queries=count,
                     )
+                    for measure, mean, count in means_by_measure(other, rankings, measures)
+                ]
     return rows

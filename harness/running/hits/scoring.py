@@ -20,7 +20,7 @@ from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.evaluate.evaluating import evaluate, projection_of
+from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.label_warnings import warn_of_labels
@@ -106,8 +106,7 @@ def returned(
         chunks |= own
         scores = tuple(NOT_SCORED if hit.row.score is None else hit.row.score for hit in hits)
         ranked.append(Ranking(hits[0].row.query_id, tuple(own), scores))
-    rule = projection_of(config.relevance)
-    missed = list(_missed(list(chunks.values()), corpus.labels, rule, documents))
+    missed = list(_missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents))
     every = [*chunks.values(), *missed]
     tokenizer = context.tokenizer(setting.tokenizer)
     lengths = token_lengths(every, tokenizer)
