@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.measures import ANSWER_MEASURES
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
@@ -56,8 +55,8 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
 
 def _asks_of_answers(config: BenchConfig) -> bool:
     """Whether a language model will be asked to measure answers."""
-    measures = (ANSWER_MEASURES.make(one) for one in config.answer_measures)
-    return any(setting.answer for setting in config.settings) and any("llm" in one.needs for one in measures)
+    asked = any("llm" in one.needs for one in config.answer_measures)
+    return asked and any(setting.answer for setting in config.settings)
 
 
 def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bool:

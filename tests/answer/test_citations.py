@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from harness.measures.answer.citations import (
     CitationPrecision,
-    CitationPrecisionConfig,
     CitationRecall,
-    CitationRecallConfig,
 )
-from harness.measures.answer.likeness import AnswerSimilarity, AnswerSimilarityConfig
+from harness.measures.answer.likeness import AnswerSimilarity
 from harness.measures.answer.measure import Case
 from harness.values.types import Chunk, Judgment, Query
 
@@ -30,11 +28,11 @@ def cited(cited, judgments, spans=(("a", 0, 100), ("a", 100, 200), ("b", 0, 100)
 
 
 def precision(one, **options):
-    return CitationPrecision(CitationPrecisionConfig(**options)).run([one], NO_TOOLS)[0]
+    return CitationPrecision(**options).run([one], NO_TOOLS)[0]
 
 
 def recall(one, **options):
-    return CitationRecall(CitationRecallConfig(**options)).run([one], NO_TOOLS)[0]
+    return CitationRecall(**options).run([one], NO_TOOLS)[0]
 
 
 # Facts: revenue, twice (a:10-40 and b:0-30), margin (a:150-160), c:0-20 is judged irrelevant, d is not read.
@@ -108,7 +106,7 @@ def test_citing_more_never_lowers_recall(some, more):
 
 def test_similarity_is_the_cosine():
     vectors = {"good": [1, 0], "fine": [3, 4], "bad": [-2, 0], "nothing": [0, 0]}
-    measure = AnswerSimilarity(AnswerSimilarityConfig())
+    measure = AnswerSimilarity()
     cases = [case("good", "fine"), case("good", "bad"), case("good", None), case("nothing", "good")]
     found = measure.run(cases, ToyTools(vector_of=vectors.get))
     # (1, 0) · (3, 4) / 5
@@ -125,5 +123,5 @@ def test_each_text_is_embedded_once():
             asked.extend(texts)
             return np.ones((len(texts), 2), dtype=np.float32)
 
-    AnswerSimilarity(AnswerSimilarityConfig()).run([case("a", "b"), case("a", "c")], Counting())
+    AnswerSimilarity().run([case("a", "b"), case("a", "c")], Counting())
     assert asked == ["a", "b", "c"]

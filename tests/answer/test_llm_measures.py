@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.measures.answer.context import average_precision
 from harness.measures.answer.measures import ANSWER_MEASURES
-from harness.measures.answer.responses import AspectCriticConfig
+from harness.measures.answer.responses import AspectCritic
 from harness.values.errors import ConfigError
 
 from .helpers import ToyTools, case
@@ -214,7 +214,7 @@ def test_aspect_critic_takes_the_majority():
     assert (found.measure, found.value, found.details) == ("short", 1, {"verdicts": [1, 0, 1]})
     assert tools.asked[0][2] == ("It is short.", "so")
     with pytest.raises(ValueError, match="may be a tie"):
-        AspectCriticConfig(aspect="x", samples=4)
+        AspectCritic(aspect="x", samples=4)
 
 
 def test_noise_sensitivity():

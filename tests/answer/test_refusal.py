@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.measures.answer.responses import Refusal, RefusalConfig
+from harness.measures.answer.responses import Refusal
 from harness.measures.answer.words import refuses
 from harness.values.types import Judgment
 
@@ -29,7 +29,7 @@ def test_phrases(text, refusing):
 
 
 def value(one, tools=NO_TOOLS, **options):
-    (found,) = Refusal(RefusalConfig(**options)).run([one], tools)
+    (found,) = Refusal(**options).run([one], tools)
     return found.value
 
 
@@ -61,5 +61,5 @@ def test_a_model_can_recognise_refusals():
 
 
 def test_no_answer_is_no_refusal():
-    (found,) = Refusal(RefusalConfig()).run([case(None, answerable=False, reason="content_filter")], NO_TOOLS)
+    (found,) = Refusal().run([case(None, answerable=False, reason="content_filter")], NO_TOOLS)
     assert (found.value, found.failed) == (None, True)

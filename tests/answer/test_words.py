@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.likeness import ExactMatch, ExactMatchConfig, TokenF1, TokenF1Config
+from harness.measures.answer.likeness import ExactMatch, TokenF1
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.words import words_of
 from harness.values.types import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case
 
-EXACT, F1 = ExactMatch(ExactMatchConfig()), TokenF1(TokenF1Config())
+EXACT, F1 = ExactMatch(), TokenF1()
 
 
 def value(measure, answer, reference):
@@ -67,14 +67,14 @@ def test_a_missing_input_gives_no_value_and_never_zero(kind):
 
 
 def test_a_measure_goes_by_its_name():
-    assert ExactMatch(ExactMatchConfig(name="em")).run([case("a b", "a b")], NO_TOOLS)[0].measure == "em"
+    assert ExactMatch(name="em").run([case("a b", "a b")], NO_TOOLS)[0].measure == "em"
 
 
 def test_impossible_scores_are_refused():
     with pytest.raises(ValueError, match="no reason"):
-        ExactMatch(ExactMatchConfig()).unscored(case("a"), "")
+        ExactMatch().unscored(case("a"), "")
     with pytest.raises(ValueError, match="nan"):
-        ExactMatch(ExactMatchConfig()).score(case("a"), float("nan"))
+        ExactMatch().score(case("a"), float("nan"))
     with pytest.raises(ValueError, match="empty"):
         case(" ")
     with pytest.raises(ValueError, match="were not read"):

@@ -6,11 +6,10 @@ from typing import Any, get_args
 
 from pydantic_core import PydanticUndefined
 
-from harness.measures.answer.llm_measure import LlmMeasureConfig
-from harness.measures.answer.measure import AnswerMeasure, AnswerMeasureConfig
+from harness.measures.answer.llm_measure import LlmMeasure
+from harness.measures.answer.measure import AnswerMeasure
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.steps import LISTS, STEPS, Language, prompt_of
-from harness.values.kinds import Kind
 
 _INTRO = """\
 # Measures of answers
@@ -74,30 +73,24 @@ def answer_measures_reference() -> str:
     """The page: a table of all measures, each with formula, range and source, and the prompts."""
     parts = [_INTRO, "| measure | meaning | needs |", "|---|---|---|"]
     for name, kind in ANSWER_MEASURES.items():
-        facts = _class_of(kind).facts
+        facts = kind.config.facts
         needs = ", ".join(words for need, words in _NEEDS.items() if need in facts.needs)
         parts.append(f"| [`{name}`](#{name}) | {facts.about} | {needs} |")
     for name, kind in ANSWER_MEASURES.items():
-        parts += ["", f"## {name}", "", *_entry(kind)]
+        parts += ["", f"## {name}", "", *_entry(kind.config)]
     parts += [_PARITY.rstrip(), "", *_prompts()]
     return "\n".join(parts) + "\n"
 
 
-def _class_of(kind: Kind[Any, AnswerMeasure[Any]]) -> type[AnswerMeasure[Any]]:
-    if not isinstance(kind.make, type):
-        raise TypeError(f"{kind.name} is not made by a class")
-    return kind.make
-
-
-def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
-    facts = _class_of(kind).facts
-    steps = kind.config.steps if issubclass(kind.config, LlmMeasureConfig) else ()
+def _entry(measure: type[AnswerMeasure]) -> list[str]:
+    facts = measure.facts
+    steps = measure.steps if issubclass(measure, LlmMeasure) else ()
     described = {
         "Formula": facts.formula,
         "Range": f"{facts.range}; less is better" if facts.less_is_better else facts.range,
         "No value": facts.undefined,
         "Asks": ", ".join(f"[`{step.name}`](#prompts)" for step in steps),
-        "Keys": "; ".join(_keys(kind.config)),
+        "Keys": "; ".join(_keys(measure)),
         "Source": facts.source,
         "Compared with others": facts.compare,
     }
@@ -105,12 +98,12 @@ def _entry(kind: Kind[Any, AnswerMeasure[Any]]) -> list[str]:
     return lines + [f"- **{name}**: {text.removesuffix('.')}." for name, text in described.items() if text]
 
 
-def _keys(config: type[AnswerMeasureConfig]) -> list[str]:
+def _keys(measure: type[AnswerMeasure]) -> list[str]:
     """The keys of its own: those shared by all measures are described once."""
-    common = {"kind", *LlmMeasureConfig.model_fields, *AnswerMeasureConfig.model_fields}
+    common = {"kind", *LlmMeasure.model_fields, *AnswerMeasure.model_fields}
     return [
         f"`{name}` ({_default(field.default)}): {(field.description or '').removesuffix('.')}"
-        for name, field in config.model_fields.items()
+        for name, field in measure.model_fields.items()
         if name not in common
     ]
 

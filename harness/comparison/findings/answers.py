@@ -45,8 +45,8 @@ class StoredAnswers(Stored):
 
     def facts(self, measure: str) -> MeasureFacts:
         """The facts of a measure."""
-        own = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
-        facts: MeasureFacts = own.make.facts  # type: ignore[attr-defined]
+        kind = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
+        facts: MeasureFacts = kind.config.facts
         return facts
 
     def matrix(self, measure: str) -> ScoreMatrix:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from harness.measures.answer.measure import AnswerMeasureConfig, Case, MeasureFacts, PlainMeasure
+from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts
 from harness.measures.projection import Projection, Rule
 from harness.values import Chunk, Judgment, QueryScore
 
@@ -74,8 +74,8 @@ def _shared(passage: Chunk, start: int, end: int) -> int:
     return sum(max(0, min(end, last) - max(start, first)) for first, last in passage.spans)
 
 
-class CitationConfig(AnswerMeasureConfig):
-    """Base of the configurations of measures of citations."""
+class CitationMeasure(AnswerMeasure):
+    """Base of the measures of citations."""
 
     rel: int = Field(1, ge=1, le=4, description="The lowest grade of a span that counts as evidence.")
     rule: Rule = Field(
@@ -90,7 +90,7 @@ class CitationConfig(AnswerMeasureConfig):
         return Projection(self.rule)
 
 
-class CitationPrecisionConfig(CitationConfig):
+class CitationPrecision(CitationMeasure):
     """How many of the passages that an answer cites hold labelled evidence; no language model is asked."""
 
     kind: Literal["citation_precision"] = "citation_precision"
@@ -99,12 +99,7 @@ class CitationPrecisionConfig(CitationConfig):
         description="An unjudged cited passage earns nothing, as in NDCG, or is left out. Either way the "
         "details have the share that is judged.",
     )
-
-
-class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
-    """Cited passages with evidence over cited passages; a passage cited twice counts once."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of cited passages that contain labelled evidence",
         formula="|{p cited: p holds a span of grade ≥ rel}| / |{p cited}|",
         undefined="where nothing is cited, or no evidence is labelled for the query; with `unjudged: "
@@ -116,23 +111,22 @@ class CitationPrecision(PlainMeasure[CitationPrecisionConfig]):
 
     def one(self, case: Case) -> QueryScore:
         """The share, and how many of the cited passages are judged."""
-        c = self.config
-        if not facts_of(case, c.rel):
+        if not facts_of(case, self.rel):
             return self.unscored(case, "no evidence is labelled")
         cited = sorted(set(case.cited))
         if not cited:
             return self.unscored(case, "nothing is cited")
-        held = holdings(case, c.rel, c.projection)
+        held = holdings(case, self.rel, self.projection)
         judged = [place for place in cited if held[place].judged]
         good = [place for place in cited if held[place].facts]
-        counted = cited if c.unjudged == "earns_nothing" else judged
+        counted = cited if self.unjudged == "earns_nothing" else judged
         details = {"cited": cited, "with_evidence": good, "judged": len(judged) / len(cited)}
         if not counted:
             return self.unscored(case, "no cited passage is judged", details)
         return self.score(case, len(good) / len(counted), details)
 
 
-class CitationRecallConfig(CitationConfig):
+class CitationRecall(CitationMeasure):
     """How much of the labelled evidence an answer cites; no language model is asked."""
 
     kind: Literal["citation_recall"] = "citation_recall"
@@ -141,12 +135,7 @@ class CitationRecallConfig(CitationConfig):
         description="Of the evidence in the passages that were read, which is what an answer can cite; or "
         "of `all` evidence of the query, which also counts what retrieval has missed.",
     )
-
-
-class CitationRecall(PlainMeasure[CitationRecallConfig]):
-    """Facts cited over facts read; spans with one evidence name are one fact."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of the labelled facts in the passages read that the answer cites",
         formula="|facts held by cited passages| / |facts held by the passages read|; with `of: all` / |facts "
         "labelled for the query|. Spans with one evidence name are one fact",
@@ -157,15 +146,14 @@ class CitationRecall(PlainMeasure[CitationRecallConfig]):
 
     def one(self, case: Case) -> QueryScore:
         """The share, with the numbers behind it."""
-        c = self.config
-        labelled = facts_of(case, c.rel)
+        labelled = facts_of(case, self.rel)
         if not labelled:
             return self.unscored(case, "no evidence is labelled")
-        held = holdings(case, c.rel, c.projection)
+        held = holdings(case, self.rel, self.projection)
         read = frozenset().union(*(one.facts for one in held))
         cited = frozenset().union(*(held[place].facts for place in set(case.cited)))
         details = {"facts_cited": len(cited), "facts_read": len(read), "facts_labelled": len(labelled)}
-        most = read if c.of == "read" else labelled
+        most = read if self.of == "read" else labelled
         if not most:
             return self.unscored(case, "no labelled evidence was read", details)
         return self.score(case, len(cited) / len(most), details)

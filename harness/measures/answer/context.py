@@ -9,19 +9,17 @@ from pydantic import Field
 
 from harness.measures.answer.llm_measure import (
     LlmMeasure,
-    LlmMeasureConfig,
-    Scoring,
     ask,
     judged,
     share_of,
     verdicts,
 )
-from harness.measures.answer.measure import Case, MeasureFacts, Need
+from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import ENTITIES, RELEVANCE, SUPPORTED, USEFUL, joined
 from harness.values import on_one_line, sentence_spans
 
 
-class ContextPrecisionConfig(LlmMeasureConfig):
+class ContextPrecision(LlmMeasure):
     """Whether the passages that help to the golden answer are before the others."""
 
     kind: Literal["context_precision"] = "context_precision"
@@ -31,12 +29,7 @@ class ContextPrecisionConfig(LlmMeasureConfig):
         description="Whether a passage must be useful for arriving at the golden answer, or at the "
         "answer that was given.",
     )
-
-
-class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
-    """Average precision over the passages read, by a model's verdicts."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="whether passages that are useful for the golden answer are ranked before the others",
         formula="Σ P@i · v_i / Σ v_i; v_i = 1 where passage i is useful, P@i = Σ_{j≤i} v_j / i; 0 where none "
         "is useful",
@@ -51,11 +44,11 @@ class ContextPrecision(LlmMeasure[ContextPrecisionConfig]):
     @property
     def needs(self) -> frozenset[Need]:
         """An answer or a golden answer."""
-        return (self.facts.needs - {"reference"}) | {self.config.against}
+        return (self.facts.needs - {"reference"}) | {self.against}
 
     def one(self, case: Case) -> Scoring:
         """One call per passage."""
-        answer = case.reference if self.config.against == "reference" else case.answer or ""
+        answer = case.reference if self.against == "reference" else case.answer or ""
         useful = yield from ask(USEFUL, *((case.query.text, (answer, text)) for text in case.texts))
         return self.score(case, average_precision(useful), {"useful": list(map(int, useful))})
 
@@ -70,17 +63,15 @@ def average_precision(useful: Sequence[bool]) -> float:
     return total / seen if seen else 0.0
 
 
-class ContextRecallConfig(LlmMeasureConfig):
-    """How many sentences of the golden answer follow from the passages that were read."""
+class ContextRecall(LlmMeasure):
+    """How many sentences of the golden answer follow from the passages that were read.
+
+    Attributed sentences over sentences of the golden answer; the answer that was given plays no part.
+    """
 
     kind: Literal["context_recall"] = "context_recall"
     steps: ClassVar = (SUPPORTED,)
-
-
-class ContextRecall(LlmMeasure[ContextRecallConfig]):
-    """Attributed sentences over sentences of the golden answer; the answer that was given plays no part."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of the golden answer's sentences that follow from the passages read",
         formula="|sentences of the reference supported by the passages| / |sentences of the reference|",
         undefined="without a golden answer, or where nothing was read",
@@ -100,18 +91,13 @@ class ContextRecall(LlmMeasure[ContextRecallConfig]):
 HIGHEST = 2
 
 
-class ContextRelevanceConfig(LlmMeasureConfig):
+class ContextRelevance(LlmMeasure):
     """Whether what was read holds what the question asks for; no golden answer is needed."""
 
     kind: Literal["context_relevance"] = "context_relevance"
     steps: ClassVar = (RELEVANCE,)
     samples: int = Field(2, ge=1, le=20, description="How often the model is asked; the mean counts.")
-
-
-class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
-    """The mean of a model's grades 0, 1 and 2 of all passages together, over 2."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="whether the passages read together contain what the question asks for",
         formula="1/n Σ grade_i / 2; grades 0 (nothing), 1 (part of it), 2 (all of it) from n calls",
         undefined="where nothing was read",
@@ -125,21 +111,16 @@ class ContextRelevance(LlmMeasure[ContextRelevanceConfig]):
     def one(self, case: Case) -> Scoring:
         """Ask n times."""
         item = (case.query.text, (joined(case.texts),))
-        grades = yield from ask(RELEVANCE, item, samples=self.config.samples)
+        grades = yield from ask(RELEVANCE, item, samples=self.samples)
         return self.score(case, sum(grades) / len(grades) / HIGHEST, {"grades": grades})
 
 
-class ContextEntityRecallConfig(LlmMeasureConfig):
+class ContextEntityRecall(LlmMeasure):
     """How many entities of the golden answer are named in the passages that were read."""
 
     kind: Literal["context_entity_recall"] = "context_entity_recall"
     steps: ClassVar = (ENTITIES,)
-
-
-class ContextEntityRecall(LlmMeasure[ContextEntityRecallConfig]):
-    """Common entities over entities of the golden answer, both as a model lists them."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of the golden answer's entities that the passages read name",
         formula="|E(reference) ∩ E(passages)| / |E(reference)|; E as a model lists them, case aside",
         undefined="without a golden answer, where nothing was read, or where the reference names no entity",

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
-from harness.measures.answer.measure import (
-    AnswerMeasure,
-    AnswerMeasureConfig,
-    AnswerTools,
-    Case,
-    MeasureFacts,
-    PlainMeasure,
-    cosines,
-)
+from harness.measures.answer.llm_measure import similarities
+from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts, Scoring
 from harness.measures.answer.words import words_of
 from harness.values import QueryScore
 
 
-class ExactMatchConfig(AnswerMeasureConfig):
+class ExactMatch(AnswerMeasure):
     """Whether an answer is the golden one, except for case, punctuation and articles."""
 
     kind: Literal["exact_match"] = "exact_match"
-
-
-class ExactMatch(PlainMeasure[ExactMatchConfig]):
-    """1 if the words of answer and golden answer are the same, in the same order."""
-
-    best_reference = True
-    facts = MeasureFacts(
+    best_reference: ClassVar = True
+    facts: ClassVar = MeasureFacts(
         about="whether the answer equals the golden answer, ignoring case, punctuation "
         "and the articles a, an, the",
         formula="1 if words(answer) = words(reference), else 0",
@@ -45,17 +33,12 @@ class ExactMatch(PlainMeasure[ExactMatchConfig]):
         return self.score(case, float(words_of(case.answer or "") == words_of(case.reference)))
 
 
-class TokenF1Config(AnswerMeasureConfig):
+class TokenF1(AnswerMeasure):
     """The words that an answer shares with the golden one; characters in Chinese and Japanese."""
 
     kind: Literal["token_f1"] = "token_f1"
-
-
-class TokenF1(PlainMeasure[TokenF1Config]):
-    """The harmonic mean of the shares of common words in the answer and in the golden answer."""
-
-    best_reference = True
-    facts = MeasureFacts(
+    best_reference: ClassVar = True
+    facts: ClassVar = MeasureFacts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",
@@ -80,17 +63,15 @@ def f1(answer: Sequence[str], golden: Sequence[str], common: int) -> float:
     return 2 * common / (len(answer) + len(golden))
 
 
-class AnswerSimilarityConfig(AnswerMeasureConfig):
-    """How near an answer is to the golden one, by the vectors of an encoder."""
+class AnswerSimilarity(AnswerMeasure):
+    """How near an answer is to the golden one, by the vectors of an encoder.
+
+    The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little.
+    """
 
     kind: Literal["answer_similarity"] = "answer_similarity"
-
-
-class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
-    """The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little."""
-
-    best_reference = True
-    facts = MeasureFacts(
+    best_reference: ClassVar = True
+    facts: ClassVar = MeasureFacts(
         about="how similar the answer is to the golden answer, by embedding",
         formula="cos(v(answer), v(reference))",
         range="-1 to 1",
@@ -99,12 +80,7 @@ class AnswerSimilarity(AnswerMeasure[AnswerSimilarityConfig]):
         needs=frozenset({"answer", "reference", "vectors"}),
     )
 
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
-        """One cosine per case; each text is embedded once."""
-        found = [self.lacking(case) for case in cases]
-        ready = [case for case, lack in zip(cases, found, strict=True) if not lack]
-        near = iter(cosines([(case.answer or "", case.reference) for case in ready], tools))
-        return [lack or self._of(case, next(near)) for case, lack in zip(cases, found, strict=True)]
-
-    def _of(self, case: Case, value: float | None) -> QueryScore:
-        return self.unscored(case, "a vector is zero") if value is None else self.score(case, value)
+    def one(self, case: Case) -> Scoring:
+        """One cosine."""
+        (cosine,) = yield from similarities((case.answer or "", case.reference))
+        return self.unscored(case, "a vector is zero") if cosine is None else self.score(case, cosine)

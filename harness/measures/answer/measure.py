@@ -1,20 +1,27 @@
-"""The base of measures of answers: an answered question, its score, reference, configuration."""
+"""The base of measures of answers: an answered question, its score, and how the calls of all become batches.
+
+A measure is its configuration: ``kind`` and keys, the ``facts`` of its entry in the reference, and ``one``,
+which scores a case.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import Form
+from harness.measures.answer.steps import AnswerCall, form_of
+from harness.models import Form, Malformed, Prompt
 from harness.values import ANSWER, Chunk, Details, Judgment, LlmAnswer, Query, QueryScore, StageConfig
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +105,40 @@ class MeasureFacts:
     """How it differs from the measure of the same name elsewhere; '' where it is the same."""
 
 
-class AnswerMeasureConfig(StageConfig):
-    """Base of the configurations of measures of answers."""
+@dataclass(frozen=True, slots=True)
+class Calls(Generic[T]):
+    """The model calls of a case: answers to each of ``items``, ``samples`` times.
 
+    An item is the query ('' where the step's prompt shows none) and the texts of the prompt's slots. If a
+    call has no usable answer, the case fails; where calls are not ``needed``, it gets none of their answers.
+    """
+
+    step: AnswerCall[T]
+    items: tuple[tuple[str, tuple[str, ...]], ...]
+    samples: int = 1
+    needed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextPairs:
+    """The cosines that a case needs from the encoder, one per pair of texts."""
+
+    texts: tuple[tuple[str, str], ...]
+
+
+Scoring = Generator[Calls[Any] | TextPairs, Any, QueryScore]
+"""How a measure scores one case: it yields what it wants, is sent that, and returns the score.
+
+All cases want the same steps in the same order, some of them for no items, so that each step is one batch.
+"""
+
+
+class AnswerMeasure(StageConfig, ABC):
+    """Cases → one score per case, in their order. A case that cannot be scored has no value, never 0."""
+
+    facts: ClassVar[MeasureFacts]
+    best_reference: ClassVar[bool] = False
+    """Whether each golden answer of a case is tried, and the best score counts; else the first is used."""
     kind: str
     name: str = Field("", description="What it is called in the tables; empty: its kind.")
 
@@ -109,29 +147,18 @@ class AnswerMeasureConfig(StageConfig):
         """The name of the measure in the tables."""
         return self.name or self.kind
 
-
-Config = TypeVar("Config", bound=AnswerMeasureConfig)
-
-
-class AnswerMeasure(ABC, Generic[Config]):
-    """Cases → one score per case, in their order. A case that cannot be scored has no value, never 0."""
-
-    facts: ClassVar[MeasureFacts]
-    best_reference: ClassVar[bool] = False
-    """Whether each golden answer of a case is tried, and the best score counts; else the first is used."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-
-    @property
-    def name(self) -> str:
-        """The name of the measure in the tables."""
-        return self.config.label
-
     @property
     def needs(self) -> frozenset[Need]:
         """The parts of a case that it uses under its configuration."""
         return self.facts.needs
+
+    @abstractmethod
+    def one(self, case: Case) -> QueryScore | Scoring:
+        """The score of a case that lacks nothing, or the way to it where a model or an encoder is asked."""
+
+    def prompt(self, step: AnswerCall[T]) -> Prompt:
+        """The prompt of a step; only measures that ask a language model have any."""
+        raise NotImplementedError(f"{self.label} has no prompt for {step.name}")
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """The scores of the cases, one for each. Raises LlmError if a model cannot be asked at all.
@@ -141,15 +168,9 @@ class AnswerMeasure(ABC, Generic[Config]):
         is undefined does not count unless all are so. If scoring with one fails, the best is unknown and the
         case fails.
         """
-        if not self.best_reference:
-            return self.scores(cases, tools)
-        parts = [case.by_reference for case in cases]
-        scores = iter(self.scores([one for own in parts for one in own], tools))
+        parts = [case.by_reference if self.best_reference else [case] for case in cases]
+        scores = iter(self._scores([one for own in parts for one in own], tools))
         return [_best(own, list(islice(scores, len(own)))) for own in parts]
-
-    @abstractmethod
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
-        """The scores of the cases, one for each; of several golden answers the first counts."""
 
     def missing(self, case: Case) -> str:
         """The reason why a case lacks an input of the measure; '' if it lacks none."""
@@ -165,37 +186,70 @@ class AnswerMeasure(ABC, Generic[Config]):
     def score(self, case: Case, value: float, details: Details | None = None) -> QueryScore:
         """A case with its value, a finite number."""
         if not math.isfinite(value):
-            raise ValueError(f"{case.query.query_id}: {self.name} is {value}")
-        return QueryScore("", ANSWER, case.query.query_id, self.name, value, details=details or {})
+            raise ValueError(f"{case.query.query_id}: {self.label} is {value}")
+        return QueryScore("", ANSWER, case.query.query_id, self.label, value, details=details or {})
 
     def unscored(
         self, case: Case, reason: str, details: Details | None = None, *, failed: bool = False
     ) -> QueryScore:
         """A case without a value, and the reason why."""
         if not reason:
-            raise ValueError(f"{case.query.query_id}: {self.name} has no value and no reason why")
-        return QueryScore("", ANSWER, case.query.query_id, self.name, None, reason, details or {}, failed)
+            raise ValueError(f"{case.query.query_id}: {self.label} has no value and no reason why")
+        return QueryScore("", ANSWER, case.query.query_id, self.label, None, reason, details or {}, failed)
 
-    def lacking(self, case: Case) -> QueryScore | None:
-        """The score of a case that lacks an input of the measure; None if it lacks none.
+    def _scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
+        """Score all cases side by side: their calls are made in one batch per step."""
+        scores: dict[int, QueryScore] = {}
+        scorings: dict[int, Scoring] = {}
+        for at, case in enumerate(cases):
+            if gap := self.missing(case):
+                # a question that was not answered has an unknown value; one without a golden answer has none
+                unanswered = "answer" in self.needs and case.answer is None
+                scores[at] = self.unscored(case, gap, failed=unanswered)
+            elif isinstance(scored := self.one(case), QueryScore):
+                scores[at] = scored
+            else:
+                scorings[at] = scored
+        sent: dict[int, Any] = dict.fromkeys(scorings)
+        while sent:
+            wanted: dict[int, Calls[Any] | TextPairs] = {}
+            for at, value in sent.items():
+                try:
+                    wanted[at] = scorings[at].send(value)
+                except StopIteration as end:
+                    scores[at] = end.value
+            sent = _cosines({at: one for at, one in wanted.items() if isinstance(one, TextPairs)}, tools)
+            calls = {at: one for at, one in wanted.items() if isinstance(one, Calls)}
+            for step in dict.fromkeys(one.step for one in calls.values()):
+                same = {at: one for at, one in calls.items() if one.step == step}
+                for at, reply in self._replies(step, same, tools).items():
+                    if isinstance(reply, str):
+                        scores[at] = self.unscored(cases[at], reply, failed=True)
+                    else:
+                        sent[at] = reply
+        return [scores[at] for at in range(len(cases))]
 
-        A question that was not answered has an unknown value; one without a golden answer has none.
-        """
-        gap = self.missing(case)
-        unanswered = "answer" in self.needs and case.answer is None
-        return self.unscored(case, gap, failed=unanswered) if gap else None
+    def _replies(
+        self, step: AnswerCall[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
+    ) -> dict[int, list[T] | str]:
+        """The model's answers about each case in one step, or why there are none."""
+        asked = [(at, item) for at, one in calls.items() for item in one.items]
+        prompt = self.prompt(step)
+        form = form_of(step, prompt)
+        replies: dict[int, list[T | Malformed]] = {at: [] for at in calls}
+        for sample in range(max(one.samples for one in calls.values()) if asked else 0):
+            answers = tools.ask(form, [item for _, item in asked], prompt.name, sample)
+            for (at, _), answer in zip(asked, answers, strict=True):
+                replies[at].append(form.value(answer))
+        return {at: _usable(step, one.needed, replies[at]) for at, one in calls.items()}
 
 
-class PlainMeasure(AnswerMeasure[Config]):
-    """A measure of each case by itself that needs no model."""
-
-    def scores(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
-        """Score every case that has all inputs."""
-        return [self.lacking(case) or self.one(case) for case in cases]
-
-    @abstractmethod
-    def one(self, case: Case) -> QueryScore:
-        """The score of a case that lacks nothing."""
+def _usable(step: AnswerCall[T], needed: bool, replies: Sequence[T | Malformed]) -> list[T] | str:
+    failed = [one.reason for one in replies if isinstance(one, Malformed)]
+    if not failed:
+        return [one for one in replies if not isinstance(one, Malformed)]
+    of = f", {len(failed)} of {len(replies)} calls" if len(replies) > 1 else ""
+    return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 
 
 def _best(cases: Sequence[Case], scores: Sequence[QueryScore]) -> QueryScore:
@@ -211,21 +265,19 @@ def _best(cases: Sequence[Case], scores: Sequence[QueryScore]) -> QueryScore:
     return replace(score, details={**score.details, "golden": case.reference})
 
 
-def cosines(pairs: Sequence[tuple[str, str]], tools: AnswerTools) -> list[float | None]:
-    """The cosine of each pair of texts, in double precision; None if a vector is zero.
+def _cosines(wanted: Mapping[int, TextPairs], tools: AnswerTools) -> dict[int, Any]:
+    """The cosine of each pair of texts of each case, in double precision; None if a vector is zero.
 
     Each text is embedded once.
     """
-    row = {text: place for place, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
-    if not row:
-        return []
-    vectors = np.asarray(tools.vectors(list(row)), dtype=np.float64)
+    texts = dict.fromkeys(text for one in wanted.values() for pair in one.texts for text in pair)
+    row = {text: place for place, text in enumerate(texts)}
+    vectors = np.asarray(tools.vectors(list(row)) if row else np.zeros((0, 0)), dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
-    found: list[float | None] = []
-    for one, other in pairs:
-        left, right = row[one], row[other]
+
+    def cosine(left: int, right: int) -> float | None:
         scale = lengths[left] * lengths[right]
         # rounding may lead past 1
-        value = float(np.clip(vectors[left] @ vectors[right] / scale, -1, 1)) if scale > 0 else None
-        found.append(value)
-    return found
+        return float(np.clip(vectors[left] @ vectors[right] / scale, -1, 1)) if scale > 0 else None
+
+    return {at: [cosine(row[a], row[b]) for a, b in one.texts] for at, one in wanted.items()}

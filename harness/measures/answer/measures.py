@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from harness.measures.answer.measure import AnswerMeasure
 from harness.values import KindAt, Kinds
 
-ANSWER_MEASURES: Kinds[AnswerMeasure[Any]] = Kinds(
+ANSWER_MEASURES: Kinds[AnswerMeasure] = Kinds(
     "answer_measures",
-    KindAt("exact_match", "ExactMatchConfig", "ExactMatch", "likeness"),
-    KindAt("token_f1", "TokenF1Config", "TokenF1", "likeness"),
-    KindAt("answer_similarity", "AnswerSimilarityConfig", "AnswerSimilarity", "likeness"),
-    KindAt("citation_precision", "CitationPrecisionConfig", "CitationPrecision", "citations"),
-    KindAt("citation_recall", "CitationRecallConfig", "CitationRecall", "citations"),
-    KindAt("refusal", "RefusalConfig", "Refusal", "responses"),
-    KindAt("answer_correctness", "AnswerCorrectnessConfig", "AnswerCorrectness", "statements"),
-    KindAt("faithfulness", "FaithfulnessConfig", "Faithfulness", "statements"),
-    KindAt("answer_relevancy", "AnswerRelevancyConfig", "AnswerRelevancy", "responses"),
-    KindAt("aspect_critic", "AspectCriticConfig", "AspectCritic", "responses"),
-    KindAt("context_precision", "ContextPrecisionConfig", "ContextPrecision", "context"),
-    KindAt("context_recall", "ContextRecallConfig", "ContextRecall", "context"),
-    KindAt("context_relevance", "ContextRelevanceConfig", "ContextRelevance", "context"),
-    KindAt("context_entity_recall", "ContextEntityRecallConfig", "ContextEntityRecall", "context"),
-    KindAt("noise_sensitivity", "NoiseSensitivityConfig", "NoiseSensitivity", "statements"),
+    KindAt("exact_match", "ExactMatch", module="likeness"),
+    KindAt("token_f1", "TokenF1", module="likeness"),
+    KindAt("answer_similarity", "AnswerSimilarity", module="likeness"),
+    KindAt("citation_precision", "CitationPrecision", module="citations"),
+    KindAt("citation_recall", "CitationRecall", module="citations"),
+    KindAt("refusal", "Refusal", module="responses"),
+    KindAt("answer_correctness", "AnswerCorrectness", module="statements"),
+    KindAt("faithfulness", "Faithfulness", module="statements"),
+    KindAt("answer_relevancy", "AnswerRelevancy", module="responses"),
+    KindAt("aspect_critic", "AspectCritic", module="responses"),
+    KindAt("context_precision", "ContextPrecision", module="context"),
+    KindAt("context_recall", "ContextRecall", module="context"),
+    KindAt("context_relevance", "ContextRelevance", module="context"),
+    KindAt("context_entity_recall", "ContextEntityRecall", module="context"),
+    KindAt("noise_sensitivity", "NoiseSensitivity", module="statements"),
     home=__package__,
 )
 AGAINST_GOLDEN = ("answer_correctness", "token_f1", "exact_match")

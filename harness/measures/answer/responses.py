@@ -7,14 +7,14 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator
 
 from harness.measures.answer.citations import facts_of, holdings
-from harness.measures.answer.llm_measure import LlmMeasure, LlmMeasureConfig, Scoring, ask, similarities
-from harness.measures.answer.measure import Case, MeasureFacts, Need
+from harness.measures.answer.llm_measure import LlmMeasure, ask, similarities
+from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import ASPECT, QUESTION, REFUSES
 from harness.measures.answer.words import PHRASES, refuses
 from harness.measures.projection import Projection
 
 
-class RefusalConfig(LlmMeasureConfig):
+class Refusal(LlmMeasure):
     """Whether an answer is refused where there is none, and given where there is one."""
 
     kind: Literal["refusal"] = "refusal"
@@ -36,12 +36,7 @@ class RefusalConfig(LlmMeasureConfig):
         description="All queries; or only those where an answer is right (1 minus the value is the rate of "
         "needless refusals), or a refusal is right (the value is the rate of rejection).",
     )
-
-
-class Refusal(LlmMeasure[RefusalConfig]):
-    """1 if the answer refuses exactly if it should."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="whether the answer refuses where there is no answer, and only there",
         formula="1 if refuses(answer) = (the query has no answer), else 0",
         undefined="without an answer; with `right: not_read` where no evidence is labelled for an "
@@ -54,25 +49,25 @@ class Refusal(LlmMeasure[RefusalConfig]):
     @property
     def needs(self) -> frozenset[Need]:
         """A model or labels, where they are asked for."""
-        c, more = self.config, set[Need]()
-        if c.by == "llm":
+        more = set[Need]()
+        if self.by == "llm":
             more.add("llm")
-        if c.right == "not_read":
+        if self.right == "not_read":
             more.add("labels")
         return self.facts.needs | more
 
     def one(self, case: Case) -> Scoring:
         """No call, or one with ``by: llm``."""
-        c, answer = self.config, case.answer or ""
+        answer = case.answer or ""
         should = self._should_refuse(case)
         if should is None:
             return self.unscored(case, "no evidence is labelled")
-        if c.of != "all" and should != (c.of == "unanswerable"):
+        if self.of != "all" and should != (self.of == "unanswerable"):
             return self.unscored(case, "a refusal is right" if should else "an answer is right")
-        if c.by == "llm":
+        if self.by == "llm":
             (refused,) = yield from ask(REFUSES, (case.query.text, (answer,)))
         else:
-            refused = refuses(answer, c.phrases)
+            refused = refuses(answer, self.phrases)
         return self.score(
             case, float(refused == should), {"refuses": int(refused), "should_refuse": int(should)}
         )
@@ -81,25 +76,20 @@ class Refusal(LlmMeasure[RefusalConfig]):
         """Whether a refusal is right; None if that is not known."""
         if not case.query.answerable:
             return True
-        if self.config.right == "unanswerable":
+        if self.right == "unanswerable":
             return False
         if not facts_of(case, 1):
             return None
         return not any(one.facts for one in holdings(case, 1, Projection()))
 
 
-class AnswerRelevancyConfig(LlmMeasureConfig):
+class AnswerRelevancy(LlmMeasure):
     """How similar the questions that an answer would answer are to the one that was asked."""
 
     kind: Literal["answer_relevancy"] = "answer_relevancy"
     steps: ClassVar = (QUESTION,)
     questions: int = Field(3, ge=1, le=20, description="How many questions are generated for an answer.")
-
-
-class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
-    """The mean cosine of generated questions and the question; 0 if all find the answer noncommittal."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="how similar questions generated from the answer are to the question asked",
         formula="1/n Σ cos(v(question), v(question_i)), 0 where all n calls find the answer noncommittal",
         range="-1 to 1",
@@ -111,7 +101,7 @@ class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
 
     def one(self, case: Case) -> Scoring:
         """Ask n times, and embed all questions."""
-        back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.config.questions)
+        back = yield from ask(QUESTION, ("", (case.answer or "",)), samples=self.questions)
         cosines = yield from similarities(*((case.query.text, one.question) for one in back))
         details = {
             "questions": [
@@ -127,7 +117,7 @@ class AnswerRelevancy(LlmMeasure[AnswerRelevancyConfig]):
         return self.score(case, sum(known) / len(known), details)
 
 
-class AspectCriticConfig(LlmMeasureConfig):
+class AspectCritic(LlmMeasure):
     """Whether an answer meets a criterion of your own, by the majority of an odd number of verdicts."""
 
     kind: Literal["aspect_critic"] = "aspect_critic"
@@ -136,19 +126,7 @@ class AspectCriticConfig(LlmMeasureConfig):
         min_length=1, description="The criterion, such as `The answer names a date.`; set `name` with it."
     )
     samples: int = Field(1, ge=1, le=21, description="How often the model is asked; an odd number.")
-
-    @field_validator("samples")
-    @classmethod
-    def _is_odd(cls, samples: int) -> int:
-        if samples % 2 == 0:
-            raise ValueError(f"{samples} verdicts may be a tie; take an odd number such as {samples + 1}")
-        return samples
-
-
-class AspectCritic(LlmMeasure[AspectCriticConfig]):
-    """1 if most verdicts say that the criterion is met."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="whether the answer meets a criterion of your own",
         formula="1 if more than half of n verdicts are yes, else 0; n is odd",
         undefined="without an answer",
@@ -159,9 +137,15 @@ class AspectCritic(LlmMeasure[AspectCriticConfig]):
         "where ragas takes one more.",
     )
 
+    @field_validator("samples")
+    @classmethod
+    def _is_odd(cls, samples: int) -> int:
+        if samples % 2 == 0:
+            raise ValueError(f"{samples} verdicts may be a tie; take an odd number such as {samples + 1}")
+        return samples
+
     def one(self, case: Case) -> Scoring:
         """Ask n times."""
-        c = self.config
-        item = (case.query.text, (c.aspect, case.answer or ""))
-        yes = yield from ask(ASPECT, item, samples=c.samples)
+        item = (case.query.text, (self.aspect, case.answer or ""))
+        yes = yield from ask(ASPECT, item, samples=self.samples)
         return self.score(case, float(2 * sum(yes) > len(yes)), {"verdicts": list(map(int, yes))})

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from harness.measures.answer.llm_measure import (
     LlmMeasure,
-    LlmMeasureConfig,
-    Scoring,
     judged,
     share_of,
     similarities,
     statements_in,
     verdicts,
 )
-from harness.measures.answer.measure import Case, MeasureFacts, Need
+from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import CONTRADICTED, STATEMENTS, SUPPORTED
 from harness.measures.ragged import Bools
 
 
-class FaithfulnessConfig(LlmMeasureConfig):
-    """How much of what an answer claims follows from the passages that were read."""
+class Faithfulness(LlmMeasure):
+    """How much of what an answer claims follows from the passages that were read.
+
+    Supported statements over statements. It does not ask whether they are true.
+    """
 
     kind: Literal["faithfulness"] = "faithfulness"
     steps: ClassVar = (STATEMENTS, SUPPORTED)
-
-
-class Faithfulness(LlmMeasure[FaithfulnessConfig]):
-    """Supported statements over statements. It does not ask whether they are true."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of the answer's statements that follow from the passages read",
         formula="|statements supported by the passages| / |statements of the answer|",
         undefined="without an answer, if nothing was read, or if the answer states nothing",
@@ -51,7 +47,7 @@ class Faithfulness(LlmMeasure[FaithfulnessConfig]):
         return self.score(case, share_of(found), {"statements": judged(statements, found)})
 
 
-class AnswerCorrectnessConfig(LlmMeasureConfig):
+class AnswerCorrectness(LlmMeasure):
     """How far an answer states what the golden one states, and how similar the two are."""
 
     kind: Literal["answer_correctness"] = "answer_correctness"
@@ -66,19 +62,8 @@ class AnswerCorrectnessConfig(LlmMeasureConfig):
         "more call where there are any: where answers are lost, it tells contradictions from additions. The "
         "value is the same either way.",
     )
-
-    @model_validator(mode="after")
-    def _weighs_something(self) -> AnswerCorrectnessConfig:
-        if not self.statements_weight + self.similarity_weight:
-            raise ValueError("statements_weight and similarity_weight are both 0; one must be above")
-        return self
-
-
-class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
-    """F1 of the statements of both answers, each checked against the other, and their cosine."""
-
-    best_reference = True
-    facts = MeasureFacts(
+    best_reference: ClassVar = True
+    facts: ClassVar = MeasureFacts(
         about="how far the answer states what the golden answer states, and nothing else",
         formula="w₁ F1 + w₂ cos(v(answer), v(reference)), over w₁ + w₂; F1 = TP / (TP + (FP + FN) / 2): TP "
         "statements of the answer that the reference supports, FP those it does not, FN statements of the "
@@ -93,10 +78,16 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         "1, ours is undefined. ragas knows one golden answer; of several, the best counts here.",
     )
 
+    @model_validator(mode="after")
+    def _weighs_something(self) -> Self:
+        if not self.statements_weight + self.similarity_weight:
+            raise ValueError("statements_weight and similarity_weight are both 0; one must be above")
+        return self
+
     @property
     def needs(self) -> frozenset[Need]:
         """No vectors where similarity has no weight."""
-        return self.facts.needs - (set() if self.config.similarity_weight else {"vectors"})
+        return self.facts.needs - (set() if self.similarity_weight else {"vectors"})
 
     def one(self, case: Case) -> Scoring:
         """Four calls: the statements of both answers, and the verdicts on either.
@@ -104,16 +95,16 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         One more where statements are unsupported, unless ``contradictions`` is false; if that one fails, the
         score does without.
         """
-        c, answer = self.config, case.answer or ""
+        answer = case.answer or ""
         own = yield from statements_in(case.query.text, answer)
         golden = yield from statements_in(case.query.text, case.reference)
         if not own and not golden:
             return self.unscored(case, "neither answer states anything")
         (right,) = yield from verdicts(SUPPORTED, [[case.reference]], own)
         (covered,) = yield from verdicts(SUPPORTED, [[answer]], golden)
-        cosines = yield from similarities(*([(answer, case.reference)] if c.similarity_weight else []))
+        cosines = yield from similarities(*([(answer, case.reference)] if self.similarity_weight else []))
         statements, reference = judged(own, right), judged(golden, covered)
-        if c.contradictions:
+        if self.contradictions:
             wrong = [one for one in statements if not one["verdict"]]
             texts = [one["statement"] for one in wrong]
             (against,) = yield from verdicts(CONTRADICTED, [[case.reference]], texts, needed=False)
@@ -127,8 +118,10 @@ class AnswerCorrectness(LlmMeasure[AnswerCorrectnessConfig]):
         details["similarity"] = cosine
         if cosine is None:
             return self.unscored(case, "a vector is zero", details)
-        weights = c.statements_weight + c.similarity_weight
-        return self.score(case, (c.statements_weight * f1 + c.similarity_weight * cosine) / weights, details)
+        weights = self.statements_weight + self.similarity_weight
+        return self.score(
+            case, (self.statements_weight * f1 + self.similarity_weight * cosine) / weights, details
+        )
 
 
 def f1_of(true: int, wrong: int, missed: int) -> float:
@@ -136,7 +129,7 @@ def f1_of(true: int, wrong: int, missed: int) -> float:
     return true / (true + (wrong + missed) / 2) if true else 0.0
 
 
-class NoiseSensitivityConfig(LlmMeasureConfig):
+class NoiseSensitivity(LlmMeasure):
     """How many statements of an answer are wrong and follow from a passage; less is better."""
 
     kind: Literal["noise_sensitivity"] = "noise_sensitivity"
@@ -146,12 +139,7 @@ class NoiseSensitivityConfig(LlmMeasureConfig):
         description="Wrong by a passage that supports some statement of the golden answer, or by others "
         "alone (`irrelevant`).",
     )
-
-
-class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
-    """Wrong statements that passages of one sort support, over all statements of the answer."""
-
-    facts = MeasureFacts(
+    facts: ClassVar = MeasureFacts(
         about="the share of the answer's statements that are wrong and follow from a relevant passage (or, "
         "with `passages: irrelevant`, from irrelevant ones alone)",
         formula="|{s: not supported by the reference, supported by a relevant passage}| / |statements of the "
@@ -178,7 +166,7 @@ class NoiseSensitivity(LlmMeasure[NoiseSensitivityConfig]):
         supported: Bools = np.array(claimed, dtype=np.bool_)
         by_relevant: Bools = supported[relevant].max(axis=0, initial=False)
         by_others: Bools = supported[~relevant].max(axis=0, initial=False) & ~by_relevant
-        chosen = by_relevant if self.config.passages == "relevant" else by_others
+        chosen = by_relevant if self.passages == "relevant" else by_others
         details = {
             "statements": [
                 {"statement": text, "true": int(good), "by_relevant": int(one), "by_irrelevant": int(other)}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggest
 from harness.judge import Corrected, corrected_mean, kendall_tau
 from harness.measures import AnswerMeasure, Case
 from harness.report import PassageRow, QueryRow, ReplyPassageRow, ReplyRow, Table, read_any
-from harness.running.answering.scores import MeasuringTools, measures_of, pending_calls, scored
+from harness.running.answering.scores import MeasuringTools, pending_calls, scored
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.running.evaluate.scoring import values_of
@@ -64,7 +64,7 @@ def score_external(
     clusters = [one.question for one in exchanges]
     return [
         MeasureScores(
-            measure.name,
+            measure.label,
             tuple(scores),
             mean_of(values_of(scores), clusters),
             measure.facts.less_is_better,
@@ -81,11 +81,11 @@ def price_external(
     Raises CorpusError as ``score_external`` does.
     """
     cases, tools = _prepared(exchanges, config), MeasuringTools(config, context)
-    return pending_calls(partial(measure.run, cases, tools) for measure in measures_of(config))
+    return pending_calls(partial(measure.run, cases, tools) for measure in config.answer_measures)
 
 
 def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -> list[Case]:
-    _refuse_unknown_texts(exchanges, measures_of(config))
+    _refuse_unknown_texts(exchanges, config.answer_measures)
     return [one.as_case() for one in exchanges]
 
 
@@ -112,8 +112,8 @@ def _reasons(one: MeasureScores) -> str:
     return f"{one.measure} has no value: {counts}." if counts else ""
 
 
-def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence[AnswerMeasure[Any]]) -> None:
-    reading = [measure.name for measure in measures if "passages" in measure.needs]
+def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence[AnswerMeasure]) -> None:
+    reading = [measure.label for measure in measures if "passages" in measure.needs]
     unknown = [one for one in exchanges if any(not passage.text.strip() for passage in one.read)]
     if reading and unknown:
         raise CorpusError(
@@ -121,7 +121,7 @@ def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence
             f"({counted(len(unknown), 'question')} in all), and {', '.join(reading)} would score what is "
             "left. Fill retrieved_contexts, or leave these measures out."
         )
-    labelled = [measure.name for measure in measures if "labels" in measure.needs]
+    labelled = [measure.label for measure in measures if "labels" in measure.needs]
     if labelled:
         raise CorpusError(
             f"{', '.join(labelled)} needs labelled evidence, which a file of answers cannot hold. Leave it "

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
-from harness.running.answering.scores import MeasuringTools, cases_of, measures_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -89,5 +89,5 @@ def _measuring(
     every = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(config.answer_scoring, context)
     # the others cost nothing, and a plan embeds nothing
-    asking = [one for one in measures_of(config.answer_scoring) if every and "llm" in one.needs]
+    asking = [one for one in config.answer_measures if every and "llm" in one.needs]
     return pending_calls(partial(one.run, every, tools) for one in asking)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
@@ -21,11 +21,12 @@ from harness.measures import (
     AnswerTools,
     Case,
     ContextPrecision,
-    LlmMeasureConfig,
+    LlmMeasure,
     Need,
+    Refusal,
 )
 from harness.report import Table
-from harness.running.answering.scores import MeasuringTools, measures_of, pending_calls
+from harness.running.answering.scores import MeasuringTools, pending_calls
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.context import Context
 from harness.steps import PendingCalls
@@ -148,25 +149,24 @@ _BY_KIND: Mapping[str, Mapping[str, Range]] = {
 }
 
 
-def expected_of(measure: AnswerMeasure[Any]) -> dict[str, Range]:
+def expected_of(measure: AnswerMeasure) -> dict[str, Range]:
     """The range that the mean over the topics must lie in, by variant, where the definition says one.
 
     A user-defined criterion has no known values: only an attack may not raise them (``ATTACKS``).
     """
     if isinstance(measure, AnswerCorrectness):
         return _correctness(measure)
-    if isinstance(measure, ContextPrecision) and measure.config.against == "reference":
+    if isinstance(measure, ContextPrecision) and measure.against == "reference":
         return {_GOLDEN: _ALL, _ELSEWHERE: _NONE}
-    if measure.config.kind == "refusal" and measure.config.of != "all":
+    if isinstance(measure, Refusal) and measure.of != "all":
         return {}
-    return dict(_BY_KIND.get(measure.config.kind, {}))
+    return dict(_BY_KIND.get(measure.kind, {}))
 
 
 def _correctness(measure: AnswerCorrectness) -> dict[str, Range]:
     """F1 of the statements is 1, 0 or 2/3 by construction; the similarity counts too: unknown, at most 1."""
-    c = measure.config
-    total = c.statements_weight + c.similarity_weight
-    share, rest = c.statements_weight / total, c.similarity_weight / total
+    total = measure.statements_weight + measure.similarity_weight
+    share, rest = measure.statements_weight / total, measure.similarity_weight / total
     nothing = (-rest, 0.1 * share + rest)
     # one right statement of two, none missing: 1 / (1 + 1/2); one that a model splits in two moves it
     half = (share * 0.4 - rest, share * 0.85 + rest)
@@ -218,12 +218,12 @@ class ScorerCheck:
         return not self.problems
 
 
-def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
+def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure]:
     """The measures that ask a language model; raises ConfigError if there is none."""
-    found = measures_of(config)
+    found = config.answer_measures
     asking = [one for one in found if "llm" in one.needs]
     if not asking:
-        names = ", ".join(one.name for one in found)
+        names = ", ".join(one.label for one in found)
         raise ConfigError(f"None of the measures asks a language model ({names}): there is nobody to check.")
     return asking
 
@@ -250,21 +250,20 @@ def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
     return MeasuringTools(config.model_copy(update={"answer_judge": judge}), context)
 
 
-def _scores(measure: AnswerMeasure[Any], tools: AnswerTools) -> dict[str, list[QueryScore]]:
+def _scores(measure: AnswerMeasure, tools: AnswerTools) -> dict[str, list[QueryScore]]:
     """The scores of all variants; one run, so that each step is asked for all of them together."""
-    config = measure.config
-    known = known_answers(config.language if isinstance(config, LlmMeasureConfig) else "en", measure.needs)
+    known = known_answers(measure.language if isinstance(measure, LlmMeasure) else "en", measure.needs)
     scores = iter(measure.run([case for cases in known.values() for case in cases], tools))
     return {name: [next(scores) for _ in cases] for name, cases in known.items()}
 
 
-def check_measure(measure: AnswerMeasure[Any], tools: AnswerTools) -> ScorerCheck:
+def check_measure(measure: AnswerMeasure, tools: AnswerTools) -> ScorerCheck:
     """One measure on the known answers. Raises what the measure raises."""
     scores, expected = _scores(measure, tools), expected_of(measure)
     # less is better: an attack then wins where it lowers the value
     sign = -1 if measure.facts.less_is_better else 1
     found = [_known(name, scores, expected.get(name), sign) for name in scores]
-    return ScorerCheck(measure.name, tuple(found), tuple(_problems(measure.name, found)))
+    return ScorerCheck(measure.label, tuple(found), tuple(_problems(measure.label, found)))
 
 
 def _known(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.comparison import Options, ScoreMatrix, compare_to, from_scores, number, on_common_questions
-from harness.measures import ANSWER_MEASURES, AnswerMeasure, Case
+from harness.measures import AnswerMeasure, Case
 from harness.models import Form, Request
 from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
@@ -44,11 +44,6 @@ class MeasuringTools:
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
         return RunTools(self.context).vectors(texts, self.config.answer_embedding)
-
-
-def measures_of(config: AnswerScoringConfig) -> list[AnswerMeasure[Any]]:
-    """The measures that the configuration asks for."""
-    return [ANSWER_MEASURES.make(one) for one in config.answer_measures]
 
 
 def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:
@@ -124,13 +119,13 @@ def measure_all(
         for measure, found in scored(every, config, context):
             each = iter(found)
             for one, its, some in zip(replied, scores, cases, strict=True):
-                its[measure.name] = tuple(replace(next(each), setting=one.setting) for _ in some)
+                its[measure.label] = tuple(replace(next(each), setting=one.setting) for _ in some)
     return [Measured(one.setting, some, its) for one, some, its in zip(replied, cases, scores, strict=True)]
 
 
 def scored(
     cases: Sequence[Case], config: AnswerScoringConfig, context: Context
-) -> Iterator[tuple[AnswerMeasure[Any], Sequence[QueryScore]]]:
+) -> Iterator[tuple[AnswerMeasure, Sequence[QueryScore]]]:
     """The scores of all cases by every measure.
 
     Raises LlmError if more than the share ``answer_max_unscored`` of the cases that could be scored have
@@ -138,15 +133,15 @@ def scored(
     that is undefined for a case has not failed.
     """
     tools = MeasuringTools(config, context)
-    for measure in measures_of(config):
+    for measure in config.answer_measures:
         scores = measure.run(cases, tools)
         if [one.query_id for one in scores] != [case.query.query_id for case in cases]:
-            raise ValueError(f"{measure.name} did not give one score for each case, in their order")
+            raise ValueError(f"{measure.label} did not give one score for each case, in their order")
         could = [score for case, score in zip(cases, scores, strict=True) if not measure.missing(case)]
         failed = [score.reason for score in could if score.failed]
         if len(failed) > config.answer_max_unscored * len(could):
             raise LlmError(
-                f"{measure.name}: {len(failed)} of {len(could)} answers could not be scored "
+                f"{measure.label}: {len(failed)} of {len(could)} answers could not be scored "
                 f"({counted_reasons(failed, ', ')}); answer_max_unscored allows "
                 f"{config.answer_max_unscored:.0%}. What was answered is in the ledger. Set "
                 "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise "
@@ -230,4 +225,4 @@ def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerCompari
 
 def lower_is_better(config: BenchConfig) -> set[str]:
     """The names of the measures of which lower values are better."""
-    return {one.name for one in measures_of(config.answer_scoring) if one.facts.less_is_better}
+    return {one.label for one in config.answer_measures if one.facts.less_is_better}

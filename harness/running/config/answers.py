@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from harness.measures import ANSWER_MEASURES, AnswerMeasureConfig
+from harness.measures import ANSWER_MEASURES, AnswerMeasure
 from harness.models import EmbedConfig, ModelConfig
 from harness.values import ConfigError, StageConfig, quoted
 
@@ -16,7 +16,7 @@ DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 def _measure(value: Any) -> Any:
     """A measure of answers from its kind, or from a section with the kind and its keys."""
-    if isinstance(value, AnswerMeasureConfig):
+    if isinstance(value, AnswerMeasure):
         return value
     if isinstance(value, str):
         value = {"kind": value}
@@ -31,7 +31,7 @@ def _measure(value: Any) -> Any:
         raise ValueError(ANSWER_MEASURES.unknown(value["kind"])) from None
 
 
-AnswerMeasures = tuple[Annotated[SerializeAsAny[AnswerMeasureConfig], BeforeValidator(_measure)], ...]
+AnswerMeasures = tuple[Annotated[SerializeAsAny[AnswerMeasure], BeforeValidator(_measure)], ...]
 
 
 class AnswerScoringConfig(StageConfig):
@@ -49,8 +49,7 @@ class AnswerScoringConfig(StageConfig):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"answer_measures has {', '.join(twice)} twice: give one of them a `name`")
-        measures = map(ANSWER_MEASURES.make, self.answer_measures)
-        asking = [measure.name for measure in measures if "llm" in measure.needs]
+        asking = [measure.label for measure in self.answer_measures if "llm" in measure.needs]
         if asking and self.answer_judge is None:
             raise ValueError(
                 f"{', '.join(asking)} needs a language model: configure it in `answer_judge: {{endpoint: …}}`"

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import __version__
 from harness.data import Anchoring
-from harness.measures import ANSWER_MEASURES, LlmMeasure, SpanQrels, median_length, rank_cutoff
+from harness.measures import LlmMeasure, SpanQrels, median_length, rank_cutoff
 from harness.report import (
     PASSAGE_RANKS,
     AnchoringRow,
@@ -288,8 +288,8 @@ def _answer_prompts(config: BenchConfig) -> dict[str, Any]:
     """The prompts of every measure of answers that asks a language model, by the name of the measure."""
     if all(setting.answer is None for setting in config.settings):
         return {}
-    measures = [ANSWER_MEASURES.make(one) for one in config.answer_measures]
-    return {one.name: one.record() for one in measures if isinstance(one, LlmMeasure) and "llm" in one.needs}
+    asking = [one for one in config.answer_measures if isinstance(one, LlmMeasure) and "llm" in one.needs]
+    return {one.label: one.record() for one in asking}
 
 
 def _median_label(judged: Judged) -> float | None:
