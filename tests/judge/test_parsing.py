@@ -128,6 +128,11 @@ def test_a_list_that_is_not_final_is_refused(text, reason):
 @pytest.mark.parametrize(
     ("text", "reason"),
     {
+        "##final score: 4": "out_of_scale",
+        "##final score: -1": "out_of_scale",
+        "##final score: 2.5": "not_a_whole_number",
+        "##final score: 1 ##final score: 2": "ambiguous",
+        "The passage is relevant.": "no_grade",
         '{"error": "overloaded", "final score": 0}': "error_reported",
         "If complete, final score: 3": "quoted",
         "##final score: 2\nActually no, 1": "text_after_grade",
@@ -309,6 +314,9 @@ SCORES_NOT_MEANT = [
 ]
 
 SCORES = {
+    "## Final Score: 3": 3,
+    "##final score: **1**": 1,
+    "2": 2,
     "<think>I would say ##final score: 3? No.</think>\n##final score: 1": 1,
     "<think>x</think>\n2": 2,
     "##final score：2": 2,

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from harness.judge import LlmConfig
 from harness.judge.prompting import FOLDER, GradingForm, load_prompt
-from harness.models.llm.form import Malformed
 from harness.models.llm.prompt import built_in
 from harness.values.errors import ConfigError
 from harness.values.types import LlmCall
@@ -178,27 +177,6 @@ def test_umbrela_is_asked_in_its_published_words():
     assert prompt.max_grade == 3
     # What it shows bare is filled in once: a slot's name in a passage stays text.
     assert "{{ query }}" in render(prompt, "q", ["see {{ query }}"])[1]["content"]
-
-
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        ("##final score: 2", 2),
-        ("## Final Score: 3", 3),
-        ("##final score: **1**", 1),
-        ("2", 2),
-        ("M: 2\nT: 3\n##final score: 0", 0),
-        ("##final score: 4", "out_of_scale"),
-        ("##final score: -1", "out_of_scale"),
-        ("##final score: 2.5", "not_a_whole_number"),
-        ("##final score: 1 ##final score: 2", "ambiguous"),
-        ("The passage is relevant.", "no_grade"),
-        ("", "no_grade"),
-    ],
-)
-def test_the_published_form_of_an_answer_is_read(said, read):
-    found = GradingForm(load_prompt("umbrela_published")).read_shown(said, 1)
-    assert found == ((read,) if isinstance(read, int) else Malformed(read))
 
 
 def test_a_prompt_in_words_refuses_a_structured_answer():

@@ -11,7 +11,6 @@ from harness.labels.label_page.opening import PassageSource, open_service, read_
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.report import cells_of
-from harness.values.errors import ConfigError, HarnessError, LabelError
 from harness.values.progress import Silent
 from tests.command import exit_code, printed, refused, table
 from tests.label_page.pools import DOCUMENTS, ITEMS, QUESTIONS, TEXTS, by, document, write_folder
@@ -159,34 +158,6 @@ def test_a_sheet_of_harness_labels_is_a_pool_file_too(tmp_path):
         found, items = read_pool(tmp_path / name, DOCUMENTS)
         assert [one.item_id for one in items] == [one.item_id for one in ITEMS]
         assert found == QUESTIONS
-
-
-def test_a_table_that_is_no_pool_is_refused(tmp_path):
-    (tmp_path / "pool.csv").write_text("query_id,question,doc_id,start,end\nq1,x,plain,0,3\n")
-    with pytest.raises(LabelError, match="no column passage or text"):
-        read_pool(tmp_path / "pool.csv", {})
-
-
-def test_the_same_passage_twice_is_refused(tmp_path):
-    path = write_folder(tmp_path, [ITEMS[0], ITEMS[0]])
-    with pytest.raises(LabelError, match="further up"):
-        read_pool(path, DOCUMENTS)
-
-
-def test_a_text_that_changed_is_refused(folder):
-    source = PassageSource(pool=Path("pool.csv"), documents=("docs/*",))
-    grade_all(source)
-    with (folder / "docs" / "plain.txt").open("a") as file:
-        file.write("More.")
-    with pytest.raises(LabelError, match="has changed since"), open_service(source, Silent()):
-        pass
-
-
-def test_a_missing_source_is_refused():
-    with pytest.raises(ConfigError):
-        PassageSource().state_path  # noqa: B018
-    with pytest.raises(HarnessError):
-        PassageSource(pool=Path("pool.csv")).bench()
 
 
 @pytest.mark.slow
