@@ -321,10 +321,8 @@ def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
 
 def test_the_bar_shows_what_the_judge_has_spent():
     from harness.cli.terminal import TerminalReporter
-    from harness.values.progress import Describable
 
     with TerminalReporter(quiet=True).task("judging", 3) as bar:
-        assert isinstance(bar, Describable)
         bar.advance()
         bar.describe("2.0 pairs/s, 0.01 spent, 0 unscored")
 

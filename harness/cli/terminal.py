@@ -40,7 +40,7 @@ from harness.report import Table as Figures
 from harness.store import write_text
 from harness.values import (
     Board,
-    HiddenBoard,
+    Hidden,
     LinesTask,
     Task,
     Unbreakable,
@@ -122,7 +122,7 @@ class TerminalReporter:
     def board(self, columns: Sequence[str]) -> Iterator[Board]:
         """Show a table that fills, the bars of tasks below it; without a terminal, the bars alone."""
         if not self._console.is_terminal or self._console.quiet or self._open:
-            yield HiddenBoard()
+            yield Hidden()
             return
         board = LiveBoard(columns)
         # counts as an open task, so that the bars do not start a display of their own

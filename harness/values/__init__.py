@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from harness.values.open_table import At, OpenTable, packages_in_use
     from harness.values.progress import (
         Board,
-        Describable,
-        HiddenBoard,
+        Hidden,
         LinesTask,
         RecordingReporter,
         Reporter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 EVERY = 60.0
 # A shorter step is not worth a line.
@@ -18,13 +18,8 @@ class Task(Protocol):
     def advance(self, steps: int = 1) -> None:
         """Say that ``steps`` more units are done."""
 
-
-@runtime_checkable
-class Describable(Protocol):
-    """A progress task that can also show a line of text, such as the money spent."""
-
     def describe(self, text: str) -> None:
-        """Show ``text`` next to the bar."""
+        """Show a line of text next to the bar, such as the money spent."""
 
 
 class Board(Protocol):
@@ -52,17 +47,18 @@ class Reporter(Protocol):
         """Say something the user should look at."""
 
 
-class HiddenBoard:
-    """A board that is not shown."""
+class Hidden:
+    """A task or a board that is not shown."""
 
     live = False
 
-    def put(self, row: str, cells: Mapping[str, str]) -> None:
+    def advance(self, steps: int = 1) -> None:
         """Drop it."""
 
+    def describe(self, text: str) -> None:
+        """Drop it."""
 
-class _SilentTask:
-    def advance(self, steps: int = 1) -> None:
+    def put(self, row: str, cells: Mapping[str, str]) -> None:
         """Drop it."""
 
 
@@ -76,12 +72,12 @@ class Silent:
     @contextmanager
     def task(self, name: str, total: int) -> Iterator[Task]:
         """Open a task that shows nothing."""
-        yield _SilentTask()
+        yield Hidden()
 
     @contextmanager
     def board(self, columns: Sequence[str]) -> Iterator[Board]:
         """Open a table that is not shown."""
-        yield HiddenBoard()
+        yield Hidden()
 
     def note(self, text: str) -> None:
         """Keep a note."""

@@ -23,7 +23,7 @@ from harness.models.llm.money import Price
 from harness.models.llm.records import Spending, add
 from harness.models.llm.sender import Exchange, Sender
 from harness.models.llm.tokens import estimate_tokens
-from harness.values import Describable, LlmAnswer, LlmCall, LlmError
+from harness.values import LlmAnswer, LlmCall, LlmError
 
 POLL = 0.2
 SHOW_EVERY = 1.0
@@ -259,8 +259,7 @@ class CallRun(BaseRun[T]):
         )
 
     def _show(self) -> None:
-        if isinstance(self._task, Describable):
-            self._task.describe(self._progress())
+        self._task.describe(self._progress())
 
     def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)

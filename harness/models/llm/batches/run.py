@@ -14,7 +14,7 @@ from harness.models.llm.batches.manager import BatchManager, BatchResult
 from harness.models.llm.interrupt import StoppedError, canceller, sleep_unless
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
-from harness.values import Describable, LlmAnswer, LlmError, Reporter, SentCall, Stopped, counted, on_stop
+from harness.values import LlmAnswer, LlmError, Reporter, SentCall, Stopped, counted, on_stop
 
 TURN = 0.2
 
@@ -158,8 +158,7 @@ class BatchRun(BaseRun[T]):
             self._hand_on(opened.job.about, [opened.answers[key] for key in opened.keys])
 
     def _show(self, manager: BatchManager) -> None:
-        if isinstance(self._task, Describable):
-            self._task.describe(", ".join([_progress(manager), *self._spending.progress()]))
+        self._task.describe(", ".join([_progress(manager), *self._spending.progress()]))
 
     def _report_remaining(self) -> None:
         left = list(self._manager.in_progress.values()) if self._manager else []
