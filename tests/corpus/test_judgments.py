@@ -31,27 +31,6 @@ def test_spans_are_read_as_they_are(read):
     assert all(judgment.source.endswith("l.jsonl") for judgment in judgments)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"grade": 5}, {"grade": -1}, {"grade": True}, {"grade": 2.5}, {"start": -1}, {"end": 0}],
-    ids=str,
-)
-def test_a_bad_label_is_named_by_its_line(change, read):
-    with pytest.raises(LabelError, match=r"l\.jsonl, line 2"):
-        read(LABEL, {**LABEL, **change})
-    with pytest.raises(LabelError, match="line 1"):
-        read("{")
-
-
-def test_spans_that_do_not_fit_queries_or_documents_are_refused(read):
-    with pytest.raises(LabelError, match="line 1: there is no query 'r'"):
-        read({**LABEL, "query_id": "r"})
-    with pytest.raises(LabelError, match="line 1: there is no document 'd'"):
-        read(LABEL, documents={})
-    with pytest.raises(LabelError, match="another engine"):
-        read(LABEL, documents={"d": Document("d", "abc", (), "")})
-
-
 def test_two_judges_who_differ_on_a_span_are_refused_with_the_step_that_merges_them(read):
     ann = {**LABEL, "judge": "ann", "evidence": "a"}
     ben = {**LABEL, "judge": "ben", "evidence": "b", "grade": 1}

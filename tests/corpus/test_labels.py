@@ -2,10 +2,7 @@
 
 from functools import partial
 
-import pytest
-
 from harness.data.corpus.labels import LabelRow, read_labels
-from harness.values.errors import LabelError
 
 
 def test_all_ways_to_locate_a_passage(write):
@@ -43,8 +40,3 @@ def test_jsonl_with_numbers(write):
     path = write("l.jsonl", '{"query_id": 7, "document": "a", "page": 2, "grade": 4, "quote": null}\n')
     (row,) = read_labels(path)
     assert (row.line, row.query_id, row.document, row.grade, row.page) == (1, "7", "a", 4, 2)
-
-
-def test_a_missing_column_is_named_with_the_nearest(write):
-    with pytest.raises(LabelError, match="no column 'grade'; rename 'Grade' to 'grade'"):
-        read_labels(write("l.csv", "query_id,document,Grade\nq1,a,1\n"))

@@ -90,12 +90,6 @@ def test_a_pdf_with_no_pages_is_an_error(write):
         parse(write("a.pdf", buffer.getvalue()))
 
 
-def test_a_missing_file_is_an_error(tmp_path):
-    for name in ("a.pdf", "a.txt"):
-        with pytest.raises(CorpusError, match=rf"{name}: cannot be read \(No such file"):
-            parse(tmp_path / name)
-
-
 def test_a_page_that_crashes_the_parser_is_named(write, monkeypatch):
     from pypdf import PageObject
 
@@ -150,20 +144,6 @@ def test_text_is_kept_as_it_is_but_for_the_byte_order_mark(write):
     assert parsed.document.text == "# Titre\r\n\r\nCafé\u00a0👍\n"
     assert parsed.document.page_starts == ()
     assert (parsed.stats.byte_order_marks, parsed.stats.no_break_spaces, parsed.stats.pages) == (1, 1, 0)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "holds no text"),
-        (b" \n\t", "holds no text"),
-        (b"one\ntwo caf\xe9\n", r"byte 0xe9 at offset 11 is not UTF-8 \(line 2\).*Save it as UTF-8"),
-        ("x".encode("utf-16"), r"offset 0 .* is in UTF-16\. Save it as UTF-8"),
-    ],
-)
-def test_bad_text_files(write, content, message):
-    with pytest.raises(CorpusError, match=rf"(?s)a\.txt: .*{message}"):
-        parse(write("a.txt", content))
 
 
 def test_every_page_is_announced_before_it_is_read(write):

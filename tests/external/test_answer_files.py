@@ -74,12 +74,6 @@ def test_our_columns(tmp_path):
     assert (case.cited, case.texts, case.passages[0].doc_id) == ((1,), ("a", "b"), "r.pdf")
 
 
-def test_ids_are_unique(tmp_path):
-    row = {"user_input": "q", "query_id": "a"}
-    with pytest.raises(CorpusError, match="line 2: query_id 'a' is already there"):
-        read_answers(lines(tmp_path / "a.jsonl", row, row))
-
-
 TEXTS = st.text("ab'\"[1]\\，\n ", min_size=1).filter(lambda text: text.strip() == text)
 
 
