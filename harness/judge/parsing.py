@@ -233,12 +233,10 @@ def parse_final_score(text: str, max_grade: int) -> int | Malformed:
     Two different scores in one answer are ambiguous. UMBRELA's own reader takes the first pattern that it
     finds and counts an answer without any as 0; here such an answer has no grade.
     """
-    answer = after_thoughts(text)
+    answer, read = after_thoughts(text), _objects(text, "final score")
     if isinstance(answer, Malformed):
         return answer
-    if len(answer) > LONGEST:
-        return Malformed("too_long")
-    if isinstance(read := _objects(answer, "final score"), Malformed) and read.reason == "error_reported":
+    if isinstance(read, Malformed) and read.reason in ("too_long", "error_reported"):
         return read
     bare = _BARE_SCORE.fullmatch(answer)
     matches = [bare] if bare else list(_FINAL_SCORE.finditer(answer))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 
 from harness.judge.config import PoolConfig
@@ -15,6 +16,8 @@ from harness.values import Chunk, Document, JudgeError, Query, Ranking, merge, p
 Rankings = Mapping[str, Ranking]
 # doc id, start, end
 Span = tuple[str, int, int]
+# the ranges that are shown before spans
+Before = Mapping[Span, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Pairs:
     queries: Sequence[Query]
     documents: Sequence[Document]
     columns: tuple[array[int], array[int], array[int], array[int]]
-    before: Mapping[Span, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    before: Before = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -67,64 +70,49 @@ def pool_of(
     columns = (array("i"), array("i"), array("i"), array("i"))
     used = {name: array("i") for name in settings}
     place = {document.doc_id: number for number, document in enumerate(documents)}
-    units = _Units(documents, config, _shown_before(chunks.values()))
+    before = _shown_before(chunks.values())
+    units = _units(documents, config, before)
     for at, query in enumerate(queries):
         ranked = {name: _retrieved(name, query, of, chunks, config.depth) for name, of in settings.items()}
         found: dict[Span, int] = {}
-        for span in units.of(_best_first(chain(*ranked.values()))):
+        for span in units(_best_first(chain(*ranked.values()))):
             found[span] = len(columns[0])
             for column, value in zip(columns, (at, place[span[0]], span[1], span[2]), strict=True):
                 column.append(value)
         for name, its in ranked.items():
-            used[name].extend(found[span] for span in units.of(_best_first(its)))
-    return Pool(Pairs(queries, documents, columns, units.before if config.unit == "chunk" else {}), used)
+            used[name].extend(found[span] for span in units(_best_first(its)))
+    return Pool(Pairs(queries, documents, columns, before if config.unit == "chunk" else {}), used)
 
 
-class _Units:
-    """Turns retrieved spans into the spans that are judged: themselves, or the passages they touch."""
+def _units(
+    documents: Sequence[Document], config: PoolConfig, before: Before
+) -> Callable[[Iterable[Span]], Iterable[Span]]:
+    """Turns retrieved spans into those that are judged, each once: themselves, or the passages they touch."""
+    texts = {document.doc_id: document.text for document in documents}
 
-    def __init__(
-        self,
-        documents: Sequence[Document],
-        config: PoolConfig,
-        before: Mapping[Span, tuple[tuple[int, int], ...]],
-    ) -> None:
-        self._text = {document.doc_id: document.text for document in documents}
-        self._config = config
-        self._cut: dict[str, tuple[array[int], array[int]]] = {}
-        self.before = before
+    @cache
+    def passages(doc_id: str) -> tuple[array[int], array[int]]:
+        spans = passage_spans(texts[doc_id], config.passage_chars)
+        return array("i", (start for start, _ in spans)), array("i", (end for _, end in spans))
 
-    def of(self, retrieved: Iterable[Span]) -> Iterable[Span]:
-        """Each span to judge once."""
-        if self._config.unit == "chunk":
-            return retrieved
-        return sorted(
-            {passage for span in retrieved for part in self._parts(span) for passage in self._touched(part)}
-        )
-
-    def _parts(self, span: Span) -> Iterator[Span]:
-        """The ranges shown before a span, and the span."""
-        for start, end in self.before.get(span, ()):
-            yield span[0], start, end
-        yield span
-
-    def _touched(self, span: Span) -> Iterator[Span]:
-        """The passages that share a character that is not blank with a span."""
-        doc_id, start, end = span
-        starts, ends = self._passages(doc_id)
+    def touched(doc_id: str, start: int, end: int) -> Iterator[Span]:
+        """The passages that share a character that is not blank with a range."""
+        starts, ends = passages(doc_id)
         for number in range(bisect_right(ends, start), bisect_left(starts, end)):
             first, last = starts[number], ends[number]
-            if self._text[doc_id][max(start, first) : min(end, last)].strip():
+            if texts[doc_id][max(start, first) : min(end, last)].strip():
                 yield doc_id, first, last
 
-    def _passages(self, doc_id: str) -> tuple[array[int], array[int]]:
-        if doc_id not in self._cut:
-            spans = passage_spans(self._text[doc_id], self._config.passage_chars)
-            self._cut[doc_id] = (array("i", (a for a, _ in spans)), array("i", (b for _, b in spans)))
-        return self._cut[doc_id]
+    def units(retrieved: Iterable[Span]) -> Iterable[Span]:
+        if config.unit == "chunk":
+            return retrieved
+        shown = ((span[0], part) for span in retrieved for part in (*before.get(span, ()), span[1:]))
+        return sorted({passage for doc_id, part in shown for passage in touched(doc_id, *part)})
+
+    return units
 
 
-def _shown_before(chunks: Iterable[Chunk]) -> dict[Span, tuple[tuple[int, int], ...]]:
+def _shown_before(chunks: Iterable[Chunk]) -> Before:
     """The ranges that chunks show before each span, where any shows some; all of it where they differ."""
     found: dict[Span, set[tuple[int, int]]] = {}
     for chunk in chunks:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -123,21 +123,10 @@ def _leave_order(folder: Path, settings: running.SettingsAgreement) -> None:
         ("settings", "how many", "Kendall's tau"),
         [(which, count, str(tau)) for which, count, tau in rows],
     )
+    columns = ("which", "settings", "measure", "queries", "value", "low", "high")
     shared = {"measure": settings.measure, "queries": settings.queries}
-    _write(
-        folder / "order.csv",
-        [
-            {
-                "which": which,
-                "settings": count,
-                **shared,
-                "value": tau.value,
-                "low": tau.low,
-                "high": tau.high,
-            }
-            for which, count, tau in rows
-        ],
-    )
+    table = [{"which": which, "settings": n, **shared, **asdict(tau)} for which, n, tau in rows]
+    store.write_text(folder / "order.csv", report.to_csv(columns, table))
 
 
 def _leave_corrected(folder: Path, settings: running.SettingsAgreement) -> None:
@@ -160,13 +149,9 @@ def _leave_corrected(folder: Path, settings: running.SettingsAgreement) -> None:
         title = f"judge-corrected difference of {best} to each other, paired by query"
         shown.append(("corrected_differences.csv", title, ("against", "against_stage"), differences))
     for file, title, names, rows in shown:
-        _write(folder / file, rows)
+        store.write_text(folder / file, report.to_csv(tuple(rows[0]), rows))
         columns = (names[0], "stage", "corrected", "people alone", "judge alone")
         print_table(title, columns, [(*(row[name] for name in names), *_estimates(row)) for row in rows])
-
-
-def _write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    store.write_text(path, report.to_csv(tuple(rows[0]), rows))
 
 
 def _estimates(row: Mapping[str, Any]) -> tuple[str, str, str]:
