@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from harness.labels.labelling.retrieved import documents_of, next_labels, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
     from harness.labels.labelling.sheet import write_sheet
-    from harness.labels.scaffold.config_text import name_of
+    from harness.labels.scaffold.config_text import name_of, refuse_existing, write_start
     from harness.labels.scaffold.folder_summary import FolderSummary, summarise
-    from harness.labels.scaffold.writing import refuse_existing, write_start
     from harness.labels.testset import answering, exporting, grading, proposing, reviewing
     from harness.labels.testset.choosing import choose
     from harness.labels.testset.config import load_testset

@@ -1,4 +1,7 @@
-"""The configurations to begin with, every line explained; what suits the documents is chosen here."""
+"""The files of a new benchmark: configurations with every line explained, questions, labels, a README.
+
+What suits the documents is chosen here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.labels.scaffold.folder_summary import TextFacts
+from harness.labels.scaffold.folder_summary import FolderSummary, TextFacts
+from harness.store import write_text
+from harness.values import ConfigError
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
@@ -51,59 +56,51 @@ def needs_other_model(facts: TextFacts) -> bool:
 def bench_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a benchmark; without ``download`` it names only models that are installed."""
     dense = download or not needs_other_model(facts)
-    parts = [
-        f"# Written by harness init. Run it with: harness bench {paths.folder / 'bench.yaml'}\n",
-        "# Paths are relative to the folder in which harness is run.\n",
-        f"name: {paths.name}   # the folder of the results\n",
-        f"documents: {_globs(paths.documents)}   # what is searched\n",
-        "on_bad_document: skip   # a file that cannot be read is left out and named; fail: it ends the run\n",
-        f"queries: {paths.at('queries.csv')}   # the questions\n",
-        f"labels: {paths.at('labels.csv')}   # which passages answer them: graded spans of the documents\n",
-        _chunks(facts),
-        _settings(facts, dense),
-        "relevance: {judge: labels}   # people grade; a language model can: docs/judge.md\n",
-        _measures(facts),
-        f"cache: {quoted(paths.cache) if paths.cache else paths.at('.cache')}   # what was computed\n",
-        f"results: {quoted(paths.results) if paths.results else paths.at('results')}   # tables and "
-        "report.html, in a folder named as above\n",
-    ]
-    return "".join(parts)
+    cache, results = (
+        quoted(given) if given else paths.at(name)
+        for given, name in ((paths.cache, ".cache"), (paths.results, "results"))
+    )
+    return f"""\
+# Written by harness init. Run it with: harness bench {paths.folder / "bench.yaml"}
+# Paths are relative to the folder in which harness is run.
+name: {paths.name}   # the folder of the results
+documents: {_globs(paths.documents)}   # what is searched
+on_bad_document: skip   # a file that cannot be read is left out and named; fail: it ends the run
+queries: {paths.at("queries.csv")}   # the questions
+labels: {paths.at("labels.csv")}   # which passages answer them: graded spans of the documents
+{_chunks(facts)}{_settings(facts, dense)}\
+relevance: {{judge: labels}}   # people grade; a language model can: docs/judge.md
+{_measures(facts)}\
+cache: {cache}   # what was computed
+results: {results}   # tables and report.html, in a folder named as above
+"""
 
 
 def steps_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     """The configuration of a test set that is made step by step."""
-    language = "zh" if facts.language == "Chinese" else "en"
-    model = ENGLISH_MODEL
-    more = ""
-    if needs_other_model(facts):
-        model, more = MULTILINGUAL_MODEL, _PREFIXES
-    embed = f"embed: {{model: {quoted(model)}{more}}}   # the retriever by meaning that helps to gather\n"
-    if needs_other_model(facts) and not download:
-        embed = f"# {embed}"
-    return (
-        "# How the test set in this folder is made: harness testset, docs/testset.md.\n"
-        "# Paths are relative to the folder in which harness is run.\n"
-        f"documents: {_globs(paths.documents)}   # what the questions are about\n"
-        "on_bad_document: skip   # a file that cannot be read is left out and named\n"
-        f"language: {language}   # of the prompts: en or zh; questions are in the language of the "
-        "documents\n"
-        "questions: 60   # how many to propose\n"
-        "chosen: 34   # how many to keep; a verdict needs 30 that can be answered\n"
-        "passages: 9   # how many to gather for each; 34 x 9 take a person about an hour to grade\n"
-        f"{embed}"
-        f"cache: {paths.at('.cache')}   # parsed documents, vectors, and every paid answer "
-        "(judgments.sqlite)\n"
-        f"results: {paths.at('results')}   # of a benchmark on what is exported\n"
-        "# A language model that proposes, grades and answers, where you have one. Without it, questions "
-        "are\n"
-        "# drafted from headings, tables and sentences (propose --offline), and people do the rest.\n"
-        "# llm:\n"
-        "#   endpoint: {model: gpt-4o-2024-08-06, api_key_env: OPENAI_API_KEY}   # the name of the "
-        "variable\n"
-        "#   prices: {gpt-4o-2024-08-06: {input: 2.5, output: 10.0}}   # per million tokens; look yours "
-        "up\n"
-        "#   max_cost: 5.0   # the most that one step may spend\n"
-    )
+    other = needs_other_model(facts)
+    model = f"{quoted(MULTILINGUAL_MODEL)}{_PREFIXES}" if other else quoted(ENGLISH_MODEL)
+    embed = f"{'# ' if other and not download else ''}embed: {{model: {model}}}"
+    return f"""\
+# How the test set in this folder is made: harness testset, docs/testset.md.
+# Paths are relative to the folder in which harness is run.
+documents: {_globs(paths.documents)}   # what the questions are about
+on_bad_document: skip   # a file that cannot be read is left out and named
+language: {"zh" if facts.language == "Chinese" else "en"}   # of the prompts: en or zh; \
+questions are in the language of the documents
+questions: 60   # how many to propose
+chosen: 34   # how many to keep; a verdict needs 30 that can be answered
+passages: 9   # how many to gather for each; 34 x 9 take a person about an hour to grade
+{embed}   # the retriever by meaning that helps to gather
+cache: {paths.at(".cache")}   # parsed documents, vectors, and every paid answer (judgments.sqlite)
+results: {paths.at("results")}   # of a benchmark on what is exported
+# A language model that proposes, grades and answers, where you have one. Without it, questions are
+# drafted from headings, tables and sentences (propose --offline), and people do the rest.
+# llm:
+#   endpoint: {{model: gpt-4o-2024-08-06, api_key_env: OPENAI_API_KEY}}   # the name of the variable
+#   prices: {{gpt-4o-2024-08-06: {{input: 2.5, output: 10.0}}}}   # per million tokens; look yours up
+#   max_cost: 5.0   # the most that one step may spend
+"""
 
 
 def _globs(patterns: Sequence[str]) -> str:
@@ -129,31 +126,29 @@ def _chunks(facts: TextFacts) -> str:
 
 
 def _settings(facts: TextFacts, dense: bool) -> str:
+    english = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"
+    other = (
+        f"model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}",
+        "by meaning; fetched from the hub once, or name a local folder",
+    )
+    model, why = other if needs_other_model(facts) else english
+    by_meaning = f"retrieve: &dense {{kind: chroma, {model}, top_chars: 10000}}"
+    by_both = "retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}"
     words = "by words: pairs of characters" if facts.is_cjk else "by words"
-    lines = ["settings:   # each is tried with every chunk above, and returns the same amount of text\n"]
-    bm25 = "{kind: bm25, top_chars: 10000}"
-    lines.append(f"  - retrieve: &words {bm25}   # {words}\n")
-    if not dense:
-        lines.append(
-            f"  # Without a model that reads {facts.language or 'the language'} nothing is searched by "
-            "meaning. With"
-            " one, add:\n"
-            "  # - retrieve: &dense "
-            f"{{kind: chroma, model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}, top_chars: 10000}}\n"
-            "  # - retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}\n"
-        )
-        # two different ones, so that there is something to compare
-        lines.append(
-            "  - retrieve: {kind: bm25, top_chars: 10000, method: bm25+}   # by words, another formula\n"
-        )
-        return "".join(lines)
-    model, why = f"model: {quoted(ENGLISH_MODEL)}", "by meaning; the model is installed and reads English"
-    if needs_other_model(facts):
-        model = f"model: {quoted(MULTILINGUAL_MODEL)}{_PREFIXES}"
-        why = "by meaning; fetched from the hub once, or name a local folder"
-    lines.append(f"  - retrieve: &dense {{kind: chroma, {model}, top_chars: 10000}}   # {why}\n")
-    lines.append("  - retrieve: {kind: minmax, top_chars: 10000, routes: [*dense, *words]}   # by both\n")
-    return "".join(lines)
+    language = facts.language or "the language"
+    # without a model by meaning two different ones by words, so that there is something to compare
+    more = f"""\
+  # Without a model that reads {language} nothing is searched by meaning. With one, add:
+  # - {by_meaning}
+  # - {by_both}
+  - retrieve: {{kind: bm25, top_chars: 10000, method: bm25+}}   # by words, another formula
+"""
+    if dense:
+        more = f"  - {by_meaning}   # {why}\n  - {by_both}   # by both\n"
+    return f"""\
+settings:   # each is tried with every chunk above, and returns the same amount of text
+  - retrieve: &words {{kind: bm25, top_chars: 10000}}   # {words}
+{more}"""
 
 
 def _measures(facts: TextFacts) -> str:
@@ -166,3 +161,74 @@ def _measures(facts: TextFacts) -> str:
         f"measures: [ndcg_exp@10, {reading}, recall@10, judged@10]"
         "   # the second one compares chunk sizes; docs/measures.md\n"
     )
+
+
+QUERY_COLUMNS = ("query_id", "text", "type", "answerable", "answer", "note")
+LABEL_COLUMNS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "note")
+FILES = ("bench.yaml", "testset.yaml", "queries.csv", "labels.csv", "README.md")
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raise ConfigError where one of the files is there already."""
+    there = [name for name in FILES if (folder / name).exists()]
+    if there:
+        raise ConfigError(
+            f"{folder}: {', '.join(there)} {'exists' if len(there) == 1 else 'exist'} already and "
+            "nothing is overwritten. Name another folder with --out."
+        )
+
+
+def write_start(summary: FolderSummary, folder: Path, download: bool = True) -> list[Path]:
+    """Write all files into ``folder``; raises ConfigError if one of them is there already."""
+    refuse_existing(folder)
+    paths = Paths(name_of(summary.folder), summary.patterns, folder)
+    content = {
+        "bench.yaml": bench_text(summary.text, paths, download),
+        "testset.yaml": steps_text(summary.text, paths, download),
+        "queries.csv": ",".join(QUERY_COLUMNS) + "\n",
+        "labels.csv": ",".join(LABEL_COLUMNS) + "\n",
+        "README.md": _README.replace("FOLDER", str(folder)),
+    }
+    for name, text in content.items():
+        write_text(folder / name, text)
+    return [folder / name for name in content]
+
+
+_README = """# A benchmark of your own
+
+Run every command from the folder in which `harness init` was run.
+
+    harness validate FOLDER/bench.yaml    reads the documents, checks questions and labels
+    harness bench FOLDER/bench.yaml       runs the comparison
+
+Two ways to questions and labels:
+
+- **Step by step**, with a language model or by hand: `harness testset FOLDER status` says what comes next.
+- **By yourself**: fill `queries.csv` and `labels.csv` in a spreadsheet (save as CSV UTF-8).
+
+## queries.csv, one row per question
+
+| column | meaning |
+|---|---|
+| `query_id` | a short name without blanks, such as `q1`; each once |
+| `text` | the question, as a user would ask it |
+| `type` | optional: the kind of question, such as `fact` or `table`; results are also shown by kind |
+| `answerable` | optional: `no` if the documents do not answer it; such questions are counted separately |
+| `answer` | optional: the right answer |
+| `note` | optional: anything |
+
+## labels.csv, one row per passage
+
+| column | meaning |
+|---|---|
+| `query_id` | of the question |
+| `document` | the name of the file, with or without its ending |
+| `page` | the page of the file, counted from 1; empty for text without pages |
+| `start`, `end` | optional: offsets of characters into the extracted text, the end excluded |
+| `quote` | the passage, as you copied it; it is looked for on the page, or in the whole document |
+| `grade` | 4 answers by itself, 3 answers most of it, 2 gives a part, 1 is on the topic, 0 misses it |
+| `evidence` | optional: rows of a question with the same name state one fact in several places |
+| `note` | optional |
+
+`harness find "words of the passage" --in FOLDER/bench.yaml --query q1 --format csv` writes rows for it.
+"""
