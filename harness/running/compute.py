@@ -8,9 +8,10 @@ same batches.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from harness.values import StoreError
 
 Floats = NDArray[np.float32]
 _AT_ONCE = 64
-Batches = Callable[[Sequence[int]], Iterable[list[int]]]
 
 
 def digest(*texts: str) -> bytes:
@@ -44,41 +44,42 @@ class Computed:
 
 def compute_new(
     name: str,
-    keys: Sequence[bytes],
+    items: Mapping[bytes, Any],
     path: Path,
-    batches: Batches,
-    run: Callable[[list[int]], Iterable[Floats | bytes]],
+    batches: Callable[[Sequence[Any]], Iterable[list[int]]],
+    run: Callable[[Sequence[Any]], Iterable[Floats | bytes]],
     context: Context,
     *,
     hold: bool = True,
 ) -> Computed:
-    """The value of every key: from the file at ``path`` where it is there, else by ``run``.
+    """The value of every item by its key: from the file at ``path`` where it is there, else by ``run``.
 
-    ``batches`` groups indices into ``keys``, ``run`` computes one such group, a value an item. Each batch is
+    ``batches`` groups the places of items, ``run`` computes one such group, a value an item. Each batch is
     stored as soon as it is done. ``hold`` False: the values are left in the file, to be read when needed.
     """
     with context.values(name, path) as store:
-        first_index = {key: i for i, key in reversed(list(enumerate(keys)))}
-        known = store.get(list(first_index)) if hold else dict.fromkeys(store.present(first_index), b"")
-        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        keys = list(items)
+        known = store.get(keys) if hold else dict.fromkeys(store.present(keys), b"")
+        missing = [key for key in keys if key not in known]
         if missing and not context.may_compute:
             raise NotStoredError(name, missing)
         context.count(f"{name}_computed", len(missing))
         if missing:
             # what was damaged was computed among all that is asked for now, or among more
-            lost = list(first_index) if store.damaged & first_index.keys() else missing
-            planned = [first_index[key] for key in _plan(name, path, list(first_index), lost, context)]
+            lost = keys if store.damaged & items.keys() else missing
+            planned = _plan(name, path, keys, lost, context)
             kept = True
             with context.reporter.task(name.replace("_", " "), len(missing)) as task:
-                for positions in batches(planned):
-                    batch = [planned[p] for p in positions]
-                    new = [i for i in batch if keys[i] not in known]
+                for places in batches([items[key] for key in planned]):
+                    batch = [planned[place] for place in places]
+                    new = sum(key not in known for key in batch)
                     if not new:
                         continue
-                    done = {keys[i]: _bytes(value) for i, value in zip(batch, run(batch), strict=True)}
+                    values = run([items[key] for key in batch])
+                    done = {key: _bytes(value) for key, value in zip(batch, values, strict=True)}
                     kept = store.put(done) and kept
                     known |= done if hold else dict.fromkeys(done, b"")
-                    task.advance(len(new))
+                    task.advance(new)
             if not kept:
                 _warn_of_other_batches(context)
         return Computed(known, frozenset(missing))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from harness.data import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
@@ -12,8 +12,7 @@ from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
 from harness.running.search import Searched
-from harness.steps import FilterResult
-from harness.values import Chunk, Ranking, text_id
+from harness.values import text_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,8 @@ class Corpora:
     def in_united(self, one: Searched) -> Searched:
         """The searched settings, renamed to the texts in ``united``."""
         parser = self.parsers.get(one.setting.name)
-        return one if parser is None else _renamed(one, parser)
+        renamed: Searched = one if parser is None else _renamed(one, parser)
+        return renamed
 
 
 def load_corpora(config: BenchConfig, context: Context) -> Corpora:
@@ -88,7 +88,7 @@ def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
 
 def _united(corpora: Mapping[str, Corpus], parsers: Mapping[str, str]) -> Corpus:
     """All texts as documents of their own; ``parsers`` is by setting the name of its parser."""
-    texts = {name: _as_texts(corpus, name) for name, corpus in corpora.items()}
+    texts: dict[str, Corpus] = {name: _renamed(corpus, name) for name, corpus in corpora.items()}
     ids = {name: frozenset(one.doc_id for one in corpus.documents) for name, corpus in texts.items()}
     every = list(texts.values())
     first, anchored = every[0], [one.anchored for one in every]
@@ -108,64 +108,34 @@ def _united(corpora: Mapping[str, Corpus], parsers: Mapping[str, str]) -> Corpus
     )
 
 
-def _as_texts(corpus: Corpus, parser: str) -> Corpus:
-    """The corpus with its documents under the ids of the parser's texts."""
-
-    def renamed(rows: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(replace(row, doc_id=text_id(row.doc_id, parser)) for row in rows)
-
-    return replace(
-        corpus,
-        parsed=tuple(replace(item, document=renamed([item.document])[0]) for item in corpus.parsed),
-        skipped=renamed(corpus.skipped),
-        anchored=replace(
-            corpus.anchored,
-            judgments=renamed(corpus.anchored.judgments),
-            anchorings=tuple(
-                replace(one, document=renamed([one.document])[0]) for one in corpus.anchored.anchorings
-            ),
-        ),
-        labels=renamed(corpus.labels),
-    )
+# The fields that name a document or a chunk, and those that hold something with such a name.
+_NAMES = {"doc_id", "chunk_id", "chunk_ids", "documents"}
+_HOLDERS = {
+    *("document", "parsed", "skipped", "anchored", "judgments", "anchorings", "labels"),
+    *("chunking", "chunks", "rankings", "filtered", "over_chunks"),
+}
 
 
-def _renamed(one: Searched, parser: str) -> Searched:
-    """The same search, its chunks and documents under the ids of the parser's texts."""
-    return replace(
-        one,
-        chunking=_of_texts(one.chunking, parser),
-        rankings={step: _ranked(rankings, parser) for step, rankings in one.rankings.items()},
-        filtered={step: _narrowed(own, parser) for step, own in one.filtered.items()},
-        over_chunks=None if one.over_chunks is None else _renamed(one.over_chunks, parser),
-    )
+def _renamed(value: Any, parser: str) -> Any:
+    """The same value, with its documents and chunks under the ids of the parser's texts."""
+    if isinstance(value, Mapping):
+        return {key: _renamed(one, parser) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_renamed(one, parser) for one in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    here = {one.name: getattr(value, one.name) for one in fields(value)}
+    changed = {name: _name(one, parser) for name, one in here.items() if name in _NAMES}
+    changed |= {name: _renamed(one, parser) for name, one in here.items() if name in _HOLDERS}
+    if isinstance(value, Chunking):
+        # reading uses the ids of the parser's own texts, and is already done
+        changed |= {"key": f"{value.key}@{parser}", "reading": None}
+    return replace(value, **changed)
 
 
-def _of_texts(chunking: Chunking, parser: str) -> Chunking:
-    chunks = tuple(_chunk(chunk, parser) for chunk in chunking.chunks)
-    # reading uses the ids of the parser's own texts, and is already done
-    return replace(chunking, chunks=chunks, key=f"{chunking.key}@{parser}", reading=None)
-
-
-def _chunk(chunk: Chunk, parser: str) -> Chunk:
-    return replace(chunk, chunk_id=_chunk_id(chunk.chunk_id, parser), doc_id=text_id(chunk.doc_id, parser))
-
-
-def _chunk_id(name: str, parser: str) -> str:
-    document, _, place = name.rpartition(":")
-    return f"{text_id(document, parser)}:{place}"
-
-
-def _ranked(rankings: Iterable[Ranking], parser: str) -> list[Ranking]:
-    return [
-        replace(ranking, chunk_ids=tuple(_chunk_id(name, parser) for name in ranking.chunk_ids))
-        for ranking in rankings
-    ]
-
-
-def _narrowed(own: Sequence[FilterResult], parser: str) -> tuple[FilterResult, ...]:
-    return tuple(
-        one
-        if one.documents is None
-        else replace(one, documents=frozenset(text_id(name, parser) for name in one.documents))
-        for one in own
-    )
+def _name(value: Any, parser: str) -> Any:
+    """The name of a document, or of a chunk, which ends in its place; several names; None for none."""
+    if isinstance(value, str):
+        document, colon, place = value.rpartition(":")
+        return f"{text_id(document, parser)}:{place}" if colon else text_id(value, parser)
+    return value if value is None else type(value)(_name(one, parser) for one in value)

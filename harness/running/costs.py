@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from harness.running.context import Context
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.served import shares
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import EndpointRerankerConfig, Passages, RetrieverConfig, ServedScorer, route_names
+from harness.steps import RETRIEVERS, EndpointRerankerConfig, Passages, RetrieverConfig, ServedScorer
 from harness.values import Query
 
 
@@ -36,79 +36,71 @@ def query_costs(
     """The cost of all queries, by setting and stage, up to and including it."""
     found: dict[tuple[str, str], QueryCost] = {}
     for one in searched:
-        rewriting = one.rewriting_costs
-        bought = _endpoint_costs(one, queries, context)
+        bought = _bought(one, queries, context)
         unknown = bool(one.setting.services) or any(
             isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
         )
         for stage in one.rankings:
             # later steps depend on all calls made for retrieval
-            rewritten = rewriting.get(stage, rewriting.get(RETRIEVE, 0.0))
-            own = bought.get(stage)
-            other = 0.0 if not bought else own.queries if own is not None else None
-            total = None if unknown or rewritten is None or other is None else rewritten + other
+            rewritten = one.rewriting_costs.get(stage, one.rewriting_costs.get(RETRIEVE, 0.0))
+            index, asked = bought.get(stage, (None, None)) if bought else (None, 0.0)
+            total = None if unknown else add(rewritten, asked)
             per_1000 = None if total is None or not queries else 1000 * total / len(queries)
-            whole = None if own is None else add(own.index, own.queries)
-            found[one.setting.name, stage] = QueryCost(rewritten, per_1000, whole)
+            found[one.setting.name, stage] = QueryCost(rewritten, per_1000, add(index, asked))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Bought:
-    """The cost of vectors and scores of endpoints: for the index, and for the queries; None: no price."""
-
-    index: float | None
-    queries: float | None
-
-
-def _endpoint_costs(one: Searched, queries: Sequence[Query], context: Context) -> dict[str, _Bought]:
+def _bought(
+    one: Searched, queries: Sequence[Query], context: Context
+) -> dict[str, tuple[float | None, float | None]]:
     """The cost of vectors and scores of endpoints for a setting alone, up to each of its steps and routes.
 
-    Computed from stored values, so that a run that buys nothing gives the same; empty if no endpoint is
-    asked.
+    That of the index, and that of the queries; None: no price. Computed from stored values, so that a run
+    that buys nothing gives the same; empty if no endpoint is asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
     endpoints = [reranker for reranker in setting.rerank if isinstance(reranker, EndpointRerankerConfig)]
     if not endpoints and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
         return {}
-    asked = RunTools(context).rewritten(setting.rewrite, queries)
-    found = dict(_retrieving(RETRIEVE, setting.retrieve, by_chunks.chunking.passages, asked, context))
-    total = found[RETRIEVE]
+    tools, passages = RunTools(context), by_chunks.chunking.passages
+    visits = list(tools.visits(RETRIEVE, setting.retrieve, tools.rewritten(setting.rewrite, queries)))
+    found: dict[str, tuple[float | None, float | None]] = {}
+    for name, _, _ in visits:
+        within = [(retriever, asked) for its, retriever, asked in visits if f"{its}.".startswith(f"{name}.")]
+        index = _keys(((retriever, ()) for retriever, _ in within), passages, context)
+        whole = _keys(within, passages, context)
+        of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
+        found[name] = _cost(index, context), _cost(of_queries, context)
+    index_cost, total = found[RETRIEVE]
     for place, step in enumerate(reranker_names(setting)):
         reranker = setting.rerank[place]
         if isinstance(reranker, EndpointRerankerConfig):
             pairs = [digest(*pair) for pair in rerank_pairs(by_chunks, place, queries)]
             scored = shares("pairs", pairs, ServedScorer(reranker).served, context)
-            total = _Bought(total.index, add(total.queries, reranker.endpoint.cost(*scored)))
-        found[step] = total
+            total = add(total, reranker.endpoint.cost(*scored))
+        found[step] = index_cost, total
     return found
 
 
-def _retrieving(
-    name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
-) -> Iterator[tuple[str, _Bought]]:
-    """The cost of a retriever and its routes, each alone, by their names."""
-    tools = RunTools(context)
-    index: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
-    whole: dict[str, tuple[ServedEncoder, set[bytes]]] = {}
-    for keys, asked in ((index, ()), (whole, queries)):
-        for config, texts in tools.to_embed(retriever, passages, asked):
+_Keys = dict[ServedEncoder, set[bytes]]
+
+
+def _keys(
+    searches: Iterable[tuple[RetrieverConfig, Sequence[Query]]], passages: Passages, context: Context
+) -> _Keys:
+    """The texts that endpoints embed for some retrievers and the queries of each."""
+    keys: _Keys = {}
+    for retriever, asked in searches:
+        for config, texts in RETRIEVERS.make(retriever).to_embed(passages, asked):
             encoder = context.encoder(config)
             if isinstance(encoder, ServedEncoder):
-                keys.setdefault(encoder.fingerprint, (encoder, set()))[1].update(map(digest, texts))
-    of_queries = {
-        model: (encoder, own - index.get(model, (encoder, set()))[1])
-        for model, (encoder, own) in whole.items()
-    }
-    yield name, _Bought(_cost(index, context), _cost(of_queries, context))
-    asked = tools.rewritten(retriever.rewrite, queries)
-    for route, part in zip(route_names(retriever.parts), retriever.parts, strict=True):
-        yield from _retrieving(f"{name}.{route}", part, passages, asked, context)
+                keys.setdefault(encoder, set()).update(map(digest, texts))
+    return keys
 
 
-def _cost(keys: Mapping[str, tuple[ServedEncoder, set[bytes]]], context: Context) -> float | None:
+def _cost(keys: _Keys, context: Context) -> float | None:
     cost: float | None = 0.0
-    for encoder, own in keys.values():
+    for encoder, own in keys.items():
         cost = add(cost, encoder.endpoint.cost(*shares("vectors", sorted(own), encoder, context)))
     return cost
 

@@ -2,63 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.models import EncoderConfig, LocalEncoder, ServedEncoder
-from harness.running.compute import Computed, compute_new, digest
+from harness.running.compute import Computed, Floats, compute_new, digest
 from harness.running.context import Context
-from harness.running.served import compute_served
-from harness.steps import (
-    Effort,
-    Pair,
-    PairScorer,
-    PendingCalls,
-    PendingCallsError,
-    RerankerConfig,
-    ServedScorer,
-)
+from harness.running.served import Served, compute_served
+from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig, ServedScorer
+
+Items = Mapping[bytes, Any]
+"""Distinct texts or pairs by their digests."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPass:
+    """A model that gives every item a value, and where its values are kept.
+
+    ``name`` is what they are called; ``batches`` groups items, ``run`` computes one group, a value an item.
+    ``hold`` False: values are left in the file. ``served``: the model is behind an endpoint, and computes
+    nothing here.
+    """
+
+    name: str
+    fingerprint: str
+    path: Path
+    served: Served | None = None
+    batches: Callable[[Sequence[Any]], Iterable[list[int]]] | None = None
+    run: Callable[[Sequence[Any]], Iterable[Floats | bytes]] | None = None
+    hold: bool = True
+
+    def __call__(self, items: Items, context: Context) -> Computed:
+        """The value of every item: the stored one, else computed or bought, and stored."""
+        if self.served is not None:
+            return compute_served(self.name, items, self.served, context)
+        if self.batches is None or self.run is None:
+            raise TypeError(f"{self.fingerprint} computes {self.name} neither here nor at an endpoint")
+        return compute_new(self.name, items, self.path, self.batches, self.run, context, hold=self.hold)
+
+
+def encoding(config: EncoderConfig, context: Context) -> ModelPass:
+    """The pass of an encoder over texts."""
+    encoder = context.encoder(config)
+    if isinstance(encoder, ServedEncoder):
+        path = context.cache.served("vectors", encoder.fingerprint)
+        return ModelPass("vectors", encoder.fingerprint, path, encoder)
+    path = context.cache.vectors(encoder.fingerprint)
+    if not isinstance(encoder, LocalEncoder):
+        return ModelPass("vectors", encoder.fingerprint, path)
+    return ModelPass(
+        "vectors",
+        encoder.fingerprint,
+        path,
+        batches=encoder.batches,
+        run=encoder.encode,
+        hold=not encoder.bulky,
+    )
+
+
+def scoring(config: RerankerConfig, context: Context) -> ModelPass:
+    """The pass of a reranker over pairs; the value of each is float32 [1]."""
+    scorer = context.reranker(config)
+    if isinstance(scorer, ServedScorer):
+        path = context.cache.served("pairs", scorer.served.fingerprint)
+        return ModelPass("pairs", scorer.fingerprint, path, scorer.served)
+    path = context.cache.scores(scorer.fingerprint.replace(":", "-"))
+    return ModelPass(
+        "pairs",
+        scorer.fingerprint,
+        path,
+        batches=scorer.batches,
+        run=lambda pairs: scorer.score(pairs)[:, None],
+    )
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
     keys = [digest(text) for text in texts]
-    found = embedded(keys, texts, config, context)
+    found = encoding(config, context)(dict(zip(keys, texts, strict=True)), context)
     return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
 
 
-def embedded(
-    keys: Sequence[bytes], texts: Sequence[str], config: EncoderConfig, context: Context
-) -> Computed:
-    """The vectors of ``texts`` by their ``keys``, which are their digests."""
-    encoder = context.encoder(config)
-    if isinstance(encoder, ServedEncoder):
-        return compute_served("vectors", keys, texts, encoder, context)
-    if not isinstance(encoder, LocalEncoder):
-        raise TypeError(f"{type(encoder).__name__} encodes neither here nor at an endpoint")
-    return compute_new(
-        "vectors",
-        keys,
-        vectors_file(config, context),
-        batches=lambda indices: encoder.batches([texts[i] for i in indices]),
-        run=lambda batch: encoder.encode([texts[i] for i in batch]),
-        context=context,
-        hold=not encoder.bulky,
-    )
+Need = tuple[ModelPass, Items]
 
 
-def vectors_file(config: EncoderConfig, context: Context) -> Path:
-    """The file with the values of an encoder."""
-    encoder = context.encoder(config)
-    if isinstance(encoder, ServedEncoder):
-        return context.cache.served("vectors", encoder.fingerprint)
-    return context.cache.vectors(encoder.fingerprint)
+def embed_for_all(
+    requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
+) -> list[Effort]:
+    """Embed every distinct text of all requests, one pass per model; returns what each request took.
+
+    A request is what one setting needs. A value that several need is computed for the first one.
+    """
+    needs = [
+        [(encoding(config, context), {digest(text): text for text in texts}) for config, texts in request]
+        for request in requests
+    ]
+    return _for_all("vectors", needs, context, "embed")[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,114 +114,70 @@ class PairScores:
     effort: Effort
 
 
-def embed_for_all(
-    requests: Sequence[Sequence[tuple[EncoderConfig, Sequence[str]]]], context: Context
-) -> list[Effort]:
-    """Embed every distinct text of all requests, one pass per model; returns what each request took.
-
-    A request is what one setting needs. A value that several need is computed for the first one.
-    """
-    wanted: dict[str, tuple[EncoderConfig, dict[bytes, str]]] = {}
-    needs: list[dict[str, dict[bytes, int]]] = []
-    for request in requests:
-        own: dict[str, dict[bytes, int]] = {}
-        for config, texts in request:
-            model = context.encoder(config).fingerprint
-            items = {digest(text): text for text in texts}
-            wanted.setdefault(model, (config, {}))[1].update(items)
-            own.setdefault(model, {}).update({key: len(text) for key, text in items.items()})
-        needs.append(own)
-    done: dict[str, tuple[Computed, float]] = {}
-    missing: list[PendingCalls] = []
-    for model, (config, items) in wanted.items():
-        work = partial(embedded, list(items), list(items.values()), config, context)
-        try:
-            done[model] = _timed(work, context, "embed")
-        except PendingCallsError as error:
-            missing += error.missing
-    if missing:
-        raise PendingCallsError(*missing)
-    return _shares(needs, done, context, "vectors")
-
-
 def score_for_all(
     requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
 ) -> list[PairScores]:
     """Score every distinct pair of all requests, one pass per model."""
-    wanted: dict[str, tuple[PairScorer, dict[bytes, Pair]]] = {}
-    needs: list[dict[str, dict[bytes, int]]] = []
-    asked: list[tuple[str, list[bytes]]] = []
-    for config, pairs in requests:
-        scorer = context.reranker(config)
-        model = scorer.fingerprint
-        keys = [digest(*pair) for pair in pairs]
-        wanted.setdefault(model, (scorer, {}))[1].update(zip(keys, pairs, strict=True))
-        needs.append({model: {key: sum(map(len, pair)) for key, pair in zip(keys, pairs, strict=True)}})
-        asked.append((model, keys))
-    done = {
-        model: _timed(partial(scored, list(items), list(items.values()), scorer, context), context, "rerank")
-        for model, (scorer, items) in wanted.items()
-    }
-    efforts = _shares(needs, done, context, "pairs")
+    keys = [[digest(*pair) for pair in pairs] for _, pairs in requests]
+    needs = [
+        [(scoring(config, context), dict(zip(own, pairs, strict=True)))]
+        for own, (config, pairs) in zip(keys, requests, strict=True)
+    ]
+    done, efforts = _for_all("pairs", needs, context, "rerank")
     return [
-        PairScores([float(done[model][0].floats(key)[0]) for key in keys], effort)
-        for (model, keys), effort in zip(asked, efforts, strict=True)
+        PairScores([float(done[model.fingerprint].floats(key)[0]) for key in own], effort)
+        for own, [(model, _)], effort in zip(keys, needs, efforts, strict=True)
     ]
 
 
-def scored(keys: Sequence[bytes], pairs: Sequence[Pair], scorer: PairScorer, context: Context) -> Computed:
-    """The scores of ``pairs`` by their ``keys``, which are their digests: float32 [1] each."""
-    if isinstance(scorer, ServedScorer):
-        return compute_served("pairs", keys, pairs, scorer.served, context)
-    return compute_new(
-        "pairs",
-        keys,
-        scores_file(scorer, context),
-        batches=lambda indices: scorer.batches([pairs[i] for i in indices]),
-        run=lambda batch: scorer.score([pairs[i] for i in batch])[:, None],
-        context=context,
-    )
+def _for_all(
+    name: str, requests: Sequence[Sequence[Need]], context: Context, stage: str
+) -> tuple[dict[str, Computed], list[Effort]]:
+    """What each model gives, by its fingerprint, and what each request took.
 
-
-def scores_file(scorer: PairScorer, context: Context) -> Path:
-    """The file with the scores of a reranker."""
-    if isinstance(scorer, ServedScorer):
-        return context.cache.served("pairs", scorer.served.fingerprint)
-    return context.cache.scores(scorer.fingerprint.replace(":", "-"))
-
-
-def _timed(work: Callable[[], Computed], context: Context, stage: str) -> tuple[Computed, float]:
-    begun = perf_counter()
-    with context.timed(stage):
-        return work(), perf_counter() - begun
-
-
-def _shares(
-    needs: Sequence[Mapping[str, Mapping[bytes, int]]],
-    done: Mapping[str, tuple[Computed, float]],
-    context: Context,
-    name: str,
-) -> list[Effort]:
-    """Part the seconds of each pass among the requests by the characters that were computed for each."""
-    left = {model: set(computed.new) for model, (computed, _) in done.items()}
-    length = dict.fromkeys(done, 0)
-    mine: list[dict[str, tuple[int, int, int]]] = []
+    The seconds of a pass are parted by the characters that were computed for each request. Raises
+    PendingCallsError with all that endpoints would have to be asked for.
+    """
+    models: dict[str, ModelPass] = {}
+    wanted: dict[str, dict[bytes, Any]] = {}
+    needs: list[dict[str, dict[bytes, Any]]] = [{} for _ in requests]
+    for need, request in zip(needs, requests, strict=True):
+        for model, items in request:
+            models[model.fingerprint] = model
+            for own in (need, wanted):
+                own.setdefault(model.fingerprint, {}).update(items)
+    done: dict[str, Computed] = {}
+    seconds: dict[str, float] = {}
+    missing: list[PendingCalls] = []
+    for fingerprint, model in models.items():
+        begun = perf_counter()
+        try:
+            with context.timed(stage):
+                done[fingerprint] = model(wanted[fingerprint], context)
+        except PendingCallsError as error:
+            missing += error.missing
+        seconds[fingerprint] = perf_counter() - begun
+    if missing:
+        raise PendingCallsError(*missing)
+    left = {fingerprint: set(computed.new) for fingerprint, computed in done.items()}
+    shares: list[dict[str, tuple[int, int]]] = []
     for need in needs:
-        own = {}
-        for model, items in need.items():
-            new = items.keys() & left[model]
-            left[model] -= new
-            characters = sum(items[key] for key in new)
-            length[model] += characters
-            own[model] = (len(items), len(new), characters)
-        mine.append(own)
-    needed = sum(len(items) for need in needs for items in need.values())
-    context.count(f"{name}_reused", needed - sum(len(computed.new) for computed, _ in done.values()))
-    return [
+        new = {fingerprint: items.keys() & left[fingerprint] for fingerprint, items in need.items()}
+        for fingerprint, keys in new.items():
+            left[fingerprint] -= keys
+        shares.append({f: (len(keys), sum(_length(need[f][key]) for key in keys)) for f, keys in new.items()})
+    values = [sum(map(len, need.values())) for need in needs]
+    context.count(f"{name}_reused", sum(values) - sum(len(computed.new) for computed in done.values()))
+    whole = {f: sum(share[f][1] for share in shares if f in share) for f in done}
+    return done, [
         Effort(
-            sum(done[m][1] * characters / max(1, length[m]) for m, (_, _, characters) in own.items()),
-            sum(new for _, new, _ in own.values()),
-            sum(values for values, _, _ in own.values()),
+            sum(seconds[f] * characters / max(1, whole[f]) for f, (_, characters) in share.items()),
+            sum(new for new, _ in share.values()),
+            count,
         )
-        for own in mine
+        for share, count in zip(shares, values, strict=True)
     ]
+
+
+def _length(item: str | Pair) -> int:
+    return len(item) if isinstance(item, str) else sum(map(len, item))

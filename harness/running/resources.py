@@ -25,7 +25,7 @@ from harness.models import (
 )
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
-from harness.running.passes import embedded, vectors, vectors_file
+from harness.running.passes import encoding, vectors
 from harness.steps import NotMeasuredError, PendingCalls, PendingCallsError
 from harness.store import Ledger, key_of
 from harness.values import ConfigError, LlmAnswer, Reporter, Slot
@@ -77,10 +77,11 @@ class Resources:
     def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
         """The encoding of each text, in order."""
         keys = [digest(text) for text in texts]
-        found = embedded(keys, texts, encoder, self.context)
-        if not self.context.encoder(encoder).bulky:
+        encoder_pass = encoding(encoder, self.context)
+        found = encoder_pass(dict(zip(keys, texts, strict=True)), self.context)
+        if encoder_pass.hold:
             return [found.values[key] for key in keys]
-        return StoredValues("vectors", keys, vectors_file(encoder, self.context), self.context)
+        return StoredValues("vectors", keys, encoder_pass.path, self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,31 +24,28 @@ _HEADER = 4 * _SHARES
 _POLL = 0.2
 
 
-def compute_served(
-    name: str, keys: Sequence[bytes], items: Sequence[Any], model: Served, context: Context
-) -> Computed:
+def compute_served(name: str, items: Mapping[bytes, Any], model: Served, context: Context) -> Computed:
     """The numbers of every item by its key: those that are kept, and the others from the endpoint.
 
     Each reply is on disk before the next step. Runs that ask one endpoint with one cache take turns, so that
     no run buys what another is buying. Raises PendingCallsError if the run may not ask.
     """
-    first = {key: place for place, key in reversed(list(enumerate(keys)))}
     with _opened(name, model, context) as store:
-        known = store.get(list(first))
-        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        known = store.get(list(items))
+        missing = [key for key in items if key not in known]
         if missing and not context.may_compute:
             raise NotStoredError(name, missing)
         if missing and not context.may_ask:
-            raise PendingCallsError(pending_call([items[first[key]] for key in missing], len(known), model))
+            raise PendingCallsError(pending_call([items[key] for key in missing], len(known), model))
         seen = context.looked_up.setdefault(model.fingerprint, set())
         spending = context.served.setdefault(model.endpoint.model, Spending())
         spending.from_ledger += len(known.keys() - seen)
-        seen |= first.keys()
+        seen |= items.keys()
         if missing:
             with _turn(store, model, context):
                 known |= store.get(missing)
                 missing = [key for key in missing if key not in known]
-                wanted = [items[first[key]] for key in missing]
+                wanted = [items[key] for key in missing]
                 known |= _bought(name, missing, wanted, model, store, context)
         context.count(f"{name}_computed", len(missing))
         return Computed({key: raw[_HEADER:] for key, raw in known.items()}, frozenset(missing))

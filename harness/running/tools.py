@@ -29,6 +29,7 @@ from harness.steps import (
     RetrieverConfig,
     RewriterConfig,
     fuse_phrasings,
+    route_names,
 )
 from harness.store import key_of
 from harness.values import Query, Ranking
@@ -178,15 +179,21 @@ class RunTools(Resources):
         visit(retriever, *known(rewrite, queries, ""))
         return missing
 
+    def visits(
+        self, name: str, retriever: RetrieverConfig, queries: Sequence[Query]
+    ) -> Iterator[tuple[str, RetrieverConfig, Sequence[Query]]]:
+        """A retriever and its routes with their full names, and the queries as they come to each."""
+        asked = self.rewritten(retriever.rewrite, queries)
+        yield name, retriever, asked
+        for route, part in zip(route_names(retriever.parts), retriever.parts, strict=True):
+            yield from self.visits(f"{name}.{route}", part, asked)
+
     def to_embed(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
-        asked = self.rewritten(retriever.rewrite, queries)
-        for part in retriever.parts:
-            yield from self.to_embed(part, passages, asked)
-        if retriever.encoders() and not retriever.parts:
-            yield from RETRIEVERS.make(retriever).to_embed(passages, asked)
+        for _, one, asked in self.visits(RETRIEVE, retriever, queries):
+            yield from RETRIEVERS.make(one).to_embed(passages, asked)
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

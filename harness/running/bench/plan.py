@@ -26,7 +26,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judges import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
-from harness.running.passes import vectors_file
+from harness.running.passes import encoding
 from harness.running.search import Chunked, Searched, search_settings, stored_search
 from harness.running.served import pending_call
 from harness.running.tools import RunTools
@@ -169,7 +169,7 @@ def _settings(
         missing = {
             (model, key)
             for model, (config, texts) in _texts([point], (), context).items()
-            for key in texts.keys() - is_computed("vectors", texts, vectors_file(config, context), context)
+            for key in texts.keys() - is_computed("vectors", texts, encoding(config, context).path, context)
         }
         scored = _pairs_to_score(point, found, context)
         pairs = len(scored - planned) + _most_pairs(point, found, len(queries))
@@ -207,7 +207,7 @@ def _texts_to_buy(
     for config, items in _texts(points, queries, context).values():
         encoder = context.encoder(config)
         if isinstance(encoder, ServedEncoder):
-            known = is_computed("vectors", items, vectors_file(config, context), context)
+            known = is_computed("vectors", items, encoding(config, context).path, context)
             left = [text for key, text in items.items() if key not in known]
             yield pending_call(left, len(known), encoder)
 
