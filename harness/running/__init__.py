@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from harness.running.bench.page import write_page
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united
-    from harness.running.checks import warn_of_languages
     from harness.running.config.load import load_answer_scoring, load_config
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     )
     from harness.running.judging.pool import estimate_pool, grade_all, make_pool
     from harness.running.passes import vectors
+    from harness.running.readiness import warn_of_languages
     from harness.running.search import Searched, cut_for_all, search_settings
     from harness.running.tools import RunTools
 else:

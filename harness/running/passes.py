@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.models import EncoderConfig, LocalEncoder, ServedEncoder
-from harness.running.compute import Computed, Floats, compute_new, digest
+from harness.running.compute import Computed, Floats, Served, compute_new, compute_served, digest
 from harness.running.context import Context
-from harness.running.served import Served, compute_served
 from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig, ServedScorer
 
 Items = Mapping[bytes, Any]

@@ -33,7 +33,7 @@ _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 @dataclass(frozen=True, slots=True)
 class RunSources(Resources):
-    """``harness.steps.search.sources.Sources`` over a corpus; computed values are kept."""
+    """``harness.steps.search.tools.Sources`` over a corpus; computed values are kept."""
 
     corpus: Corpus
     tokenizer: ModelTokenizer

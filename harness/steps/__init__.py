@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from harness.steps.search.fuse.phrasings import fuse_phrasings
     from harness.steps.search.fuse.routes import Fusion, FusionConfig, route_names
     from harness.steps.search.fuse.scores import MinMaxConfig
-    from harness.steps.search.query_steps import (
-        FilterConfig,
-        FilterResult,
-        Phrasings,
-        Rewriter,
-        RewriterConfig,
-    )
     from harness.steps.search.read import KINDS as READERS
     from harness.steps.search.read.step import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
@@ -56,13 +49,18 @@ if TYPE_CHECKING:
     from harness.steps.search.rewrite import KINDS as REWRITERS
     from harness.steps.search.step import (
         Effort,
+        FilterConfig,
+        FilterResult,
         Identity,
         NotMeasuredError,
         Passages,
+        Phrasings,
         RerankerConfig,
         RetrievalResult,
         Retriever,
         RetrieverConfig,
+        Rewriter,
+        RewriterConfig,
         SearchOne,
     )
     from harness.steps.search.tools import PendingCalls, PendingCallsError, Tools

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.running.checks import reads_english_alone
+from harness.running.readiness import reads_english_alone
 
 
 @pytest.mark.parametrize(

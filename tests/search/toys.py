@@ -9,9 +9,15 @@ import numpy as np
 
 from harness.steps.search.depth import SearchDepth
 from harness.steps.search.fuse.routes import Fusion, FusionConfig
-from harness.steps.search.query_steps import Rewriter, RewriterConfig
 from harness.steps.search.rerank.scorer import PairScorer
-from harness.steps.search.step import RerankerConfig, RetrievalResult, Retriever, RetrieverConfig
+from harness.steps.search.step import (
+    RerankerConfig,
+    RetrievalResult,
+    Retriever,
+    RetrieverConfig,
+    Rewriter,
+    RewriterConfig,
+)
 from harness.values.types import Ranking
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
 from harness.running.answering.replies import answer_all, refuse_bad_golden
 from harness.running.bench.answers import rows_of_answers
-from harness.running.checks import warn_of_languages
 from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.running.context import Context
@@ -24,7 +23,7 @@ from harness.running.judging.judges import pool_judge_config, warn_of_same_model
 from harness.running.judging.label_warnings import warn_of_labels
 from harness.running.judging.pool import judged_by_people
 from harness.running.latency import latency_rows
-from harness.running.readiness import check_ready
+from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.search import (
     Chunked,
     Searched,

@@ -23,8 +23,8 @@ from harness.report import (
     lost_label_note,
 )
 from harness.running.config.models import BenchConfig
+from harness.running.context import program_key
 from harness.running.corpus import input_files
-from harness.running.program import program_key
 from harness.store import Artifacts, CacheLayout, key_of
 from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord, file_sha256
 

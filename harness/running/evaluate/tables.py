@@ -28,9 +28,8 @@ from harness.running.chunks import chunk_rows
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.costs import endpoint_facts, query_costs, rewriting_facts
+from harness.running.costs import endpoint_facts, price_rows, query_costs, rewriting_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
-from harness.running.evaluate.prices import price_rows
 from harness.running.evaluate.scoring import left_out
 from harness.running.evaluate.verdict import run_verdict
 from harness.running.judging.pool import Judged

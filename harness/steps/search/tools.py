@@ -1,4 +1,4 @@
-"""The tools of a run for its search steps: models, language models, tables, caches, a clock."""
+"""The tools of a run for its search steps: models, language models, tables, caches, a clock, documents."""
 
 from __future__ import annotations
 
@@ -6,14 +6,25 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.models import EncoderConfig, Estimate, Purpose, Request, ServedEstimate, Value
 from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
-from harness.values import LlmAnswer, LlmError, Query, Reporter, Slot
+from harness.values import (
+    Chunk,
+    Document,
+    Heading,
+    HeadingStyle,
+    LlmAnswer,
+    LlmError,
+    Query,
+    Reporter,
+    Slot,
+    StageConfig,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +133,38 @@ class Tools(Shared, Protocol):
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> RetrievalResult:
         """The rankings of a route, from the cache where they are known."""
+
+
+WindowUnit = Literal["sentences", "characters"]
+
+
+class Sources(Shared, Protocol):
+    """The part of a run that contexts and readers may use; they see nothing else of it."""
+
+    def document(self, doc_id: str) -> Document:
+        """A document of the corpus."""
+
+    def sentences(self, doc_id: str) -> NDArray[np.int64]:
+        """The spans of its sentences, half-open [N, 2], in the order of the text."""
+
+    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
+        """Its headings in the order of the text."""
+
+    def chunks(self, config: StageConfig) -> Sequence[Chunk]:
+        """All chunks of another chunker, by document and in the order of the text."""
+
+
+def window_of(chunk: Chunk, amount: int, unit: WindowUnit, sources: Sources) -> tuple[int, int]:
+    """The span of a chunk and ``amount`` sentences or characters on both sides, within its document.
+
+    A sentence that the border of the chunk cuts counts as the first on its side.
+    """
+    if unit == "characters":
+        length = len(sources.document(chunk.doc_id).text)
+        return max(0, chunk.start - amount), min(length, chunk.end + amount)
+    spans = sources.sentences(chunk.doc_id)
+    before = int(np.searchsorted(spans[:, 0], chunk.start, side="left"))
+    after = int(np.searchsorted(spans[:, 1], chunk.end, side="right"))
+    start = int(spans[max(0, before - amount), 0]) if before else chunk.start
+    end = int(spans[min(len(spans), after + amount) - 1, 1]) if after < len(spans) else chunk.end
+    return min(start, chunk.start), max(end, chunk.end)

@@ -14,7 +14,7 @@ from harness.steps.search.context.step import (
     Contextualizer,
     line,
 )
-from harness.steps.search.sources import Sources
+from harness.steps.search.tools import Sources
 from harness.values import Chunk, Heading, HeadingStyle
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, read_prompt, text_of
 from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, line
-from harness.steps.search.sources import Sources
+from harness.steps.search.tools import Sources
 from harness.values import Chunk
 
 FOLDER = Path(__file__).parent / "prompts"

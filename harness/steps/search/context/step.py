@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from harness.steps.search.sources import Sources
+from harness.steps.search.tools import Sources
 from harness.values import Chunk, StageConfig, Step
 
 

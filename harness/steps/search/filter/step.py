@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.steps.search.filter.years import years_in
-from harness.steps.search.query_steps import FilterConfig, FilterResult, QueryStep
+from harness.steps.search.step import FilterConfig, FilterResult, QueryStep
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, Query
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.steps.search.fuse.routes import ranked_by
-from harness.steps.search.query_steps import FilterResult
-from harness.steps.search.step import Passages, RetrievalResult, RetrieverConfig
+from harness.steps.search.step import FilterResult, Passages, RetrievalResult, RetrieverConfig
 from harness.values import Query, Ranking
 
 Fuse = Callable[[Sequence[Ranking]], Mapping[str, float]]

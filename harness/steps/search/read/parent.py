@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SerializeAsAny
 
 from harness.steps.search.read.step import ReadConfig, Reader
-from harness.steps.search.sources import Sources
+from harness.steps.search.tools import Sources
 from harness.values import Chunk, Section, Span, StageConfig
 
 

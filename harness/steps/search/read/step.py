@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from harness.steps.search.sources import Sources
+from harness.steps.search.tools import Sources
 from harness.values import Chunk, Span, StageConfig
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from harness.steps.search.read.step import ReadConfig, Reader
-from harness.steps.search.sources import Sources, WindowUnit, window_of
+from harness.steps.search.tools import Sources, WindowUnit, window_of
 from harness.values import Chunk, Span
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.steps.search.query_steps import Rewriter
+from harness.steps.search.step import Rewriter
 from harness.values import KindAt, Kinds
 
 KINDS: Kinds[Rewriter[Any]] = Kinds(

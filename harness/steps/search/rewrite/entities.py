@@ -9,9 +9,8 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
-from harness.steps.search.query_steps import RewriterConfig, SeveralRewriter
 from harness.steps.search.rewrite.names import NAMES_VERSION, names_in
-from harness.steps.search.step import Identity
+from harness.steps.search.step import Identity, RewriterConfig, SeveralRewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query
 

@@ -8,9 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.query_steps import Rewriter
 from harness.steps.search.rewrite.prompted import PromptedConfig, RewritePrompt, ask_about
-from harness.steps.search.step import Identity
+from harness.steps.search.step import Identity, Rewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query
 

@@ -11,7 +11,6 @@ from pydantic import Field
 from harness.steps.search.fuse.routes import Fusion
 from harness.steps.search.fuse.rrf import Rrf, RrfConfig
 from harness.steps.search.fuse.scores import MinMax, MinMaxConfig
-from harness.steps.search.query_steps import SeveralRewriter
 from harness.steps.search.rewrite.prompted import (
     PromptedConfig,
     RewritePrompt,
@@ -19,7 +18,7 @@ from harness.steps.search.rewrite.prompted import (
     identity_of,
     lines_of,
 )
-from harness.steps.search.step import Identity
+from harness.steps.search.step import Identity, SeveralRewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 

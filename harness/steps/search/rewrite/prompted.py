@@ -11,8 +11,7 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import Field
 
 from harness.models import FailurePolicy, LlmStepConfig, Prompt, Request, TextForm, read_prompt, text_of
-from harness.steps.search.query_steps import RewriterConfig
-from harness.steps.search.step import Identity
+from harness.steps.search.step import Identity, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, LlmCall, Query
 

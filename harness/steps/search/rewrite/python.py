@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from harness.steps.custom.code import CodeConfig, call_function, contract_error
-from harness.steps.search.query_steps import Rewriter, RewriterConfig
-from harness.steps.search.step import Identity
+from harness.steps.search.step import Identity, Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from harness.steps.search.query_steps import Rewriter, RewriterConfig
+from harness.steps.search.step import Rewriter, RewriterConfig
 from harness.steps.search.tools import Tools
 from harness.values import Query
 
