@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from harness.values import CorpusError
 
+T = TypeVar("T")
 OnPage = Callable[[int], None]
 """Is called with the number of every page before it is read."""
 
@@ -85,23 +87,28 @@ def damaged_error(path: Path, parser: str, problem: object) -> CorpusError:
     )
 
 
-def page_error(path: Path, page: int, parser: str, problem: BaseException) -> CorpusError:
-    """The error for one page whose text the parser fails to extract."""
-    return CorpusError(
-        f"{path}, page {page}: {parser} cannot extract the text: {type(problem).__name__}: "
-        f"{_one_line(problem)}. Repair the file (for example: qpdf in.pdf out.pdf), "
-        "or choose another parser kind."
-    )
+def read_pages(
+    path: Path, parser: str, count: int, on_page: OnPage, read: Callable[[int], T]
+) -> tuple[T, ...]:
+    """What ``read`` makes of every page, by its number, of which ``on_page`` is told first.
 
-
-def read_pages(path: Path, count: int, on_page: OnPage, text_of: Callable[[int], str]) -> tuple[str, ...]:
-    """The texts of all pages; ``on_page`` gets the number of each first. CorpusError where there is none."""
+    Raises CorpusError where there is no page, and for one of which the parser fails to extract the text.
+    """
     if not count:
         raise CorpusError(f"{path}: the PDF has 0 pages. Export it again, or leave it out.")
     pages = []
     for number in range(1, count + 1):
         on_page(number)
-        pages.append(text_of(number))
+        try:
+            pages.append(read(number))
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged content stream or font can raise anything
+            raise CorpusError(
+                f"{path}, page {number}: {parser} cannot extract the text: {type(error).__name__}: "
+                f"{_one_line(error)}. Repair the file (for example: qpdf in.pdf out.pdf), or choose another "
+                "parser kind."
+            ) from error
     return tuple(pages)
 
 

@@ -15,7 +15,6 @@ from harness.data.corpus.parsers.pdf_file import (
     PdfPages,
     check_pdf_file,
     damaged_error,
-    page_error,
     password_error,
     read_pages,
 )
@@ -39,7 +38,11 @@ class PypdfConfig(StageConfig):
         with path.open("rb") as stream, collect_warnings() as warnings:
             reader = _open(path, stream)
             encryption, count = _encryption_of(reader), len(reader.pages)
-            pages = read_pages(path, count, on_page, lambda number: _page_text(path, reader, number, self))
+
+            def text_of(number: int) -> str:
+                return str(reader.pages[number - 1].extract_text(extraction_mode=self.extraction_mode))
+
+            pages = read_pages(path, "pypdf", count, on_page, text_of)
         return PdfPages(pages, encryption, tuple(warnings))
 
 
@@ -63,16 +66,6 @@ def _open(path: Path, stream: Any) -> Any:
     except Exception as error:  # a damaged file can raise anything, from KeyError to RecursionError
         raise damaged_error(path, "pypdf", error) from error
     return reader
-
-
-def _page_text(path: Path, reader: Any, number: int, config: PypdfConfig) -> str:
-    try:
-        text: str = reader.pages[number - 1].extract_text(extraction_mode=config.extraction_mode)
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged content stream or font can raise anything
-        raise page_error(path, number, "pypdf", error) from error
-    return text
 
 
 def _encryption_of(reader: Any) -> str:

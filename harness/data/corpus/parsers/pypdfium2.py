@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +14,6 @@ from harness.data.corpus.parsers.pdf_file import (
     PdfPages,
     check_pdf_file,
     damaged_error,
-    page_error,
     password_error,
     read_pages,
 )
@@ -33,41 +34,32 @@ class Pypdfium2Config(StageConfig):
     def read(self, path: Path, on_page: OnPage) -> PdfPages:
         """Extract the text of every page; line ends become LF, PDFium's marks for hyphens become hyphens."""
         check_pdf_file(path)
-        pdf = _open(path)
-        try:
-            pages = read_pages(path, len(pdf), on_page, lambda number: _page_text(path, pdf, number))
+        with closing(_open(path)) as pdf:
+            pages = read_pages(path, "pypdfium2", len(pdf), on_page, partial(_page_text, pdf))
             return PdfPages(pages, _encryption_of(pdf))
-        finally:
-            pdf.close()
 
 
 def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:
     """Count the characters of every page, as a second reading; raises CorpusError as the parser does."""
-    pdf = _open(path)
-    try:
-        readings = []
-        for number in range(1, len(pdf) + 1):
-            on_page(number)
-            characters = sum(map(len, _page_text(path, pdf, number).split()))
-            readings.append(PageReading(characters, blank=not characters and _is_blank(pdf, number)))
-        return readings
-    finally:
-        pdf.close()
+    with closing(_open(path)) as pdf:
+        return list(read_pages(path, "pypdfium2", len(pdf), on_page, partial(_count, pdf)))
+
+
+def _count(pdf: Any, number: int) -> PageReading:
+    characters = sum(map(len, _page_text(pdf, number).split()))
+    return PageReading(characters, blank=not characters and _is_blank(pdf, number))
 
 
 def _is_blank(pdf: Any, number: int) -> bool:
     """Whether a page holds nothing but a few lines and boxes."""
     from pypdfium2 import raw
 
-    page = pdf[number - 1]
-    try:
+    with closing(pdf[number - 1]) as page:
         count = raw.FPDFPage_CountObjects(page)
         return count < MOST_PATHS_OF_A_BLANK_PAGE and all(
             raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) == raw.FPDF_PAGEOBJ_PATH
             for i in range(count)
         )
-    finally:
-        page.close()
 
 
 def _open(path: Path) -> Any:
@@ -94,19 +86,9 @@ def _forget_last_error() -> None:
     raw.FPDF_LoadMemDocument64(b"no PDF", 6, None)  # sets FPDF_ERR_FORMAT
 
 
-def _page_text(path: Path, pdf: Any, number: int) -> str:
-    import pypdfium2
-
-    try:
-        page = pdf[number - 1]
-        text_page = page.get_textpage()
-        try:
-            text: str = text_page.get_text_bounded()
-        finally:
-            text_page.close()
-            page.close()
-    except (pypdfium2.PdfiumError, ValueError, IndexError) as error:
-        raise page_error(path, number, "pypdfium2", error) from error
+def _page_text(pdf: Any, number: int) -> str:
+    with closing(pdf[number - 1]) as page, closing(page.get_textpage()) as text_page:
+        text: str = text_page.get_text_bounded()
     return text.translate(_PDFIUM_MARKS)
 
 
