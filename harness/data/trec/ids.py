@@ -6,9 +6,7 @@ matter. A fingerprint may be shared by different ids, so whatever is found by it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -235,19 +233,12 @@ def _why_no_text(kind: Any) -> str:
 
 def _first_empty(strings: Any, code: npt.NDArray[Any] | None) -> int | None:
     """The first row whose string has no character, None if there is none."""
-    chunks = strings.chunks if isinstance(strings, pa.ChunkedArray) else [strings]
-    ends = [_ends(chunk) for chunk in chunks]
-    empty = [np.flatnonzero(of[1:] == of[:-1]) for of in ends]
-    if not any(map(len, empty)):
+    empty = pc.equal(pc.binary_length(strings), 0)
+    if not pc.any(empty).as_py():
         return None
-    places = np.concatenate([found + first for found, first in zip(empty, _starts(chunks), strict=True)])
+    places = np.flatnonzero(np.asarray(empty))
     rows = places if code is None else np.flatnonzero(np.isin(code, places))
     return int(rows[0]) if len(rows) else None
-
-
-def _starts(chunks: Sequence[Any]) -> list[int]:
-    """The row that each chunk begins with."""
-    return [0, *accumulate(map(len, chunks))][: len(chunks)]
 
 
 def _ends(strings: Any) -> Ints:
