@@ -188,7 +188,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn 
     warn = warn or (
         lambda problem: context.warn("chunks", f"{setting.name}: {problem}", settings=[setting.name])
     )
-    tokenizer = context.tokenizer(setting.tokenizer)
+    tokenizer = context.models.tokenizer(setting.tokenizer)
     with context.timed("chunk"):
         chunks, key = cut(corpus, setting.chunk, tokenizer, context)
         lengths, quality = _examined(chunks, key, tokenizer, corpus, context)
@@ -314,7 +314,7 @@ def with_context(
             own = CONTEXTS.make(config).run(chunks, sources)
         except PendingCallsError as error:
             # a plan goes on and says what it would take
-            context.unwritten |= {one.key: one for one in error.missing}
+            context.prepared.unwritten |= {one.key: one for one in error.missing}
             return None
         if not any(one.before or one.after for one in own):
             warn(

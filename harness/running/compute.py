@@ -169,8 +169,8 @@ def compute_served(name: str, items: Mapping[bytes, Any], model: Served, context
             raise NotStoredError(name, missing)
         if missing and not context.may_ask:
             raise PendingCallsError(pending_call([items[key] for key in missing], len(known), model))
-        seen = context.looked_up.setdefault(model.fingerprint, set())
-        spending = context.served.setdefault(model.endpoint.model, Spending())
+        seen = context.bills.looked_up.setdefault(model.fingerprint, set())
+        spending = context.bills.served.setdefault(model.endpoint.model, Spending())
         spending.from_ledger += len(known.keys() - seen)
         seen |= items.keys()
         if missing:
@@ -228,7 +228,7 @@ def _bought(
         task.advance(len(new))
 
     with context.reporter.task(f"{name} by {model.endpoint.model}", len(keys)) as task:
-        spending = context.served[model.endpoint.model]
+        spending = context.bills.served[model.endpoint.model]
         fetch(model.endpoint, model.requests(items, width), keep, spending)
     return found
 

@@ -40,43 +40,121 @@ class NotStoredError(Exception):
 
 
 @dataclass(slots=True)
-class Context:
-    """The state of one run. Models are made once per configuration and load their weights when first used.
+class Clock:
+    """When the run began, the seconds of its stages, and the counters of its record."""
 
-    ``may_ask`` False: language models are not asked, as in a plan. ``may_compute`` False: what is not stored
-    is not computed either, and NotStoredError says what it is. ``spent`` is what steps have asked of
-    them, by prompt and model, ``purposes`` what for; ``within_limits`` is what counts towards one
-    ``max_cost`` and ``max_calls``, and ``answer_costs`` what the answers to each request have cost, no matter
-    which run paid for them. ``served`` is what was asked of endpoints, by model, ``looked_up`` which of their
-    numbers were needed. ``rewritten`` keeps what rewriters made of queries, ``filtered`` what filters made of
-    them. ``unwritten`` are the contexts of chunks that have not been asked for. ``warnings`` bear on numbers
-    of the result.
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
+    timings: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Bills:
+    """What language models and endpoints were asked for, and what it cost."""
+
+    spent: dict[str, Spending] = field(default_factory=dict)
+    """What steps have asked of language models, by prompt and model."""
+    purposes: dict[str, Purpose] = field(default_factory=dict)
+    """What for."""
+    within_limits: dict[str, Spending] = field(default_factory=dict)
+    """What counts towards one ``max_cost`` and ``max_calls``."""
+    answer_costs: list[float | None] = field(default_factory=list)
+    """What the answers to each request have cost, no matter which run paid for them."""
+    served: dict[str, Spending] = field(default_factory=dict)
+    """What was asked of endpoints, by model."""
+    looked_up: dict[str, set[bytes]] = field(default_factory=dict)
+    """Which of their numbers were needed, by model."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """What was made before a search, by the keys of step and queries."""
+
+    rewritten: dict[str, Phrasings] = field(default_factory=dict)
+    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
+    unwritten: dict[str, PendingCalls] = field(default_factory=dict)
+    """The contexts of chunks that have not been asked for."""
+
+
+@dataclass(slots=True)
+class Models:
+    """The models of a run, made once per configuration; they load their weights when first used."""
+
+    _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
+    _rerankers: dict[str, PairScorer] = field(default_factory=dict)
+    _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
+
+    def encoder(self, config: EncoderConfig) -> Encoder:
+        """The encoder of a configuration."""
+        if config not in self._encoders:
+            self._encoders[config] = config.make()
+        return self._encoders[config]
+
+    def tokenizer(self, name: str) -> ModelTokenizer:
+        """The tokenizer of the model called ``name``; its weights are not loaded."""
+        if name not in self._tokenizers:
+            self._tokenizers[name] = ModelTokenizer(resolve(name))
+        return self._tokenizers[name]
+
+    def reranker(self, config: RerankerConfig) -> PairScorer:
+        """The pair scorer of a configuration; those that differ in what they read are the same."""
+        key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
+        if key not in self._rerankers:
+            self._rerankers[key] = RERANKERS.make(config)
+        return self._rerankers[key]
+
+    def try_out(self, tried: Artifacts) -> None:
+        """Load every model that is in use and try it on a word; raises ModelError for a damaged one.
+
+        A model that has passed is not loaded again while its files, its settings, the libraries and the
+        machine are the same; ``tried`` is where that is kept.
+        """
+        # an endpoint is sent nothing before there is a real request
+        encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
+        models: list[LocalEncoder | PairScorer] = [*encoders, *self._rerankers.values()]
+        for model in models:
+            if not isinstance(model, LocalEncoder | LocalModelScorer):
+                model.try_out()
+                continue
+            facts = type(model).__name__, model.model.fingerprint, model.config.model_dump(mode="json")
+            key = key_of(*facts, program_key(), platform.node())
+            if tried.get("tried", key) is None:
+                model.try_out()
+                tried.put("tried", key, True)
+
+    def describe(self) -> dict[str, dict[str, str]]:
+        """The models in use, by name, for the run record; one used in two ways also by what differs."""
+        used = [encoder.describe() for encoder in self._encoders.values()]
+        used += [scorer.describe() for scorer in self._rerankers.values()]
+        found: dict[str, dict[str, str]] = {}
+        for facts in used:
+            first = found.setdefault(facts["name"], facts)
+            if differs := [value for key, value in facts.items() if value != first.get(key)]:
+                found[f"{facts['name']} ({', '.join(differs)})"] = facts
+        return found
+
+
+@dataclass(slots=True)
+class Context:
+    """The state of one run.
 
     As a context manager it warns at the end of what was wrong with the cache.
     """
 
     cache: CacheLayout
     reporter: Reporter
-    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
-    timings: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    faults: Faults = field(default_factory=Faults)
     may_ask: bool = True
+    """False: language models are not asked, as in a plan."""
     may_compute: bool = True
-    spent: dict[str, Spending] = field(default_factory=dict)
-    rewritten: dict[str, Phrasings] = field(default_factory=dict)
-    answer_costs: list[float | None] = field(default_factory=list)
-    served: dict[str, Spending] = field(default_factory=dict)
-    within_limits: dict[str, Spending] = field(default_factory=dict)
-    looked_up: dict[str, set[bytes]] = field(default_factory=dict)
-    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
-    purposes: dict[str, Purpose] = field(default_factory=dict)
-    unwritten: dict[str, PendingCalls] = field(default_factory=dict)
+    """False: what is not stored is not computed either, and NotStoredError says what it is."""
+    faults: Faults = field(default_factory=Faults)
+    clock: Clock = field(default_factory=Clock)
+    bills: Bills = field(default_factory=Bills)
+    prepared: Prepared = field(default_factory=Prepared)
+    models: Models = field(default_factory=Models)
     warnings: list[ResultWarning] = field(default_factory=list)
+    """What bears on numbers of the result."""
     _in_use: User | None = None
-    _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
-    _rerankers: dict[str, PairScorer] = field(default_factory=dict)
-    _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
     @classmethod
     def at(cls, cache: Path, reporter: Reporter, *, may_ask: bool = True) -> Context:
@@ -118,11 +196,11 @@ class Context:
         try:
             yield
         finally:
-            self.timings[stage] = self.timings.get(stage, 0.0) + time.perf_counter() - start
+            self.clock.timings[stage] = self.clock.timings.get(stage, 0.0) + time.perf_counter() - start
 
     def count(self, name: str, amount: int) -> None:
         """Add to a counter of the run record."""
-        self.counts[name] = self.counts.get(name, 0) + amount
+        self.clock.counts[name] = self.clock.counts.get(name, 0) + amount
 
     def warn(
         self, kind: WarningKind, text: str, measures: Iterable[str] = (), settings: Iterable[str] = ()
@@ -134,55 +212,6 @@ class Context:
     def keeping(self, kind: WarningKind) -> Reporter:
         """The reporter for a step whose warnings all bear on numbers."""
         return RecordingReporter(self.reporter, lambda text: self.warnings.append(ResultWarning(kind, text)))
-
-    def encoder(self, config: EncoderConfig) -> Encoder:
-        """The encoder of a configuration."""
-        if config not in self._encoders:
-            self._encoders[config] = config.make()
-        return self._encoders[config]
-
-    def tokenizer(self, name: str) -> ModelTokenizer:
-        """The tokenizer of the model called ``name``; its weights are not loaded."""
-        if name not in self._tokenizers:
-            self._tokenizers[name] = ModelTokenizer(resolve(name))
-        return self._tokenizers[name]
-
-    def reranker(self, config: RerankerConfig) -> PairScorer:
-        """The pair scorer of a configuration; those that differ in what they read are the same."""
-        key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
-        if key not in self._rerankers:
-            self._rerankers[key] = RERANKERS.make(config)
-        return self._rerankers[key]
-
-    def try_models(self) -> None:
-        """Load every model that is in use and try it on a word; raises ModelError for a damaged one.
-
-        A model that has passed is not loaded again while its files, its settings, the libraries and the
-        machine are the same.
-        """
-        # an endpoint is sent nothing before there is a real request
-        encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
-        models: list[LocalEncoder | PairScorer] = [*encoders, *self._rerankers.values()]
-        for model in models:
-            if not isinstance(model, LocalEncoder | LocalModelScorer):
-                model.try_out()
-                continue
-            facts = type(model).__name__, model.model.fingerprint, model.config.model_dump(mode="json")
-            key = key_of(*facts, program_key(), platform.node())
-            if self.artifacts.get("tried", key) is None:
-                model.try_out()
-                self.artifacts.put("tried", key, True)
-
-    def models(self) -> dict[str, dict[str, str]]:
-        """The models in use, by name, for the run record; one used in two ways also by what differs."""
-        used = [encoder.describe() for encoder in self._encoders.values()]
-        used += [scorer.describe() for scorer in self._rerankers.values()]
-        found: dict[str, dict[str, str]] = {}
-        for facts in used:
-            first = found.setdefault(facts["name"], facts)
-            if differs := [value for key, value in facts.items() if value != first.get(key)]:
-                found[f"{facts['name']} ({', '.join(differs)})"] = facts
-        return found
 
 
 _METADATA = (".dist-info", ".egg-info")

@@ -96,7 +96,7 @@ def _keys(
     keys: _Keys = {}
     for retriever, asked in searches:
         for config, texts in RETRIEVERS.make(retriever).to_embed(passages, asked):
-            encoder = context.encoder(config)
+            encoder = context.models.encoder(config)
             if isinstance(encoder, ServedEncoder):
                 keys.setdefault(encoder, set()).update(map(digest, texts))
     return keys
@@ -113,14 +113,14 @@ def rewriting_facts(context: Context) -> dict[str, Any]:
     """For the run record: the calls of language models before retrieval, by prompt and model."""
     return {
         name: {
-            "purpose": context.purposes.get(name, "rewriting"),
+            "purpose": context.bills.purposes.get(name, "rewriting"),
             "calls": spent.calls,
             "from_ledger": spent.from_ledger,
             "prompt_tokens": spent.prompt_tokens,
             "completion_tokens": spent.completion_tokens,
             **_spent(spent, "calls"),
         }
-        for name, spent in context.spent.items()
+        for name, spent in context.bills.spent.items()
     }
 
 
@@ -133,7 +133,7 @@ def endpoint_facts(context: Context) -> dict[str, Any]:
             "tokens": spent.prompt_tokens,
             **_spent(spent, "requests"),
         }
-        for name, spent in context.served.items()
+        for name, spent in context.bills.served.items()
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from harness.models import Request, came_in_batch
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
-from harness.running.context import Context
+from harness.running.context import Bills, Clock, Context, Prepared
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, REWRITE, RunTools
 from harness.steps import (
@@ -86,7 +86,7 @@ def _key(one: Searched, sample: Sequence[Query], config: LatencyConfig, context:
         one.chunking.passages.key,
         [rewrite, RunTools(context).identity(setting.finder)],
         setting.model_dump(mode="json", include={"filter", "retrieve", "rerank", "read"}),
-        [context.reranker(reranker).fingerprint for reranker in setting.rerank],
+        [context.models.reranker(reranker).fingerprint for reranker in setting.rerank],
         [query.text for query in sample],
         config.model_dump(mode="json"),
     )
@@ -270,8 +270,9 @@ def _ranked(one: Searched, stage: str, queries: Sequence[Query]) -> list[Ranking
 def _measured(
     one: Searched, sample: Sequence[Query], config: LatencyConfig, context: Context
 ) -> Iterator[LatencyRow]:
-    fresh: dict[str, Any] = {"timings": {}, "counts": {}, "spent": {}, "rewritten": {}, "answer_costs": []}
-    quiet = replace(context, reporter=Silent(), may_ask=False, **fresh)
+    quiet = replace(
+        context, reporter=Silent(), may_ask=False, clock=Clock(), bills=Bills(), prepared=Prepared()
+    )
     passages, reading = one.chunking.passages, one.chunking.reading
     last = _ranked(one, one.steps[-1], sample)
     taken: list[Mapping[Part, float]] = []
@@ -302,7 +303,7 @@ def _reranker(place: int, sample: Sequence[Query], tools: TimedTools) -> Callabl
     """Scores the pairs of one query, by its place in the sample, and sorts them."""
     one = tools.one
     config, name = one.setting.rerank[place], reranker_names(one.setting)[place]
-    scorer = tools.context.reranker(config)
+    scorer = tools.context.models.reranker(config)
     unless = tools.not_called(scorer.own_code)
     if not isinstance(scorer, LocalModelScorer) and not scorer.own_code:
         unless = f"{config.kind} is not a model on this machine"

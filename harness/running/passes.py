@@ -48,7 +48,7 @@ class ModelPass:
 
 def encoding(config: EncoderConfig, context: Context) -> ModelPass:
     """The pass of an encoder over texts."""
-    encoder = context.encoder(config)
+    encoder = context.models.encoder(config)
     if isinstance(encoder, ServedEncoder):
         path = context.cache.served("vectors", encoder.fingerprint)
         return ModelPass("vectors", encoder.fingerprint, path, encoder)
@@ -67,7 +67,7 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
 
 def scoring(config: RerankerConfig, context: Context) -> ModelPass:
     """The pass of a reranker over pairs; the value of each is float32 [1]."""
-    scorer = context.reranker(config)
+    scorer = context.models.reranker(config)
     if isinstance(scorer, ServedScorer):
         path = context.cache.served("pairs", scorer.served.fingerprint)
         return ModelPass("pairs", scorer.fingerprint, path, scorer.served)

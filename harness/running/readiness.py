@@ -27,18 +27,18 @@ def check_ready(config: BenchConfig, context: Context) -> None:
         part.check_ready()
     check_endpoints(config, context)
     for setting in config.settings:
-        context.tokenizer(setting.tokenizer)
+        context.models.tokenizer(setting.tokenizer)
         for encoder in setting.retrieve.encoders():
-            context.encoder(encoder)
+            context.models.encoder(encoder)
         if setting.chunk.embed is not None:
-            context.encoder(setting.chunk.embed)
+            context.models.encoder(setting.chunk.embed)
         for encoder in setting.answer.encoders if setting.answer is not None else ():
-            context.encoder(encoder)
+            context.models.encoder(encoder)
         for reranker in setting.rerank:
-            context.reranker(reranker)
+            context.models.reranker(reranker)
     if any(measure.kind in _COMPARE_VECTORS for measure in config.answer_measures):
-        context.encoder(config.answer_embedding)
-    context.try_models()
+        context.models.encoder(config.answer_embedding)
+    context.models.try_out(context.artifacts)
 
 
 def check_endpoints(config: BenchConfig, context: Context) -> None:

@@ -60,7 +60,7 @@ class Resources:
 
     def fingerprint(self, encoder: EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
-        return self.context.encoder(encoder).fingerprint
+        return self.context.models.encoder(encoder).fingerprint
 
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
@@ -68,7 +68,7 @@ class Resources:
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
         """Encode one text now, by a model on this machine."""
-        found = self.context.encoder(encoder)
+        found = self.context.models.encoder(encoder)
         if not isinstance(found, LocalEncoder):
             raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
         (value,) = found.encode([text])
@@ -101,7 +101,7 @@ class Resources:
         title = f"{request.name} by {model.endpoint.model}"
         # the limits of a section hold for all that it asks, whatever the prompt
         limits = key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
-        so_far = context.within_limits.setdefault(limits, Spending())
+        so_far = context.bills.within_limits.setdefault(limits, Spending())
         with Ledger(context.cache.ledger) as ledger:
             asker = Model(model, request.form, ledger, before=so_far)
             calls = {one: asker.call(*one, request.sample) for one in request.about}
@@ -115,13 +115,13 @@ class Resources:
             stage = "rewrite" if purpose == "rewriting" else purpose
             with self.timed(stage):
                 found, spending = answers(asker, list(calls.values()), reporter=context.reporter, name=stage)
-            context.answer_costs.append(asker.cost(calls.values()))
+            context.bills.answer_costs.append(asker.cost(calls.values()))
         if failed := sum(not one.usable for one in found):
             context.count("calls_failed", failed)
         so_far.add_spending(spending)
-        context.spent.setdefault(title, Spending()).add_spending(spending)
-        context.spent[title].from_ledger += spending.from_ledger
-        context.purposes[title] = purpose
+        context.bills.spent.setdefault(title, Spending()).add_spending(spending)
+        context.bills.spent[title].from_ledger += spending.from_ledger
+        context.bills.purposes[title] = purpose
         answered = dict(zip(calls, found, strict=True))
         return [answered[one] for one in request.about]
 

@@ -148,8 +148,8 @@ def _search_chunks(
     found: Callable[[Searched], None] | None = None,
 ) -> list[Searched]:
     tools = RunTools.of(queries, context)
-    if context.unwritten:
-        raise PendingCallsError(*context.unwritten.values())
+    if context.prepared.unwritten:
+        raise PendingCallsError(*context.prepared.unwritten.values())
     asked = [tools.rewritten(point.setting.rewrite, queries) for point in points]
     for point in points:
         # a table with gaps ends the run here, not after everything is embedded

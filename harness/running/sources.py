@@ -70,7 +70,7 @@ def cut(
     corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> tuple[list[Chunk], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
-    encoder = "" if config.embed is None else context.encoder(config.embed).fingerprint
+    encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
     key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
     stored = context.artifacts.get("chunks", key)
     if stored is not None:

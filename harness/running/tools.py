@@ -83,16 +83,16 @@ class RunTools(Resources):
 
     def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
         """The texts that a rewriter makes of the queries, and how many for each; made once a run."""
-        done = self.context.rewritten
+        done = self.context.prepared.rewritten
         # its fields, since a query of another split is a different one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
-            before = len(self.context.answer_costs)
+            before = len(self.context.bills.answer_costs)
             rewriter = REWRITERS.make(rewrite)
             if rewriter.own_code and not (self.context.may_compute or self.context.may_ask):
                 raise NotStoredError("rewritings")
             groups = rewriter.phrasings(queries, self)
-            costs = self.context.answer_costs[before:]
+            costs = self.context.bills.answer_costs[before:]
             known = [cost for cost in costs if cost is not None]
             done[key] = Phrasings(
                 tuple(query for group in groups for query in group),
@@ -124,7 +124,7 @@ class RunTools(Resources):
     ) -> tuple[FilterResult, ...]:
         """The results of a filter for each query among the documents, made once a run."""
         asked = [self.questions.get(query.query_id, query) for query in queries]
-        done = self.context.filtered
+        done = self.context.prepared.filtered
         documents = list(dict.fromkeys(documents))
         key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
         if key not in done:
@@ -199,7 +199,7 @@ class RunTools(Resources):
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> RetrievalResult:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
-        begun, before = perf_counter(), self.context.counts.get("vectors_computed", 0)
+        begun, before = perf_counter(), self.context.clock.counts.get("vectors_computed", 0)
         with self.stage(name):
             put = self.put(retriever.rewrite, queries)
             asked = queries if put is None else put.queries
@@ -209,7 +209,7 @@ class RunTools(Resources):
                 )
             else:
                 found = self._filtered(retriever, retriever.filter, passages, asked)
-            computed = self.context.counts.get("vectors_computed", 0) - before
+            computed = self.context.clock.counts.get("vectors_computed", 0) - before
             effort = Effort(perf_counter() - begun, computed, computed)
             found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort)
             return self.fused(retriever.rewrite, put, found, retriever, passages, queries)

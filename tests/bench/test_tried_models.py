@@ -24,10 +24,10 @@ def tried(monkeypatch):
 
 def attempt(cache, *, batch_tokens=2048):
     with Context.at(cache, Silent()) as context:
-        context.encoder(EmbedConfig(model=MINILM, batch_tokens=batch_tokens))
-        context.reranker(LateInteractionConfig(model="embedded:maxsim"))
-        context.reranker(PythonRerankerConfig(call="math:fsum", version="1"))
-        context.try_models()
+        context.models.encoder(EmbedConfig(model=MINILM, batch_tokens=batch_tokens))
+        context.models.reranker(LateInteractionConfig(model="embedded:maxsim"))
+        context.models.reranker(PythonRerankerConfig(call="math:fsum", version="1"))
+        context.models.try_out(context.artifacts)
 
 
 def test_a_model_that_has_passed_is_not_loaded_again(tmp_path, tried):

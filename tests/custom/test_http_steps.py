@@ -189,7 +189,7 @@ def test_a_service_rewrites_each_question_once(tools):
         )
         texts = [query.text for query in tools.rewritten(config, QUERIES)]
         assert texts == [f"{query.text} please" for query in QUERIES]
-        tools.context.rewritten.clear()
+        tools.context.prepared.rewritten.clear()
         assert [query.text for query in tools.rewritten(config, QUERIES)] == texts
         assert server.count == 2
         broken = config.model_copy(update={"response": "@", "version": "2"})

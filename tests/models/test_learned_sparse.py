@@ -50,12 +50,12 @@ def test_fewer_active_dimensions_leave_chunks_without_a_match(tools):
 
 def test_vectors_are_computed_once_for_all_depths_and_again_for_another_cap(tools):
     tools.search("r", config(), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
+    assert tools.context.clock.counts["vectors_computed"] == 5 + 2
     tools.search("r", config(top_k=2), passages(), QUERIES)
-    assert tools.context.counts["vectors_computed"] == 5 + 2
+    assert tools.context.clock.counts["vectors_computed"] == 5 + 2
     tools.search("r", config(max_active_dims=3), passages(), QUERIES)
     # chunks alone: the queries keep what they have
-    assert tools.context.counts["vectors_computed"] == 5 + 2 + 5
+    assert tools.context.clock.counts["vectors_computed"] == 5 + 2 + 5
 
 
 def test_a_sweep_of_caps_runs_from_yaml(write_config):

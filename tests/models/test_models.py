@@ -172,9 +172,9 @@ def test_a_reranker_in_half_precision_is_close_and_is_kept_apart():
 def test_the_record_names_what_each_model_computes_in_also_where_one_computes_in_two_ways(tmp_path):
     context = Context.at(tmp_path, Silent())
     for dtype in ("float32", "bfloat16"):
-        context.encoder(EmbedConfig(model=MINILM, dtype=dtype))
-    context.encoder(EmbedConfig(model=MINILM, batch_tokens=64))
-    models = context.models()
+        context.models.encoder(EmbedConfig(model=MINILM, dtype=dtype))
+    context.models.encoder(EmbedConfig(model=MINILM, batch_tokens=64))
+    models = context.models.describe()
     assert {name: (facts["dtype"], facts["backend"]) for name, facts in models.items()} == {
         MINILM: ("float32", "torch"),
         f"{MINILM} (bfloat16)": ("bfloat16", "torch"),

@@ -297,7 +297,9 @@ def test_a_reranker_reads_the_context_unless_told_not_to(config_of, tmp_path):
     texts = {chunk.text for chunk in without.chunking.chunks}
     assert {text for _, text in rerank_pairs(without, 0, queries)} <= texts
     assert not {text for _, text in rerank_pairs(with_it, 0, queries)} & texts
-    assert context.reranker(with_it.setting.rerank[0]) is context.reranker(without.setting.rerank[0])
+    assert context.models.reranker(with_it.setting.rerank[0]) is context.models.reranker(
+        without.setting.rerank[0]
+    )
 
 
 def test_what_is_scored_shown_and_exported_has_no_context_in_it(config_of):

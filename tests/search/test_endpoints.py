@@ -111,7 +111,7 @@ def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path
         search(tmp_path, exact(server.url).model_copy(update={"top_k": 2}))
         assert server.count == count
     assert again == first
-    spent = context.served["fake-embed"]
+    spent = context.bills.served["fake-embed"]
     words = sum(len(text.split()) for text in texts_asked(server))
     assert (spent.calls, spent.prompt_tokens, spent.cost) == (4, words, pytest.approx(words))
     assert spent.from_ledger == 0
@@ -157,7 +157,7 @@ def test_a_fault_that_passes_is_outlasted(fault, tmp_path):
         rankings, context = search(tmp_path, exact(server.url))
         assert server.count == 3
     assert rankings[1].chunk_ids[0] == passages().ids[2]
-    assert sum(context.served["fake-embed"].faults.values()) == 1
+    assert sum(context.bills.served["fake-embed"].faults.values()) == 1
 
 
 def wrong(change):
@@ -215,7 +215,7 @@ def test_an_answer_that_is_not_whole_is_never_a_vector(change, message, tmp_path
         rankings, _ = search(tmp_path, exact(server.url))
         assert sorted(texts_asked(server)) == sorted({*passages().texts, *(q.text for q in QUERIES)})
     assert rankings[1].chunk_ids[0] == passages().ids[2]
-    assert context.served == {}
+    assert context.bills.served == {}
 
 
 @pytest.mark.parametrize("when", ["within a run", "in a later run"])
@@ -486,7 +486,7 @@ def test_a_reranker_scores_every_pair_once_in_the_form_that_is_asked_for(form, t
     assert again == scores
     # two distinct questions, five chunks, two a request
     assert server.count == 2 * 3
-    assert context.served["fake-rerank"].cost == pytest.approx(3.0)
+    assert context.bills.served["fake-rerank"].cost == pytest.approx(3.0)
     assert {request["path"] for request in server.requests} == {"/v1/rerank"}
     for request in server.requests:
         body = request["body"]

@@ -230,14 +230,14 @@ def test_a_boosted_ranking_is_kept_and_is_another_where_what_is_named_is(table, 
     found = tools.search("retrieve", config, passages(), QUERIES)
     assert is_stored(tools, config)
     again = RunTools(tools.context)
-    again.context.filtered.clear()
+    again.context.prepared.filtered.clear()
     kept = again.search("retrieve", config, passages(), QUERIES)
     assert (kept.rankings, kept.filtered) == (found.rankings, found.filtered)
     # without the filter, with another weight, and with another table
     for other in (None, rules(table, boost=51.0)):
         assert not is_stored(tools, config.model_copy(update={"filter": other}))
     table.write_text(TABLE.replace("Acme", "Apex"), encoding="utf-8")
-    tools.context.filtered.clear()
+    tools.context.prepared.filtered.clear()
     assert not is_stored(tools, config)
 
 

@@ -68,7 +68,7 @@ def test_within_a_run_a_rewriting_is_made_once(tmp_path):
     with FakeServer(stated) as server:
         own = tools(tmp_path)
         assert own.rewritten(config(server.url), QUERIES) is own.rewritten(config(server.url), QUERIES)
-    assert own.context.spent["declarative v1 by fake"].from_ledger == 0
+    assert own.context.bills.spent["declarative v1 by fake"].from_ledger == 0
 
 
 def test_the_question_may_come_before_its_rewriting(tmp_path):
@@ -100,7 +100,7 @@ def test_a_prompt_of_ones_own(tmp_path):
         texts, context = rewrite(tmp_path, read)
     assert read.model_dump(mode="json")["prompt"] == read.model_dump()["prompt"] == str(path)
     assert texts == ["other words"] * 3
-    assert list(context.spent) == ["mine v1 by fake"]
+    assert list(context.bills.spent) == ["mine v1 by fake"]
     assert server.requests[0]["body"]["messages"][0]["content"].startswith("Rephrase <query ")
 
 

@@ -137,7 +137,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         corpora, points = prepare(config, context)
         queries = corpora.united.queries.queries
         tools = RunTools.of(queries, context)
-        calls = dict(context.unwritten)
+        calls = dict(context.prepared.unwritten)
         for point in points:
             calls |= tools.run_filters(point.setting.finder, corpora.doc_ids, queries)
         for point in points:
@@ -179,7 +179,7 @@ def _of_what_is_known(
         corpus,
         tuple(_settings(points, looked, queries, {} if pool is None else pool.by_setting, context)),
         tuple(q.query_id for q in queries if judge is None and q.answerable and q.query_id not in labelled),
-        tuple(context.models()),
+        tuple(context.models.describe()),
         None if judge is None else _of_judge(judge, pool, points, corpus, context),
         answers=_answers(points, searched, corpus, config, context),
     )
@@ -225,7 +225,7 @@ def _texts(points: Sequence[Chunked], queries: Sequence[Query], context: Context
     for point in points:
         for retriever in point.setting.retrieve.every():
             for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, queries):
-                items = found.setdefault(context.encoder(config).fingerprint, (config, {}))[1]
+                items = found.setdefault(context.models.encoder(config).fingerprint, (config, {}))[1]
                 items.update((digest(text), text) for text in texts)
     return found
 
@@ -235,7 +235,7 @@ def _texts_to_buy(
 ) -> Iterator[PendingCalls]:
     """The vectors that endpoints would be asked for, by model."""
     for config, items in _texts(points, queries, context).values():
-        encoder = context.encoder(config)
+        encoder = context.models.encoder(config)
         if isinstance(encoder, ServedEncoder):
             known = is_computed("vectors", items, encoding(config, context).path, context)
             left = [text for key, text in items.items() if key not in known]
@@ -245,7 +245,7 @@ def _texts_to_buy(
 def _pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple[str, bytes]]:
     """The pairs of the first reranker that lacks any, where they are known."""
     if isinstance(found, NotStoredError) and found.what == "pairs":
-        model = context.reranker(point.setting.rerank[found.place]).fingerprint
+        model = context.models.reranker(point.setting.rerank[found.place]).fingerprint
         return {(model, key) for key in found.keys}
     return set()
 

@@ -97,7 +97,7 @@ class Scorers:
 
         @cache
         def boundaries(tokenizer: str) -> TokenBoundaries:
-            return cache(lambda doc_id: _boundaries(texts[doc_id], context.tokenizer(tokenizer)))
+            return cache(lambda doc_id: _boundaries(texts[doc_id], context.models.tokenizer(tokenizer)))
 
         self._boundaries = boundaries
 

@@ -108,7 +108,7 @@ def returned(
         ranked.append(Ranking(hits[0].row.query_id, tuple(own), scores))
     missed = list(_missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents))
     every = [*chunks.values(), *missed]
-    tokenizer = context.tokenizer(setting.tokenizer)
+    tokenizer = context.models.tokenizer(setting.tokenizer)
     lengths = token_lengths(every, tokenizer)
     health = health_of(lengths[: len(chunks)], tokenizer.window)
     key = key_of(corpus.key, other_text.document and other_text.document.sha256, [c.chunk_id for c in every])
