@@ -154,7 +154,7 @@ def test_judgments_move_to_another_cache_and_are_not_bought_again(place, tmp_pat
 
 
 def test_of_a_long_passage_the_beginning_is_shown_on_one_line():
-    from harness.cli.commands.answers import _shortened
+    from harness.cli.commands.judge import _shortened
 
     assert _shortened("a\n   table  cell") == "a table cell"
     # text without blanks has no word to end at

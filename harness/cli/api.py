@@ -15,30 +15,27 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from harness.measures import dcg, gain_exp, gain_lin
-from harness.running import BenchConfig
-from harness.running import load_config as _load_config
+from harness import comparison, data, measures, report, running
 from harness.values import Reporter, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.comparison import Verdict
 
 Folder = Path | str
 MEASURES = ("ndcg_exp@10", "ndcg_lin@10", "recall@10", "mrr", "judged@10")
 
 
-def load_config(path: Folder) -> BenchConfig:
+def load_config(path: Folder) -> running.BenchConfig:
     """Read and check a configuration file; raises ConfigError with file, line, key and remedy.
 
     Paths in it are relative to the working folder.
     """
-    return _load_config(Path(path))
+    return running.load_config(Path(path))
 
 
 def run(
-    config: BenchConfig | Folder,
+    config: running.BenchConfig | Folder,
     progress: bool = False,
     reporter: Reporter | None = None,
     again: bool = False,
@@ -49,14 +46,12 @@ def run(
     it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
     instead. Raises HarnessError with what to do about it.
     """
-    from harness.running import run_or_reuse
-
-    read = config if isinstance(config, BenchConfig) else load_config(config)
+    read = config if isinstance(config, running.BenchConfig) else load_config(config)
     if reporter is None and progress:
         from harness.cli.terminal import TerminalReporter
 
         reporter = TerminalReporter()
-    return Results(run_or_reuse(read, reporter or Silent(), again=again).folder)
+    return Results(running.run_or_reuse(read, reporter or Silent(), again=again).folder)
 
 
 def read_results(folder: Folder) -> Results:
@@ -75,9 +70,7 @@ class Results:
     @cached_property
     def record(self) -> dict[str, Any]:
         """record.json: configuration, versions, models, hashes, counts."""
-        from harness.report import read_result
-
-        return read_result(self.folder).record
+        return report.read_result(self.folder).record
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -91,9 +84,7 @@ class Results:
 
     def table(self, name: str) -> pd.DataFrame:
         """A table by its name, such as ``rankings``, with typed columns; raises HarnessError for none."""
-        from harness.report import read_table
-
-        return read_table(self.folder, name)
+        return report.read_table(self.folder, name)
 
     def compare(self, measure: str | None = None, baseline: str | None = None) -> Comparison:
         """Which setting is best, by how much, and whether that is real; by default by the headline."""
@@ -101,9 +92,7 @@ class Results:
 
     def report(self, output: Folder | None = None) -> Path:
         """Build report.html again, by default in the folder of the results; returns where it is."""
-        from harness.running import write_page
-
-        return write_page(self.folder, None if output is None else Path(output))[0]
+        return running.write_page(self.folder, None if output is None else Path(output))[0]
 
     def __str__(self) -> str:
         return str(self.compare())
@@ -113,14 +102,12 @@ class Results:
 class Comparison:
     """A verdict, in words (``str``), as plain values (``as_dict``) and difference by difference."""
 
-    verdict: Verdict = field(repr=False)
+    verdict: comparison.Verdict = field(repr=False)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict in words: decision, margin, test, what it holds for, caveats, next step."""
-        from harness.comparison import sentences_of
-
-        return tuple(sentences_of(self.verdict))
+        return tuple(comparison.sentences_of(self.verdict))
 
     @property
     def differences(self) -> pd.DataFrame:
@@ -131,9 +118,7 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """As verdict.json has it."""
-        from harness.comparison import verdict_json
-
-        return dict(verdict_json(self.verdict))
+        return dict(comparison.verdict_json(self.verdict))
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -147,15 +132,12 @@ def compare(
     Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
     """
-    from harness.comparison import measure_to_take, names_of, scores_of, verdict_of
-    from harness.running import read_united
-
     folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
-    names = names_of(folders)
-    stored, _ = read_united(folders, stage, measure, None, Silent())
-    taken = measure_to_take(stored, measure)
+    names = comparison.names_of(folders)
+    stored, _ = running.read_united(folders, stage, measure, None, Silent())
+    taken = comparison.measure_to_take(stored, measure)
     named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
-    return Comparison(verdict_of(scores_of(named), taken, baseline))
+    return Comparison(comparison.verdict_of(comparison.scores_of(named), taken, baseline))
 
 
 def score(
@@ -170,23 +152,12 @@ def score(
     """
     import pandas as pd
 
-    from harness.data import (
-        evaluate,
-        evaluate_dicts,
-        qrels_from_dict,
-        qrels_from_frame,
-        read_qrels,
-        read_run,
-        run_from_dict,
-        run_from_frame,
-    )
-
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
-        scores = evaluate_dicts(run, qrels, tuple(measures), convention)
+        scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
-        ranked = _source(run, run_from_dict, run_from_frame, read_run)
-        judged = _source(qrels, qrels_from_dict, qrels_from_frame, read_qrels)
-        scores = evaluate(ranked, judged, tuple(measures), convention)
+        ranked = _source(run, data.run_from_dict, data.run_from_frame, data.read_run)
+        judged = _source(qrels, data.qrels_from_dict, data.qrels_from_frame, data.read_qrels)
+        scores = data.evaluate(ranked, judged, tuple(measures), convention)
     names = [measure.name for measure in scores.measures]
     return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))
 
@@ -216,10 +187,10 @@ def ndcg(
             f"ranked has grade {max(lacking)} more often than judged: judged has the grades of all that was "
             "judged, retrieved or not"
         )
-    worth = gain_exp if gain == "exp" else gain_lin
+    worth = measures.gain_exp if gain == "exp" else measures.gain_lin
     ideal = np.array(sorted(judged, reverse=True), dtype=np.int64)
     best, found = (
-        float(dcg(grades, np.array([0, len(grades)]), k, worth)[0])
+        float(measures.dcg(grades, np.array([0, len(grades)]), k, worth)[0])
         for grades in (ideal, np.array(ranked, dtype=np.int64))
     )
     return found / best if best > 0 else float("nan")

@@ -12,14 +12,14 @@ from harness.cli.commands.declaring import Command
 
 # name -> module and the name in it; its line in the list of commands
 COMMANDS = {
-    "init": ("init.init", "start from a folder of documents"),
+    "init": ("testset.init", "start from a folder of documents"),
     "bench": ("bench.bench", "run a benchmark and write its results"),
-    "validate": ("validate.validate", "check a configuration and print what it would run"),
+    "validate": ("bench.validate", "check a configuration and print what it would run"),
     "show": ("show.show", "print the summary of finished results"),
-    "report": ("report.report", "make report.html, a page that shows the results"),
+    "report": ("show.make_page", "make report.html, a page that shows the results"),
     "compare": ("comparing.compare", "compare settings: which is best, and is it real?"),
     "gate": ("comparing.gate", "fail if a setting has become worse than a baseline"),
-    "find": ("find.find", "find passages in your documents, to label them"),
+    "find": ("labels.find", "find passages in your documents, to label them"),
     "label": ("label.label", "grade passages in the browser"),
     "labels": ("labels.family", "grade retrieved passages that are unjudged"),
     "testset": ("testset.testset", "make questions and labels step by step"),

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Iterator
 
-from harness import judge, running, store
-from harness.cli.commands import agreement, answers, batches, score_answers
-from harness.cli.commands.declaring import CACHE, Command, config_file, number, part, path
+from harness import judge, models, running, store
+from harness.cli.commands import agreement, score_answers
+from harness.cli.commands.declaring import (
+    CACHE,
+    Command,
+    config_file,
+    flag,
+    number,
+    one_of,
+    option,
+    part,
+    path,
+)
 from harness.cli.commands.shared import open_ledger
-from harness.cli.terminal import TerminalReporter, print_facts, print_line, write_out
-from harness.values import JudgeError, counted, refuse_special
+from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, write_out
+from harness.values import JudgeError, LlmError, counted, refuse_special
 
 _DESCRIPTION = """\
 Manage the judgments of language models, and check how far they can be trusted.
@@ -119,6 +131,146 @@ def _print_check(report: judge.CheckReport) -> None:
         print_line(f"problem: {problem}")
 
 
+_PASSAGE = 200
+_ANSWERS = """\
+Print the raw answers of the judge of CONFIG from the ledger: query, passage, grade or the reason
+why there is none, tokens, time. Answers that were superseded by a retry are shown too. No call is made.
+
+  harness judge answers my.yaml --failed            answers without a grade
+  harness judge answers my.yaml --query q17         by the id of a query, or words of its text
+  harness judge answers my.yaml --flagged           passages that address the judge
+  harness judge answers my.yaml --full --limit 0    all of it, passages in full
+"""
+
+
+@part(
+    "answers",
+    "show what a judge has answered, and where it failed",
+    _ANSWERS,
+    config_file("with relevance: {judge: llm, …}"),
+    option("--query", metavar="ID|TEXT", help="answers to one query, or to those with this text"),
+    flag("--failed", "answers without a grade"),
+    flag("--flagged", "passages that address the judge"),
+    flag("--full", "print passages in full"),
+    number("--limit", 20, "the newest N answers; 0: all"),
+)
+def show_answers(args: argparse.Namespace) -> int:
+    """Print the answers, newest last, and how many there are of each kind."""
+    config = running.load_config(args.config)
+    judges = running.llm_configs(config)
+    wanted = running.AnswerFilter(args.query, failed=args.failed, flagged=args.flagged)
+    with open_ledger(config.cache) as ledger:
+        found = list(running.answers(ledger, judges, config, wanted))
+    shown = found[-args.limit :] if args.limit else found
+    for entry in shown:
+        for line in _entry_lines(entry, full=args.full):
+            print_line(line)
+    reasons = Counter(entry.reason for entry in found if entry.grades is None)
+    failed = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+    left = f", the newest {len(shown)} shown (--limit 0 shows all)" if len(shown) < len(found) else ""
+    print_line(
+        f"{counted(len(found), 'answer')}{left}; without a grade: {reasons.total()}"
+        f"{f' ({failed})' if failed else ''}."
+    )
+    return 0
+
+
+def _shortened(passage: str) -> str:
+    """The beginning of a passage on one line: the columns of a table are far apart in the text of a page."""
+    text = " ".join(passage.split())
+    return text if len(text) <= _PASSAGE else f"{text[:_PASSAGE]} […]"
+
+
+def _entry_lines(entry: store.LedgerEntry, *, full: bool) -> Iterator[str]:
+    grades = " ".join(map(str, entry.grades)) if entry.grades is not None else f"none ({entry.reason})"
+    again = "" if entry.settled else ", asked again"
+    sample = f", sample {entry.sample}" if entry.sample else ""
+    used = f"{entry.prompt_tokens or '?'} + {entry.completion_tokens or '?'} tokens"
+    yield (
+        f"{entry.answered_at[:19]}  {entry.served_model or entry.model}{sample}  grade: {grades}{again}"
+        f"  {used}, {entry.seconds:.1f} s"
+    )
+    yield f"  query:   {entry.query}"
+    for passage in entry.passages:
+        yield "  passage: " + (passage.replace("\n", "\n           ") if full else _shortened(passage))
+        words = judge.find_injection(passage)
+        if words:
+            yield f"  flagged: “{words}”"
+    yield "  answer:  " + (entry.raw or "(nothing)").replace("\n", "\n           ")
+    yield ""
+
+
+_BATCHES = """\
+Show the batches that runs with `batch: true` have sent and not yet collected: those of the judge, and
+of everything else that uses the same ledger. Asks the endpoints how far they are; API keys are read
+from the same variables as in the runs.
+
+  harness judge batches                    what is in progress
+  harness judge batches --cancel           cancel all of them
+  harness judge batches --cancel --only batch_abc
+  harness judge batches --forget batch_abc drop a batch that its endpoint no longer knows
+
+To collect the answers, repeat the command that sent them. Calls that a cancelled batch has answered by then
+are billed, and the next run collects them too. Calls of a forgotten batch are made and paid for again.
+"""
+
+
+@part(
+    "batches",
+    "show the batches that are in progress, or cancel them",
+    _BATCHES,
+    one_of(
+        flag("--cancel", "cancel them at their endpoints"),
+        option(
+            "--forget", metavar="BATCH", help="drop this batch, whose answers are lost, by its id or number"
+        ),
+    ),
+    option("--only", metavar="BATCH", help="one batch, by its id or number"),
+    CACHE,
+)
+def show_batches(args: argparse.Namespace) -> int:
+    """Print the batches and how far they are; exit code 1 if an endpoint did not answer."""
+    only = args.forget or args.only
+    with open_ledger(args.cache) as ledger:
+        batches = ledger.batches.all()
+        if only is not None:
+            batches = [batch for batch in batches if only in (batch.batch_id, str(batch.number))]
+            if not batches:
+                raise LlmError(f"No batch {only} is in progress. `harness judge batches` lists them.")
+        if args.forget:
+            for batch in batches:
+                ledger.batches.remove(batch.number)
+                print_line(f"Dropped: {counted(batch.size, 'call')} of {batch.model}.")
+            return 0
+    if not batches:
+        print_line("No batch is in progress.")
+        return 0
+    seen = models.batch_statuses(batches, cancel=args.cancel)
+    columns = ("no.", "batch", "model", "sent (UTC)", "calls", "status", "answered")
+    print_table("batches in progress", columns, [_batch_row(one) for one in seen])
+    for one in seen:
+        if one.problem:
+            print_line(f"{one.batch.number}: {one.problem}")
+    if args.cancel:
+        print_line(
+            "Calls they have answered by now are billed; the next run with the same ledger collects them."
+        )
+    return int(any(one.problem and one.batch.file_id for one in seen))
+
+
+def _batch_row(one: models.BatchStatus) -> tuple[str, ...]:
+    batch, state = one.batch, one.state
+    return (
+        str(batch.number),
+        batch.batch_id or (state.batch_id if state else "-"),
+        batch.model,
+        batch.made_at.removesuffix("+00:00"),
+        f"{batch.size:,}",
+        state.status if state else "unknown",
+        f"{state.completed:,}" if state else "-",
+    )
+
+
 family = Command(
     _DESCRIPTION,
     parts=(
@@ -127,8 +279,8 @@ family = Command(
         check,
         score_answers.check_answers,
         agreement.agreement,
-        answers.show_answers,
-        batches.show_batches,
+        show_answers,
+        show_batches,
     ),
     title="what to do",
     metavar="WHAT",
