@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from harness.judge.prompting import JudgePrompt, load_prompt
-from harness.judge.sampling import Combine
+from harness.judge.prompting import load_prompt
 from harness.models import ModelConfig
 from harness.values import ConfigError, StageConfig
 
+Combine = Literal["majority", "mean", "expected"]
 # As many alternatives as there are grades, in the usual case.
 _FEWEST_ALTERNATIVES = 5
 
@@ -100,8 +100,11 @@ class LlmConfig(ModelConfig, _GradingConfig):
 
     @property
     def title(self) -> str:
-        """How the judge is named in every table; reads the prompt file."""
-        return llm_name(self, load_prompt(self.prompt))
+        """How the judge is named in every table: model, prompt and samples; reads the prompt file."""
+        prompt = load_prompt(self.prompt)
+        shown = f", {self.examples} examples" if self.examples else ""
+        samples = f" x{self.samples}" if self.samples > 1 else ""
+        return f"{self.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"
 
     @property
     def asked(self) -> tuple[LlmConfig, ...]:
@@ -141,10 +144,3 @@ class LlmConfig(ModelConfig, _GradingConfig):
                 "endpoint.temperature above 0"
             )
         return self
-
-
-def llm_name(config: LlmConfig, prompt: JudgePrompt) -> str:
-    """How a judge is named in every table: model, prompt and samples."""
-    samples = f" x{config.samples}" if config.samples > 1 else ""
-    shown = f", {config.examples} examples" if config.examples else ""
-    return f"{config.endpoint.model} ({prompt.id} v{prompt.version}{shown}{samples})"

@@ -13,10 +13,9 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.judge.agreement import krippendorff_alpha
 from harness.judge.config import LlmConfig, PoolConfig, PoolJudgeConfig
-from harness.judge.llm import LlmJudge
+from harness.judge.llm import LlmJudge, combine_grades, spread_of
 from harness.judge.prompting import Example
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.judge.sampling import combine_grades, spread_of
 from harness.models import Estimate, add
 from harness.store import Ledger
 from harness.values import Reporter
@@ -77,6 +76,7 @@ class PanelJudge:
 
     def __init__(self, config: PanelConfig, ledger: Ledger, *, candidates: Sequence[Example] = ()) -> None:
         self.config = config
+        self.name = config.title
         self.members = [LlmJudge(member, ledger, candidates=candidates) for member in config.members]
 
     @classmethod
@@ -84,11 +84,6 @@ class PanelJudge:
         """The panel of a run; people's labels serve members as examples where they show any."""
         shown = any(member.examples for member in config.members)
         return cls(config, tools.ledger, candidates=tools.people_graded() if shown else ())
-
-    @property
-    def name(self) -> str:
-        """How the panel is named in every table."""
-        return f"{self.config.combine} of {', '.join(member.name for member in self.members)}"
 
     @property
     def fingerprint(self) -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.judge import LlmJudge
-from harness.judge.sampling import expected_grade
+from harness.judge.llm import expected_grade
 from harness.values.errors import ConfigError, JudgeError
 
 from .fake_server import Answer, FakeServer, completion

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.judge.sampling import combine_grades, spread_of
+from harness.judge.llm import combine_grades, spread_of
 from harness.models.llm.breaker import Breaker, EndpointDownError
 from harness.models.llm.faults import ErrorBody, classify_status
 from harness.models.llm.limiter import Bucket, RateLimiter
