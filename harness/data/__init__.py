@@ -7,7 +7,7 @@ from harness.door import door
 if TYPE_CHECKING:
     from harness.data.corpus.across_parsers import FoundLabels, anchor_in_each, one_evidence_a_row
     from harness.data.corpus.align import align_fuzzy, find_in_view, folded, is_same_text, whitespace_free
-    from harness.data.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor
+    from harness.data.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor, answer_span
     from harness.data.corpus.documents import (
         SUFFIXES,
         DocumentFile,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.data.corpus.formats import libraries_of
     from harness.data.corpus.hits import HitFile, read_hits
     from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
-    from harness.data.corpus.inputs import input_table, read_rows
+    from harness.data.corpus.inputs import INPUTS, input_table, read_rows
     from harness.data.corpus.labels import (
         GivenPassage,
         LabelRow,
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         FaultsOfRows,
         InputTable,
         Note,
-        Row,
-        check_offsets,
         mark_of,
         plain_cell,
         read_csv,

@@ -2,9 +2,20 @@
 
 from pathlib import Path
 
+from harness.data.corpus.inputs import INPUTS
 from harness.labels.label_page.opening import PassageSource, open_service
 from harness.labels.labelling.grading import SheetRow, SkippedRow
 from harness.labels.labelling.sheet import UngradedRow
+from harness.labels.testset.rows import (
+    AnswerRow,
+    Candidate,
+    DisagreementRow,
+    FoundRow,
+    GradeRow,
+    PoolRow,
+    Question,
+    SearchedRow,
+)
 from harness.values.progress import Silent
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE, SMALL
 from tests.bad_files.kind import BARE, NEW, Kind, lines, with_line
@@ -43,9 +54,10 @@ def label_page():
         pass
 
 
-def export(file, fine=()):
+def export(row, fine=()):
     """A table of a test set."""
-    return Kind(f"set/{file}", "testset set export", SET, fine)
+    file = INPUTS[row].name
+    return file, Kind(f"set/{file}", "testset set export", SET, fine, row)
 
 
 PAGE = DOCS | {"pool.csv": POOL, "guide.md": "# How to grade\n"}
@@ -80,15 +92,14 @@ KINDS = {
         "testset set grade --from l.csv --by Ben",
         SET | {"l.csv": f"query_id,document,start,end,quote,grade\n{LABEL}"},
     ),
-    "proposed.csv": export("proposed.csv", fine=NEW),
-    "chosen.csv": export("chosen.csv"),
-    "pool.csv": Kind("set/pool.csv", "testset set grade --sheet s.csv --all", SET, fine=NEW),
-    "grades.csv": export("grades.csv"),
-    "disagreements.csv": export("disagreements.csv", fine=NEW),
-    "found.csv": export("found.csv", fine=NEW),
-    "searched.csv": export("searched.csv", fine=NEW),
-    "answers.csv": export("answers.csv", fine=NEW),
-}
+    "pool.csv": Kind("set/pool.csv", "testset set grade --sheet s.csv --all", SET, fine=NEW, row=PoolRow),
+} | dict(
+    [
+        export(Candidate),
+        export(GradeRow),
+        *(export(row, NEW) for row in (Question, DisagreementRow, FoundRow, SearchedRow, AnswerRow)),
+    ]
+)
 
 PASSAGES = [
     ("unknown query", ("q1,", "q9,"), 2),
@@ -133,40 +144,27 @@ ROWS = {
         ("grade in words", (",4\n", ",good\n"), 2),
     ],
     "chosen.csv": [
-        ("odd keep", ("yes,q1", "maybe,q1"), "'maybe'"),
         ("no text", ("What feeds water?", ""), "the text of q1 is empty"),
         ("duplicated id", with_line(SET["set/chosen.csv"], "yes,q1,Again?,fact,yes"), "'q1'"),
         ("id with a space", ("q1", "q 1"), "'q 1'"),
-        ("odd answerable", ("fact,yes", "fact,maybe"), "'maybe'"),
-        ("page in words", CHOSEN.replace("kind\n", "kind,page\n").replace("fact\n", "fact,one\n"), 2),
     ],
     "pool.csv": [
         ("unknown document", (",engines,", ",engine,"), "q1, engine 30 to 79"),
         ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
         ("range that ends before it begins", ("30,79", "79,30"), 2),
-        ("offset below 0", ("30,79", "-3,79"), 2),
         ("endless offset", ("30,79", "30,inf"), 2),
-        (
-            "a passage twice",
-            with_line(POOL.replace("text\n", "text,page\n").replace('"\n', '",\n'), f"{ROW},"),
-            3,
-        ),
     ],
     "grades.csv": [
-        ("grade above the scale", (",4,", ",9,"), 2),
-        ("grade below 0", (",4,", ",-1,"), 2),
-        ("grade in words", (",4,", ",good,"), 2),
-        ("float grade", (",4,", ",3.5,"), 2),
-        ("two grades by one person", with_line(GRADES, "q1,engines,30,79,2,Ann"), 3),
-        ("no grader", ("Ann", ""), 2),
+        (
+            "answer that is nowhere",
+            GRADES.replace("grader\n", "grader,answer\n").replace("Ann\n", "Ann,Mars\n"),
+            "the answer of q1",
+        ),
         ("odd grader", GRADES.replace("grader\n", "grader,by_model\n").replace("Ann\n", "Ann,maybe\n"), 2),
         ("unknown document", ("engines", "engine"), "q1, engine 30 to 79"),
         ("offsets beyond the text", ("30,79", "30,799"), "q1, engines 30 to 799: it"),
     ],
     "disagreements.csv": [
-        ("resolved above the scale", ("2,4,", "2,9,"), 2),
         ("unknown document", (",engines,", ",engine,"), "q1, engine 30 to 79"),
     ],
-    "found.csv": [("a passage twice", with_line(SET["set/found.csv"], "q1,engines,30,79,dense"), 3)],
-    "answers.csv": [("duplicated id", with_line(SET["set/answers.csv"], "q1,Again?,A pump,Ben"), 3)],
 }

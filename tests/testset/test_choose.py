@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.labels.testset.choose.balance import balanced
-from harness.labels.testset.choose.leading import copied
-from harness.labels.testset.choose.likeness import by_vectors, by_words, same_figures
+from harness.labels.testset.choosing import by_vectors, by_words, copied, same_figures
+from harness.labels.testset.kinds import balanced
 from harness.labels.testset.rows import Candidate, to_csv
 from harness.labels.testset.state import SetState
 from tests.testset.helpers import testset
@@ -61,7 +60,7 @@ def test_without_a_passage_nothing_is_copied():
 
 def candidates(*rows):
     return [
-        Candidate(f"q{n}", f"text {n}", kind, keep=keep, document=doc)
+        Candidate(query_id=f"q{n}", text=f"text {n}", kind=kind, keep=keep, document=doc)
         for n, (keep, kind, doc) in enumerate(rows)
     ]
 
@@ -95,7 +94,7 @@ def test_edits_and_marks_survive_choosing_again(folder, capsys):
     assert "0 kept" in capsys.readouterr().out
     rows = SET.rows(Candidate)
     edited = [replace(rows[0], keep="yes", text="=My own words?"), replace(rows[1], keep="no"), *rows[2:]]
-    own = Candidate("mine1", "A question of my own?", "given", keep="yes")
+    own = Candidate(query_id="mine1", text="A question of my own?", kind="given", keep="yes")
     SET.path(Candidate).write_text(to_csv(Candidate, [*edited, own]), encoding="utf-8")
     assert testset("choose", "--auto") == 0
     now = {one.query_id: one for one in SET.rows(Candidate)}
@@ -117,36 +116,3 @@ def test_near_duplicates_are_shown_at_the_later_one(folder):
     assert (first.look, third.look) == ("", "")
     assert second.look == f"near-duplicate of {first.query_id}"
     assert second.like == first.query_id
-
-
-def test_a_damaged_table_names_its_lines(folder, capsys):
-    testset("propose", "--offline")
-    testset("choose", "--auto")
-    text = SET.path(Candidate).read_text(encoding="utf-8").splitlines()
-    header = text[0].split(",")
-    broken = dict.fromkeys(header, "")
-    broken |= {"keep": "yes", "query_id": "x", "text": "T?", "kind": "fact", "start": "seven"}
-    SET.path(Candidate).write_text(
-        "\n".join([*text, ",".join(broken[name] for name in header)]), encoding="utf-8"
-    )
-    assert testset("choose") == 1
-    assert f"line {len(text) + 1}: start is 'seven', not a whole number" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("keep", "maybe", "Write yes, no"),
-        ("text", " ", "is empty"),
-        ("answerable", "perhaps", "Write yes or no"),
-    ],
-)
-def test_an_invalid_choice_is_reported_before_any_search(folder, capsys, column, value, message):
-    testset("propose", "--offline")
-    testset("choose", "--auto")
-    rows = SET.rows(Candidate)
-    kept = next(one for one in rows if one.keep == "yes")
-    rows = [replace(one, **{column: value}) if one is kept else one for one in rows]
-    SET.path(Candidate).write_text(to_csv(Candidate, rows), encoding="utf-8")
-    assert testset("gather") == 1
-    assert message in capsys.readouterr().err

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from harness.data.corpus.text import text_sha256
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.drafting import draft
-from harness.labels.testset.propose.material import Place, excerpts, locate, table_rows
+from harness.labels.testset.propose.material import excerpts, locate, table_rows
 from harness.labels.testset.propose.user_questions import read_user_questions
-from harness.labels.testset.rows import Question
+from harness.labels.testset.rows import Place, Question
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
 from harness.values.errors import CorpusError
@@ -62,7 +62,7 @@ def test_drafts_are_of_several_kinds_and_point_at_their_evidence():
     # the year next to the one that the documents name most often
     (year,) = {found for one in asked for found in re.findall(r"\d{4}", one.text)}
     assert year == "2024"
-    assert all(one.answerable == "no" for one in asked)
+    assert all(not one.answerable for one in asked)
     assert all(year not in text for text in texts.values())
 
 
@@ -146,7 +146,7 @@ def test_a_model_proposes_and_is_paid_once(folder, capsys):
     for one in rows:
         assert texts[one.document][one.start : one.end]
         assert one.by == "fake (propose v1)"
-        assert one.answerable == ("no" if one.kind == "unanswerable" else "yes")
+        assert one.answerable == (one.kind != "unanswerable")
         if one.kind != "unanswerable":
             assert " ".join(texts[one.document][one.start : one.end].split()) == one.passage
             assert len(one.passage) < 200
@@ -314,5 +314,5 @@ def test_a_list_can_be_added_to_drafts(folder, capsys):
     assert testset("propose", "--from", "mine.csv", "--add") == 0
     rows = SET.rows(Question)
     assert len(rows) == before + 1
-    assert (rows[-1].kind, rows[-1].answerable, rows[-1].by) == ("trick", "no", "mine.csv")
+    assert (rows[-1].kind, rows[-1].answerable, rows[-1].by) == ("trick", False, "mine.csv")
     assert len({one.query_id for one in rows}) == len(rows)

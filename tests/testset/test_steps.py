@@ -267,7 +267,7 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
         assert server.count == before + len(SET.rows(PoolRow))
         assert testset("answer") == 0
     graded = SET.rows(GradeRow)
-    assert {row.by_model for row in graded} == {"yes"}
+    assert {row.by_model for row in graded} == {True}
     assert {row.grade for row in graded} == {0, 4}
     answered = [row for row in SET.rows(AnswerRow) if row.answer]
     assert {row.answer for row in answered} == {"96,773 million"}
@@ -409,18 +409,18 @@ def test_a_wrong_key_is_reported_with_its_line(folder, capsys):
     assert "did you mean passages?" in output
 
 
-def row(grade, grader, by_model="no", start=0):
+def row(grade, grader, by_model=False, start=0):
     return GradeRow("q1", "d", start, start + 5, grade, grader, by_model)
 
 
 def test_the_grade_that_counts():
     key = ("q1", "d", 0, 5)
-    assert final_grades([row(1, "m", "yes"), row(2, "n", "yes")])[key].grade == 2
-    assert final_grades([row(4, "Ann"), row(2, "n", "yes")])[key].grade == 4
+    assert final_grades([row(1, "m", True), row(2, "n", True)])[key].grade == 2
+    assert final_grades([row(4, "Ann"), row(2, "n", True)])[key].grade == 4
     assert final_grades([row(4, "Ann"), row(2, "Ben")])[key].grade is None
-    resolved = DisagreementRow("q1", "?", "d", 0, 5, "Ann 4; Ben 2", 2, 3, "text")
+    resolved = DisagreementRow("q1", "d", 0, 5, "?", "Ann 4; Ben 2", 2, 3, "text")
     assert final_grades([row(4, "Ann"), row(2, "Ben")], [resolved])[key].grade == 3
-    assert final_grades([row(None, "m", "yes")]) == {}
+    assert final_grades([row(None, "m", True)]) == {}
 
 
 def test_agreement_is_over_what_both_have_graded():

@@ -283,8 +283,8 @@ def _answer(state: labels.SetState, context: running.Context, args: argparse.Nam
 )
 def _review(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
     if args.sheet:
-        return labels.reviewing.export_review(state, context, args.sheet, args.share, args.by)
-    return labels.reviewing.import_review(state, context, args.given, args.by)
+        return labels.grading.export_review(state, context, args.sheet, args.share, args.by)
+    return labels.grading.import_grades(state, context, args.given, args.by, review=True)
 
 
 @_step(

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.labels.testset.grades import FinalGrade, final_grades
-from harness.labels.testset.prompts import load_prompt
+from harness.labels.testset.config import load_prompt
+from harness.labels.testset.grades import final_grades
 from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
-from harness.labels.testset.state import SetState
-from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of
+from harness.labels.testset.state import Outcome, SetState, calls_made
 from harness.models import Model, TextForm, answers, jobs_of, text_of
 from harness.running import Context
 from harness.store import Ledger
@@ -24,10 +23,10 @@ _RELEVANT = 2
 
 def answer_by_hand(state: SetState) -> Outcome:
     """Write answers.csv with a row for every kept question; answers that it has stay."""
-    chosen = chosen_of(state)
+    chosen = state.chosen()
     rows = _rows(state, chosen)
     state.write("answer", "to be written by people", {AnswerRow: rows})
-    asked = {one.query_id for one in chosen if one.answerable == "yes"}
+    asked = {one.query_id for one in chosen if one.answerable}
     empty = sum(not row.answer and row.query_id in asked for row in rows)
     return Outcome(
         (
@@ -48,9 +47,9 @@ def answer_by_model(
     if state.config.answering is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
-            f"write the answers yourself: harness testset {state.folder} answer --by-hand"
+            f"write the answers yourself: {state.command} answer --by-hand"
         )
-    chosen = chosen_of(state)
+    chosen = state.chosen()
     name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{state.config.answering.endpoint.model} ({words.name})"
@@ -59,7 +58,7 @@ def answer_by_model(
     open_ = [
         row
         for row, one in zip(rows, chosen, strict=True)
-        if one.answerable == "yes" and (not row.answer or (again and row.by.endswith(f"({words.name})")))
+        if one.answerable and (not row.answer or (again and row.by.endswith(f"({words.name})")))
     ]
     todo = [row for row in open_ if evidence.get(row.query_id)]
     with Ledger(context.cache.ledger) as ledger:
@@ -111,15 +110,10 @@ def _rows(state: SetState, chosen: Sequence[Candidate]) -> list[AnswerRow]:
 
 def _evidence(state: SetState, context: Context) -> dict[str, list[str]]:
     """The texts of the best passages of every question, the best first."""
-    documents = documents_of(state, context)
-    found: dict[str, list[FinalGrade]] = {}
-    for one in final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values():
-        if one.grade is not None and one.grade >= _RELEVANT and one.key[1] in documents:
-            found.setdefault(one.key[0], []).append(one)
-    return {
-        query_id: [
-            documents[one.key[1]].text[one.key[2] : one.key[3]]
-            for one in sorted(its, key=lambda one: (-(one.grade or 0), one.key))[:_SHOWN]
-        ]
-        for query_id, its in found.items()
-    }
+    documents = state.documents(context)
+    merged = final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
+    relevant = [row for row in merged if (row.grade or 0) >= _RELEVANT and row.doc_id in documents]
+    texts: dict[str, list[str]] = {}
+    for row in sorted(relevant, key=lambda row: (-(row.grade or 0), row.key)):
+        texts.setdefault(row.query_id, []).append(documents[row.doc_id].text[row.start : row.end])
+    return {query_id: best[:_SHOWN] for query_id, best in texts.items()}

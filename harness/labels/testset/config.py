@@ -1,7 +1,8 @@
-"""testset.yaml: the documents, how many questions, and which models may be asked."""
+"""testset.yaml: the documents, how many questions, which models may be asked; and their prompts."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +10,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from harness.data import ParsingConfig
 from harness.judge import JUDGES, LlmConfig, PoolJudgeConfig
-from harness.models import ModelConfig
+from harness.models import SLOT, ModelConfig, Prompt, read_prompt
 from harness.running import BenchConfig, read_source
 from harness.values import ConfigError, StageConfig
 
@@ -91,3 +92,33 @@ def load_testset(folder: Path) -> TestsetConfig:
             raise source.error(("judge",), f"{name} does not judge passages. Take llm, panel or another.")
         data["judge"] = source.validated(model, section, ("judge",))
     return source.validated(TestsetConfig, data)
+
+
+class TestsetPrompt(Prompt):
+    """A prompt file of a step that makes a test set."""
+
+    __test__ = False
+
+    kinds: dict[str, str] = Field(default_factory=dict, description="What stands for `{{ kind }}`, by kind.")
+
+    def of_kind(self, kind: str) -> tuple[str, str]:
+        """Both messages with the words for a kind."""
+        words = self.kinds[kind]
+
+        def fill(text: str) -> str:
+            return SLOT.sub(lambda slot: words if slot[1] == "kind" else slot[0], text)
+
+        return fill(self.system), fill(self.user)
+
+
+def load_prompt(
+    name: str, folder: Path, slots: Collection[str], kinds: Collection[str] = ()
+) -> TestsetPrompt:
+    """A prompt by built-in name, or a user's file when it ends in ``.yaml``; raises ConfigError."""
+    prompt = read_prompt(name, folder, TestsetPrompt, "this step of a test set", slots)
+    for kind in kinds:
+        if kind not in prompt.kinds:
+            raise ConfigError(
+                f"The prompt file {name} says nothing for the kind {kind!r}; add it under kinds."
+            )
+    return prompt

@@ -1,26 +1,37 @@
-"""The step ``export``: questions, labels, answers, a datasheet, and a benchmark that runs as it is."""
+"""The step ``export``: questions, labels, answers, a datasheet, and a benchmark that runs as it is.
+
+Where people have edited the labels of the last export, their edits are kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
+from harness.data import read_csv
 from harness.labels.scaffold.config_text import Paths, bench_text, name_of
 from harness.labels.scaffold.folder_summary import TextFacts
 from harness.labels.testset.datasheet import datasheet
 from harness.labels.testset.finished import assemble
 from harness.labels.testset.formats import FORMATS
-from harness.labels.testset.formats.tables import tables_of
-from harness.labels.testset.merging import MergedLabels, merge
+from harness.labels.testset.formats.tables import LABELS, tables_of
 from harness.labels.testset.rows import GradeRow, to_csv
-from harness.labels.testset.state import EXPORT, SetState
-from harness.labels.testset.steps import Outcome, documents_of
+from harness.labels.testset.state import EXPORT, Outcome, SetState
 from harness.running import Context
-from harness.values import ConfigError, Document, counted
+from harness.store import write_bytes, write_text
+from harness.values import ConfigError, Document, counted, delimited_text
 
 # The labels of the last export; differences from it are edits by people.
 _WRITTEN = f"{EXPORT}/.labels.csv"
+# The columns that a person fills in; the others follow from the documents.
+_SAID = ("grade", "evidence", "answer")
+_NAMED = 3
+Line = Mapping[str, str]
+Key = tuple[str, ...]
 
 
 def export(state: SetState, context: Context) -> Outcome:
@@ -29,16 +40,16 @@ def export(state: SetState, context: Context) -> Outcome:
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
     ConfigError if the test set has changed the same rows.
     """
-    documents = documents_of(state, context)
+    documents = state.documents(context)
     testset = assemble(state, documents)
     folder = state.folder / EXPORT
     bench = folder / "bench.yaml"
-    tables = tables_of(testset.questions, testset.labels)
+    tables = tables_of(testset)
     asked = {one.query_id for one in testset.questions}
-    merged = merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
+    labels, edits = _merge(folder / "labels.csv", state.folder / _WRITTEN, tables["labels.csv"], asked)
     files: dict[str, str | Callable[[], str]] = {
         f"{EXPORT}/queries.csv": tables["queries.csv"],
-        f"{EXPORT}/labels.csv": merged.text,
+        f"{EXPORT}/labels.csv": labels,
         _WRITTEN: tables["labels.csv"],
         f"{EXPORT}/grades.csv": to_csv(GradeRow, state.rows(GradeRow)),
     }
@@ -47,14 +58,19 @@ def export(state: SetState, context: Context) -> Outcome:
         files[f"{EXPORT}/bench.yaml"] = _bench(state, list(documents.values()))
     # made last, as it lists this step too
     files[f"{EXPORT}/datasheet.md"] = lambda: datasheet(state, testset)
-    facts = {"questions": len(testset.questions), "labels": len(testset.labels)}
-    state.write("export", "queries, labels, answers, datasheet", {}, facts, files)
+    state.write("export", "queries, labels, answers, datasheet", {}, files)
     lines = [
         f"{folder}/: {counted(len(testset.questions), 'question')}, {counted(len(testset.labels), 'label')}, "
         f"{counted(sum(bool(one.answer) for one in testset.questions), 'answer')}; datasheet.md says how "
         "they came about."
     ]
-    lines += _summary(merged)
+    if parts := [f"{edits[how]} {how}" for how in ("added", "edited", "taken out") if edits[how]]:
+        lines.append(f"labels.csv keeps what people did to it: {', '.join(parts)}.")
+    if edits["left out"]:
+        lines.append(
+            f"{counted(edits['left out'], 'label')} of questions that are no longer in the test set left "
+            "out; the former file is in history/."
+        )
     if kept:
         lines.append(f"{bench} was there and stays as it is.")
     if testset.unresolved:
@@ -68,32 +84,20 @@ def export(state: SetState, context: Context) -> Outcome:
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
-def _summary(merged: MergedLabels) -> list[str]:
-    """The edits of people to labels.csv since the last export."""
-    parts = [
-        f"{count} {what}"
-        for count, what in ((merged.added, "added"), (merged.edited, "edited"), (merged.removed, "taken out"))
-        if count
-    ]
-    lines = [f"labels.csv keeps what people did to it: {', '.join(parts)}."] if parts else []
-    if merged.gone:
-        lines.append(
-            f"{counted(merged.gone, 'label')} of questions that are no longer in the test set left out; the "
-            "former file is in history/."
-        )
-    return lines
-
-
 def export_as(state: SetState, context: Context, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
-    documents = documents_of(state, context)
-    testset = assemble(state, documents)
+    testset = assemble(state, state.documents(context))
     folder = to or state.folder / EXPORT / name
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
-    written = FORMATS[name].write(testset, documents, folder)
+    written = FORMATS[name].write(testset)
+    for file, content in written.files.items():
+        if isinstance(content, str):
+            write_text(folder / file, content)
+        else:
+            write_bytes(folder / file, content)
     lines = [f"{folder}/: {', '.join(written.files)}."]
     lines += [f"  {note}" for note in written.notes]
     return Outcome(tuple(lines), next=())
@@ -104,3 +108,70 @@ def _bench(state: SetState, documents: Sequence[Document]) -> str:
     config, folder = state.config, state.folder / EXPORT
     paths = Paths(name_of(state.folder), config.documents, folder, str(config.cache), str(config.results))
     return bench_text(facts, paths, download=config.embed is not None)
+
+
+def _merge(path: Path, written: Path, exported: str, questions: Collection[str]) -> tuple[str, Counter[str]]:
+    """Put what has changed in ``path`` since ``written``, the last export, into ``exported``, the next one.
+
+    Also counted: rows that were added, edited or taken out, and those left out, which were added to questions
+    that are no longer in the test set. Where ``path`` is not there the export is taken as it is. Raises
+    ConfigError if the file and the test set say different things of a passage that neither the last export
+    said.
+    """
+    edits = Counter[str]()
+    if not path.exists():
+        return exported, edits
+    columns, present = _lines(path)
+    _, before = _lines(written) if written.exists() else ((), {})
+    new = {_key(row): row for row in csv.DictReader(io.StringIO(exported))}
+    rows: list[Line] = []
+    clashes: list[Key] = []
+    for key in dict.fromkeys((*new, *present)):
+        own, there = new.get(key), present.get(key)
+        ours, theirs, base = _said(own), _said(there), _said(before.get(key))
+        if own is None:
+            if there is not None and theirs != base:
+                known = there.get("query_id", "") in questions
+                edits["added" if known else "left out"] += 1
+                rows += [there] * known
+        elif theirs in (ours, base):
+            rows.append({**(there or {}), **own})
+        elif there is None:
+            edits["taken out"] += ours == base
+            rows += [own] * (ours != base)
+        elif ours == base:
+            edits["edited"] += 1
+            rows.append({**own, **there})
+        else:
+            clashes.append(key)
+    if clashes:
+        named = "; ".join(f"{query}, {name} {start} to {end}" for query, name, start, end in clashes[:_NAMED])
+        more = f" and {len(clashes) - _NAMED} more" if len(clashes) > _NAMED else ""
+        raise ConfigError(
+            f"{path} and the test set disagree on {counted(len(clashes), 'passage')} ({named}{more}), and "
+            "both have changed since the last export. Nothing was written. Make the rows agree, or move the "
+            "file away to take what the test set says."
+        )
+    wide = [*LABELS, *(name for name in columns if name not in LABELS)]
+    return delimited_text([wide, *([row.get(name) or "" for name in wide] for row in rows)]), edits
+
+
+def _lines(path: Path) -> tuple[Sequence[str], dict[Key, Line]]:
+    records = read_csv(path, lambda note: None)
+    if not records:
+        return (), {}
+    columns = [name.strip() for name in records[0][1]]
+    rows = [dict(zip(columns, cells, strict=True)) for _, cells in records[1:]]
+    return columns, {_key(row): row for row in rows}
+
+
+def _key(row: Line) -> Key:
+    """The passage of a row: by its offsets, or by its words where it has none."""
+    place = (row.get("start", "").strip(), row.get("end", "").strip())
+    where = place if all(place) else (row.get("page", "").strip(), row.get("quote", "").strip())
+    return (row.get("query_id", "").strip(), row.get("document", "").strip(), *where)
+
+
+def _said(row: Line | None) -> tuple[str, ...] | None:
+    """What a person says in a row; None where there is no row."""
+    return None if row is None else tuple((row.get(name) or "").strip() for name in _SAID)

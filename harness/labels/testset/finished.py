@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.data import answer_span
 from harness.labels.testset.grades import final_grades
-from harness.labels.testset.rows import AnswerRow, Candidate, DisagreementRow, GradeRow
+from harness.labels.testset.rows import AnswerRow, DisagreementRow, GradeRow
 from harness.labels.testset.state import SetState
-from harness.labels.testset.steps import chosen_of
-from harness.values import ConfigError, Document
+from harness.values import ConfigError, Document, Judgment
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,95 +28,78 @@ class TestQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A graded span. ``text`` is its text, ``by`` who graded, ``answer`` the part that answers."""
-
-    query_id: str
-    doc_id: str
-    start: int
-    end: int
-    page: int | None
-    grade: int
-    evidence: str
-    by: str
-    text: str
-    answer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class FinishedTestset:
-    """The test set to export. ``unresolved`` passages are left unjudged; ``contradictions`` are in words."""
+    """The test set to export."""
 
     questions: tuple[TestQuestion, ...]
-    labels: tuple[Label, ...]
-    unresolved: int
-    contradictions: tuple[str, ...]
+    labels: tuple[Judgment, ...]
+    documents: Mapping[str, Document]
+    unresolved: int = 0
+    """Passages that are left unjudged, as people disagree."""
+    contradictions: tuple[str, ...] = ()
+    """What does not fit together, in words."""
+
+    def text_of(self, label: Judgment) -> str:
+        """The text of a graded span."""
+        return self.documents[label.doc_id].text[label.start : label.end]
+
+    @property
+    def ungraded(self) -> int:
+        """How many questions have no graded span."""
+        return len({one.query_id for one in self.questions} - {one.query_id for one in self.labels})
 
 
 def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTestset:
-    """Put the tables together; raises ConfigError if nothing has been graded."""
-    chosen = chosen_of(state)
-    found = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
-    ids = {one.query_id for one in chosen}
-    own = [one for key, one in found.items() if key[0] in ids and key[1] in documents]
-    if not any(one.grade is not None for one in own):
-        raise ConfigError(
-            f"{state.path(GradeRow)} holds no grade of a kept question. Grade first: harness testset "
-            f"{state.folder} grade"
-        )
-    answers = {row.query_id: row for row in state.rows(AnswerRow)}
+    """Put the tables together; raises ConfigError if nothing has been graded, or an answer is nowhere."""
+    chosen = state.chosen()
     place = {one.query_id: at for at, one in enumerate(chosen)}
-    labels = [
-        label_of(query_id, (documents[doc_id], start, end), one.grade, one.by, one.evidence, one.answer)
-        for one in own
-        if one.grade is not None
-        for query_id, doc_id, start, end in [one.key]
+    rows = [
+        row
+        for row in final_grades(state.rows(GradeRow), state.rows(DisagreementRow)).values()
+        if row.query_id in place and row.doc_id in documents
     ]
-    labels.sort(key=lambda one: (place[one.query_id], one.doc_id, one.start))
-    questions = tuple(_question(one, answers.get(one.query_id)) for one in chosen)
+    graded = [row for row in rows if row.grade is not None]
+    if not graded:
+        raise ConfigError(
+            f"{state.path(GradeRow)} holds no grade of a kept question. Grade first: {state.command} grade"
+        )
+    graded.sort(key=lambda row: (place[row.query_id], row.doc_id, row.start))
+    labels = tuple(_label(state, row, documents[row.doc_id]) for row in graded)
+    # of a question that was reworded since it was answered, the answer does not count
+    answers = {(row.query_id, row.question): row for row in state.rows(AnswerRow) if row.answer}
+    questions = []
+    for one in chosen:
+        given = answers.get((one.query_id, one.text))
+        answer, by = (given.answer, given.by or "person") if given else ("", "")
+        questions.append(TestQuestion(one.query_id, one.text, one.kind, one.answerable, answer, by, one.note))
+    unresolved = len(rows) - len(graded)
     return FinishedTestset(
-        questions,
-        tuple(labels),
-        sum(one.grade is None for one in own),
-        tuple(_contradictions(questions, labels)),
+        tuple(questions), labels, documents, unresolved, tuple(_contradictions(questions, labels))
     )
 
 
-def _question(one: Candidate, answer: AnswerRow | None) -> TestQuestion:
-    """A question with its answer, unless it was reworded since."""
-    fits = answer is not None and answer.question == one.text
-    return TestQuestion(
-        one.query_id,
-        one.text,
-        one.kind,
-        one.answerable == "yes",
-        answer.answer if answer and fits else "",
-        answer.by or "person" if answer and fits and answer.answer else "",
-        one.note,
-    )
+def _label(state: SetState, row: GradeRow, document: Document) -> Judgment:
+    answer = answer_span(row.answer, document, row.start, row.end) if row.answer else None
+    if row.answer and answer is None:
+        raise ConfigError(
+            f"{state.path(GradeRow)}: the answer of {row.query_id}, {row.doc_id} {row.start} to {row.end} is "
+            "not in its passage. Write it as it is there, or leave it empty."
+        )
+    return Judgment(*row.key, row.grade, row.evidence, judge=row.grader, answer=answer)
 
 
-def label_of(
-    query_id: str, span: tuple[Document, int, int], grade: int, by: str, evidence: str = "", answer: str = ""
-) -> Label:
-    """A graded range as a label; ``answer`` is the part of its text that answers."""
-    document, start, end = span
-    page, text = document.page_of(start), document.text[start:end]
-    return Label(query_id, document.doc_id, start, end, page, grade, evidence, by, text, answer)
-
-
-def _contradictions(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> list[str]:
+def _contradictions(questions: Sequence[TestQuestion], labels: Sequence[Judgment]) -> list[str]:
     best: dict[str, int] = {}
     for one in labels:
-        best[one.query_id] = max(best.get(one.query_id, 0), one.grade)
-    found = []
+        best[one.query_id] = max(best.get(one.query_id, 0), one.grade or 0)
+    contradictions = []
     for question in questions:
-        if question.answerable and best.get(question.query_id, 0) < 1:
-            what = "was not graded at all" if question.query_id not in best else "has no relevant passage"
-            found.append(f"{question.query_id} {what}, though it is marked as answerable")
-        if not question.answerable and best.get(question.query_id, 0) >= 3:
-            found.append(
-                f"{question.query_id} has a passage of grade {best[question.query_id]}, though it is "
-                "marked as unanswerable"
+        grade = best.get(question.query_id)
+        if question.answerable and not grade:
+            what = "was not graded at all" if grade is None else "has no relevant passage"
+            contradictions.append(f"{question.query_id} {what}, though it is marked as answerable")
+        if not question.answerable and grade is not None and grade >= 3:
+            contradictions.append(
+                f"{question.query_id} has a passage of grade {grade}, though it is marked as unanswerable"
             )
-    return found
+    return contradictions

@@ -5,27 +5,48 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.labels.labelling.rows import spreadsheet_safe
-from harness.labels.testset.minutes import time_to_grade
-from harness.labels.testset.retrievers import retrievers
-from harness.labels.testset.rows import Candidate, FoundRow, PoolRow, SearchedRow
-from harness.labels.testset.state import SetState, Tables
-from harness.labels.testset.steps import Outcome, chosen_of, document_rows, documents_of, gathered
+from harness.labels.testset.config import TestsetConfig
+from harness.labels.testset.rows import Candidate, FoundRow, Place, PoolRow, SearchedRow
+from harness.labels.testset.state import Outcome, SetState, Tables, time_to_grade
 from harness.running import (
     Context,
     Corpus,
     Searched,
+    Setting,
     cut_for_all,
+    load_config,
     load_corpus,
     search_settings,
     warn_of_languages,
 )
+from harness.steps import (
+    Bm25Config,
+    ExactConfig,
+    MinMaxConfig,
+    RecursiveConfig,
+    RetrieverConfig,
+    SentenceConfig,
+    SizedConfig,
+)
 from harness.store import write_text
-from harness.values import TO_GRADE, Chunk, Document, Span, counted, delimited_text, passage_spans
+from harness.values import (
+    TO_GRADE,
+    Chunk,
+    Document,
+    Span,
+    counted,
+    delimited_text,
+    outside_latin,
+    passage_spans,
+)
 
+_TOKENIZER = "embedded:all-MiniLM-L6-v2"
+# ranks kept of every ranking; more than one needs, since retrievers find the same passages
+_DEPTH = 30
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
@@ -42,14 +63,14 @@ def gather(
     Every retriever gives its best passage in turn, until ``count`` are found. The passage that was suggested
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
-    chosen = chosen_of(state)
-    documents = documents_of(state, context)
-    pool, old = ([], set()) if again else gathered(state, chosen)
+    chosen = state.chosen()
+    documents = state.documents(context)
+    pool, old = ([], set()) if again else state.gathered(chosen)
     todo = [one for one in chosen if one.query_id not in old]
     found_rows = [row for row in state.rows(FoundRow) if row.query_id in old]
     names: list[str] = []
     if todo:
-        settings = retrievers(state.config, list(documents.values()), also)
+        settings = _retrievers(state.config, list(documents.values()), also)
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
         warn_of_languages(corpus, settings, context)
@@ -57,29 +78,79 @@ def gather(
         ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
         passages = {one.doc_id: passage_spans(one.text, TO_GRADE) for one in documents.values()}
         for one in todo:
-            its = _pooled(one, ranked, documents, passages, count)
-            pool += _hidden(one, its, documents)
+            found = _pooled(one, ranked, documents, passages, count)
+            pool += _hidden(one, found, documents)
             found_rows += [
                 FoundRow(one.query_id, *key, "; ".join(by), min(filter(None, by.values()), default=None))
-                for key, by in its.items()
+                for key, by in found.items()
             ]
     place = {one.query_id: at for at, one in enumerate(chosen)}
     pool.sort(key=lambda row: place[row.query_id])
     found_rows.sort(key=lambda row: place[row.query_id])
     per = Counter(row.query_id for row in pool)
     searched = [SearchedRow(one.query_id, one.text, per[one.query_id]) for one in chosen]
-    facts = {"questions": len(chosen), "passages": len(pool), "retrievers": names}
     if todo or len(pool) != len(state.rows(PoolRow)):
         tables: Tables = {PoolRow: pool, FoundRow: found_rows, SearchedRow: searched}
-        tables = {**tables, **document_rows(state, documents.values())}
-        state.write("gather", f"{len(names)} retrievers", tables, facts)
-    return Outcome(tuple(_summary(state, searched, len(todo), names, count)))
+        tables = {**tables, **state.document_rows(documents.values())}
+        state.write("gather", f"{len(names)} retrievers", tables)
+    lines = [
+        f"{state.path(PoolRow)}: {counted(len(pool), 'passage')} for {counted(len(chosen), 'question')}; "
+        f"{len(todo)} of these were searched now.",
+        f"Grading them all takes {time_to_grade(len(pool))}.",
+    ]
+    if names:
+        lines.append(f"{len(names)} retrievers took turns: {', '.join(names)}.")
+    if few := sum(row.passages < count for row in searched):
+        lines.append(
+            f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."
+        )
+    return Outcome(tuple(lines))
+
+
+def _retrievers(
+    config: TestsetConfig, documents: Sequence[Document], also: Path | None = None
+) -> list[Setting]:
+    """Words, meaning and both, each over small and large chunks; and the settings of ``also``, a benchmark.
+
+    Without an embedding model: two formulas of BM25 over three lengths of chunks.
+    """
+    sample = "".join(one.text[:5000] for one in documents)
+    sizes = [150, 250, 400] if outside_latin(sample) > 0.3 else [300, 600, 1000]
+    depth = max(_DEPTH, config.passages)
+    words: RetrieverConfig = Bm25Config(top_k=depth)
+    by_name: dict[str, RetrieverConfig] = {"bm25": words, "bm25+": Bm25Config(top_k=depth, method="bm25+")}
+    if config.embed is not None:
+        names = ("model", "query_prefix", "passage_prefix")
+        dense = ExactConfig(top_k=depth, **{name: getattr(config.embed, name) for name in names})
+        by_name = {"bm25": words, "dense": dense, "hybrid": MinMaxConfig(top_k=depth, routes=(dense, words))}
+        sizes = [sizes[0], sizes[2]]
+    tokenizer = config.embed.model if config.embed else _TOKENIZER
+    chunks: list[SizedConfig] = [SentenceConfig(chunk_size=sizes[0])]
+    chunks += [RecursiveConfig(chunk_size=size, chunk_overlap=size // 5) for size in sizes[1:]]
+    found = [
+        Setting(
+            name=f"{name} {chunk.kind} {chunk.chunk_size}",
+            chunk=chunk,
+            tokenizer=tokenizer,
+            retrieve=retriever,
+        )
+        for chunk in chunks
+        for name, retriever in by_name.items()
+    ]
+    if also is not None:
+        found += [
+            one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in load_config(also).settings
+        ]
+    return found
 
 
 def corpus_of(state: SetState, context: Context, chosen: Sequence[Candidate]) -> Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
-    rows = [(one.query_id, spreadsheet_safe(one.text), one.answerable, "train") for one in chosen]
+    rows = [
+        (one.query_id, spreadsheet_safe(one.text), "yes" if one.answerable else "no", "train")
+        for one in chosen
+    ]
     write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return load_corpus(bench, context)
@@ -133,27 +204,9 @@ def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Docume
     def place(key: Key) -> str:
         return hashlib.sha256(repr((one.query_id, key)).encode()).hexdigest()
 
-    rows = []
-    for doc_id, start, end in sorted(found, key=place):
-        document = documents[doc_id]
-        rows.append(
-            PoolRow(
-                one.query_id, one.text, doc_id, start, end, document.page_of(start), document.text[start:end]
-            )
-        )
-    return rows
-
-
-def _summary(
-    state: SetState, searched: Sequence[SearchedRow], now: int, names: Sequence[str], count: int
-) -> Iterator[str]:
-    """The outcome, in sentences."""
-    few = sum(row.passages < count for row in searched)
-    passages = counted(sum(row.passages for row in searched), "passage")
-    questions = counted(len(searched), "question")
-    yield f"{state.path(PoolRow)}: {passages} for {questions}; {now} of these were searched now."
-    yield f"Grading them all takes {time_to_grade(sum(row.passages for row in searched))}."
-    if names:
-        yield f"{len(names)} retrievers took turns: {', '.join(names)}."
-    if few:
-        yield f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."
+    places = (
+        (doc_id, Place(documents[doc_id], start, end)) for doc_id, start, end in sorted(found, key=place)
+    )
+    return [
+        PoolRow(one.query_id, doc_id, at.start, at.end, one.text, at.page, at.text) for doc_id, at in places
+    ]

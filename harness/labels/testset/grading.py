@@ -1,13 +1,13 @@
-"""The step ``grade``: by a judge, or by people in a sheet."""
+"""The steps ``grade`` and ``review``: by a judge, or by people in sheets, the second one over a part."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 from harness.data import (
     AnchorConfig,
@@ -24,11 +24,9 @@ from harness.labels.labelling.grading import graded_rows
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.labels.testset.gathering import corpus_of
-from harness.labels.testset.grades import disagreements
-from harness.labels.testset.minutes import time_to_grade
-from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow, key_of
-from harness.labels.testset.state import SetState, Tables
-from harness.labels.testset.steps import Outcome, calls_made, chosen_of, documents_of, gathered
+from harness.labels.testset.grades import agreements, disagreements, final_grades
+from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow
+from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
 from harness.running import Context, grade_all, make_judge
 from harness.store import Ledger
 from harness.values import Chunk, ConfigError, Document, LabelError, counted
@@ -47,19 +45,18 @@ def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: 
     if state.config.grading is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
-            f"let people grade: harness testset {state.folder} grade --sheet sheet.xlsx"
+            f"let people grade: {state.command} grade --sheet sheet.xlsx"
         )
-    chosen = chosen_of(state)
-    pool = pool_of_chosen(state, chosen)
-    documents = documents_of(state, context)
+    chosen = state.chosen()
+    pool = _pool_of(state, chosen)
+    documents = state.documents(context)
     corpus = corpus_of(state, context, chosen)
     queries = {one.query_id: one for one in corpus.queries.queries}
     with Ledger(context.cache.ledger) as ledger:
         judge = make_judge(state.config.grading, ledger, context, corpus)
         before = state.rows(GradeRow)
-        own = [row for row in before if row.grader == judge.name and row.grade is not None]
-        done = set() if again else set(map(key_of, own))
-        todo = [row for row in pool if key_of(row) not in done]
+        done = {row.key for row in before if row.grader == judge.name and row.grade is not None}
+        todo = pool if again else [row for row in pool if row.key not in done]
         pairs = [
             Pair(queries[row.query_id], Chunk.of(documents[row.doc_id], row.start, row.end), number)
             for number, row in enumerate(todo)
@@ -67,12 +64,11 @@ def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: 
         if dry:
             would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
             return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
-        graded: dict[int, PairGrade] = {}
-        summary = grade_all(
-            judge, pairs, len(pairs), lambda one: graded.__setitem__(one.pair.number, one), context
-        )
-    fresh = [_judged(todo[number], graded[number], judge.name) for number in sorted(graded)]
-    save_grades(state, before, fresh, f"graded by {judge.name}")
+        graded: list[PairGrade] = []
+        summary = grade_all(judge, pairs, len(pairs), graded.append, context)
+    graded.sort(key=lambda one: one.pair.number)
+    fresh = [_judged(todo[one.pair.number], one, judge.name) for one in graded]
+    _save(state, fresh, f"graded by {judge.name}")
     return Outcome(
         (
             f"{state.path(GradeRow)}: {counted(len(fresh), 'passage')} graded by {judge.name}.",
@@ -81,52 +77,125 @@ def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: 
     )
 
 
+def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
+    reason = "" if graded.judgment.grade is not None else graded.reason or "no grade"
+    return GradeRow(*row.key, graded.judgment.grade, name, by_model=True, reason=reason)
+
+
 def export_sheet(state: SetState, context: Context, path: Path, everything: bool = False) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
     """
-    chosen = chosen_of(state)
-    pool = pool_of_chosen(state, chosen)
-    done = {key_of(row) for row in state.rows(GradeRow) if row.by_model != "yes" and row.grade is not None}
-    rows = pool if everything else [row for row in pool if key_of(row) not in done]
+    pool = _pool_of(state, state.chosen())
+    done = {row.key for row in state.rows(GradeRow) if not row.by_model and row.grade is not None}
+    rows = pool if everything else [row for row in pool if row.key not in done]
     if not rows:
         return Outcome(("People have graded every passage. Nothing was written; --all writes them anyway.",))
-    write_rows(path, rows, documents_of(state, context))
-    return Outcome(
-        (
-            f"{path}: {counted(len(rows), 'passage')} to grade, {time_to_grade(len(rows))}. Write 0 to 4 "
-            "into the column grade.",
-        ),
-        next=(f"harness testset {quote(str(state.folder))} grade --from {quote(str(path))} --by NAME",),
-    )
+    told = f"to grade, {time_to_grade(len(rows))}. Write 0 to 4 into the column grade."
+    return _sheet(state, context, path, rows, told, "grade")
 
 
-def write_rows(path: Path, rows: Sequence[PoolRow], documents: Mapping[str, Document]) -> None:
-    """A sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
+def export_review(state: SetState, context: Context, path: Path, share: float, grader: str) -> Outcome:
+    """Write a sheet with a part of the graded passages, drawn by chance, without their grades.
+
+    What the second person has graded already is left out.
+    """
+    if not 0 < share <= 1:
+        raise ConfigError(
+            f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
+        )
+    grades = state.rows(GradeRow)
+    done = {row.key for row in grades if row.grader == grader and row.grade is not None}
+    graded = final_grades(grades).keys() - done
+    pool = [row for row in _pool_of(state, state.chosen()) if row.key in graded]
+    if not pool:
+        raise ConfigError(
+            f"{state.path(GradeRow)} holds no grade to review. Grade first: {state.command} grade"
+        )
+    count = max(1, round(share * len(pool)))
+    drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
+    rows = [row for number, row in enumerate(pool) if number in drawn]
+    told = f"of {len(pool)} to grade a second time, by another person."
+    return _sheet(state, context, path, rows, told, "review")
+
+
+def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
+    """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
+    pool, searched = state.gathered(chosen)
+    missing = len({one.query_id for one in chosen} - searched)
+    if missing:
+        raise ConfigError(
+            f"{counted(missing, 'kept question has', 'kept questions have')} not been searched yet, or "
+            f"{'was' if missing == 1 else 'were'} reworded since. Run: {state.command} gather"
+        )
+    return pool
+
+
+def _sheet(
+    state: SetState, context: Context, path: Path, rows: Sequence[PoolRow], told: str, step: str
+) -> Outcome:
+    """Write a sheet of passages; raises ConfigError where the file is there, perhaps with grades in it."""
     if path.exists():
         raise ConfigError(f"{path} exists already, perhaps with grades in it. Name another file.")
+    documents = state.documents(context)
     wanted = [PassageToGrade.of(documents[row.doc_id], row.query_id, row.start, row.end) for row in rows]
     questions = {row.query_id: row.question for row in rows}
     write_sheet(path, sheet_rows(wanted, questions), SHEET_COLUMNS)
+    return Outcome(
+        (f"{path}: {counted(len(rows), 'passage')} {told}",),
+        next=(f"{state.command} {step} --from {quote(str(path))} --by NAME",),
+    )
 
 
-def import_grades(state: SetState, context: Context, path: Path, grader: str) -> Outcome:
+def import_grades(
+    state: SetState, context: Context, path: Path, grader: str, review: bool = False
+) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
-    A grade that the same person has given before is replaced; where two people differ,
-    disagreements.csv lists it. Raises LabelError that names all lines at fault; nothing is taken then.
+    A grade that the same person has given before is replaced; where two people differ, disagreements.csv
+    lists it. In a ``review`` that person is also compared with models, and the outcome says how far the two
+    agree. Raises LabelError that names all lines at fault, and nothing is taken then; ConfigError for a
+    review of what nobody else has graded.
     """
-    read = read_grades(state, context, path, grader)
-    fresh = read.rows
-    before, listed = state.rows(GradeRow), state.rows(DisagreementRow)
-    people = [row for row in before if row.by_model != "yes" and row.grader != grader]
+    documents = state.documents(context)
+    read = read_grades(state, context, path, grader, documents)
+    others = [row for row in state.rows(GradeRow) if row.grader != grader and (review or not row.by_model)]
+    fresh = list(read.rows)
+    if review:
+        first = final_grades(others)
+        fresh = [row for row in fresh if row.key in first]
+        if not fresh:
+            raise ConfigError(
+                f"{path}: nobody but {grader} has graded any of these passages. A review is by a second "
+                "person: --by."
+            )
+    listed = state.rows(DisagreementRow)
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    differ = disagreements(people, fresh, documents_of(state, context), questions, listed, read.decided)
-    further = {DisagreementRow: differ} if differ != listed else {}
-    save_grades(state, before, fresh, f"graded by {grader}", further=further)
-    graded = counted(len(fresh), "grade")
-    return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{read.left_out}.",))
+    differ = disagreements(others, fresh, documents, questions, listed, read.decided)
+    further: Tables = {DisagreementRow: differ} if review or differ != listed else {}
+    step, did = ("review", "reviewed") if review else ("grade", "graded")
+    _save(state, read.rows, f"{did} by {grader}", step, further)
+    if not review:
+        graded = counted(len(read.rows), "grade")
+        return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{read.left_out}.",))
+    lines = [f"{counted(len(fresh), 'passage')} graded by two{read.left_out}."]
+    lines += [str(one) for one in agreements([*others, *read.rows]) if grader in (one.first, one.second)]
+    if differ:
+        lines.append(
+            f"{state.path(DisagreementRow)}: {counted(len(differ), 'disagreement')}. Write the grade that "
+            "holds into the column resolved; an unresolved one between people leaves its passage unjudged."
+        )
+    return Outcome(tuple(lines))
+
+
+def _save(
+    state: SetState, fresh: Sequence[GradeRow], how: str, step: str = "grade", further: Tables | None = None
+) -> None:
+    """Write grades.csv: one row per passage and grader, the new ones in place of the old."""
+    rows = {(row.key, row.grader): row for row in [*state.rows(GradeRow), *fresh]}
+    ordered = sorted(rows.values(), key=lambda row: (row.grader, row.key))
+    state.write(step, how, {GradeRow: ordered, **(further or {})})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +218,16 @@ class ReadGrades:
         return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
 
 
-def read_grades(state: SetState, context: Context, path: Path, grader: str) -> ReadGrades:
+def read_grades(
+    state: SetState, context: Context, path: Path, grader: str, documents: Mapping[str, Document]
+) -> ReadGrades:
     """The grades of a file by one person: all of it where it names no rater, else that person's rows.
 
     Raises ConfigError where it names raters and has no row by this one.
     """
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
-    ids = [one.query_id for one in chosen_of(state)]
-    documents = documents_of(state, context)
+    ids = [one.query_id for one in state.chosen()]
     table = read_table(path, ("query_id", "grade"), LabelError)
     named = _raters(table)
     if named and grader not in named:
@@ -174,13 +244,21 @@ def read_grades(state: SetState, context: Context, path: Path, grader: str) -> R
         added = graded_rows(
             path, documents, ids, state.folder / "none.csv", AnchorConfig(), context.reporter.note
         )
-        return ReadGrades(tuple(_from_sheet(row, grader) for row in added.rows), added.ungraded)
+        rows = tuple(
+            GradeRow(
+                *(row["query_id"], row["document"], row["start"], row["end"], row["grade"], grader),
+                evidence=row["evidence"],
+                note=row["note"],
+            )
+            for row in added.rows
+        )
+        return ReadGrades(rows, added.ungraded)
     read = read_labels(path, context.reporter.note)
     labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
     judgments = anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
     rows = tuple(
         GradeRow(
-            *(one.query_id, one.doc_id, one.start, one.end, one.grade, grader),
+            *(*one.key, one.grade, grader),
             evidence=one.evidence,
             answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
         )
@@ -211,41 +289,3 @@ def _decided(path: Path, labels: Sequence[LabelRow], table: InputTable) -> dict[
         for label, row in zip(labels, table.rows, strict=True)
         if row.get("decided") and label.start is not None and label.end is not None
     }
-
-
-def _from_sheet(row: Mapping[str, Any], grader: str) -> GradeRow:
-    place = (row["query_id"], row["document"], row["start"], row["end"])
-    return GradeRow(*place, row["grade"], grader, evidence=row["evidence"], note=row["note"])
-
-
-def save_grades(
-    state: SetState,
-    before: Sequence[GradeRow],
-    fresh: Sequence[GradeRow],
-    how: str,
-    step: str = "grade",
-    further: Tables | None = None,
-) -> None:
-    """Write grades.csv: one row per passage and grader, the new ones in place of the old."""
-    rows = {(key_of(row), row.grader): row for row in [*before, *fresh]}
-    ordered = sorted(rows.values(), key=lambda row: (row.grader, key_of(row)))
-    facts = {"graded": len(fresh), "without_grade": sum(row.grade is None for row in fresh)}
-    state.write(step, how, {GradeRow: ordered, **(further or {})}, facts)
-
-
-def pool_of_chosen(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
-    """The gathered passages of the questions that are kept; raises ConfigError if some have none."""
-    pool, searched = gathered(state, chosen)
-    missing = len({one.query_id for one in chosen} - searched)
-    if missing:
-        raise ConfigError(
-            f"{counted(missing, 'kept question has', 'kept questions have')} not been searched yet, or "
-            f"{'was' if missing == 1 else 'were'} reworded since. Run: harness testset {state.folder} "
-            "gather"
-        )
-    return pool
-
-
-def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
-    reason = "" if graded.judgment.grade is not None else graded.reason or "no grade"
-    return GradeRow(*key_of(row), graded.judgment.grade, name, by_model="yes", reason=reason)

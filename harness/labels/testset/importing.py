@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from harness.data import ImportSummary, new_corpus_folder, refuse_spaces, write_text
-from harness.labels.testset.formats import FORMATS
+from harness.labels.testset.finished import FinishedTestset
+from harness.labels.testset.formats import FORMATS, ImportResult
 from harness.labels.testset.formats.tables import tables_of
-from harness.labels.testset.formats.values import ImportResult
 from harness.labels.testset.rows import GradeRow, to_csv
 from harness.running import BenchConfig, Context, load_documents
 from harness.values import ConfigError, CorpusError
@@ -30,31 +29,24 @@ def import_testset(
         )
     if not source.exists():
         raise CorpusError(f"{source} is not there. Name {FORMATS[name].reads}.")
-    queries, labels = source / "queries.csv", source / "labels.csv"
-    config = BenchConfig.of_documents(documents, queries, labels, cache=context.cache.root)
-    found = {one.doc_id: one for one in load_documents(config, context)}
-    read = _without_repeats(FORMATS[name].read(source, found))
+    nowhere = source / "none.csv"
+    config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=context.cache.root)
+    texts = {one.doc_id: one for one in load_documents(config, context)}
+    read = FORMATS[name].read(source, texts)
     _refuse_unusable(source, read)
+    # every label once, which a benchmark wants
+    labels = {(*one.key, one.judge, one.evidence): one for one in read.labels}
+    notes = read.notes
+    if repeated := len(read.labels) - len(labels):
+        notes = (*notes, f"Labels that repeat another one are left out: {repeated}.")
     with new_corpus_folder(target) as folder:
-        for file, text in tables_of(read.questions, read.labels).items():
+        finished = FinishedTestset(read.questions, tuple(labels.values()), texts)
+        for file, text in tables_of(finished).items():
             write_text(folder / file, text)
         if read.grades:
             write_text(folder / "grades.csv", to_csv(GradeRow, read.grades))
     used = {one.doc_id for one in read.labels}
-    return ImportSummary(target, len(used), len(read.questions), len(read.labels), read.notes)
-
-
-def _without_repeats(read: ImportResult) -> ImportResult:
-    """Every label once, which a benchmark wants; a note says how many were repeated."""
-    labels = {
-        (one.query_id, one.doc_id, one.start, one.end, one.by, one.evidence, one.grade): one
-        for one in read.labels
-    }
-    repeated = len(read.labels) - len(labels)
-    if not repeated:
-        return read
-    note = f"Labels that repeat another one are left out: {repeated}."
-    return replace(read, labels=tuple(labels.values()), notes=(*read.notes, note))
+    return ImportSummary(target, len(used), len(read.questions), len(labels), notes)
 
 
 def _refuse_unusable(source: Path, read: ImportResult) -> None:
@@ -70,17 +62,14 @@ def _refuse_unusable(source: Path, read: ImportResult) -> None:
         if one.query_id in asked:
             raise CorpusError(f"{source}: query_id {one.query_id!r} appears twice. Give each its own id.")
         asked.add(one.query_id)
-    grades: dict[tuple[str, str, int, int], int] = {}
-    evidence: dict[tuple[str, str, int, int, str], str] = {}
+    first: dict[tuple[object, ...], object] = {}
     for label in read.labels:
-        key = (label.query_id, label.doc_id, label.start, label.end)
-        if grades.setdefault(key, label.grade) != label.grade:
-            raise CorpusError(
-                f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the grades "
-                f"{grades[key]} and {label.grade}. Keep one."
-            )
-        if evidence.setdefault((*key, label.by), label.evidence) != label.evidence:
-            raise CorpusError(
-                f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the evidence "
-                f"{evidence[*key, label.by]!r} and {label.evidence!r}. Keep one."
-            )
+        for what, key, value in (
+            ("grades", label.key, label.grade),
+            ("evidence", (*label.key, label.judge), label.evidence),
+        ):
+            if first.setdefault(key, value) != value:
+                raise CorpusError(
+                    f"{source}: {label.query_id}, {label.doc_id} {label.start} to {label.end} has the {what} "
+                    f"{first[key]!r} and {value!r}. Keep one."
+                )

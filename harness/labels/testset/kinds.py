@@ -1,8 +1,11 @@
-"""The kinds of questions that a test set should hold, and in which shares."""
+"""The kinds of questions that a test set should hold, in which shares, and a balanced choice of them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+
+from harness.labels.testset.rows import Candidate
 
 # name -> (share of the questions, what it is)
 KINDS: dict[str, tuple[float, str]] = {
@@ -22,8 +25,52 @@ def quotas(count: int, kinds: Sequence[str] = tuple(KINDS)) -> dict[str, int]:
     """How many of each kind make ``count``, by largest remainder; shares of missing kinds are spread."""
     whole = sum(KINDS[kind][0] for kind in kinds)
     exact = {kind: count * KINDS[kind][0] / whole for kind in kinds}
-    found = {kind: int(share) for kind, share in exact.items()}
-    left = sorted(kinds, key=lambda kind: found[kind] - exact[kind])
-    for kind in left[: count - sum(found.values())]:
-        found[kind] += 1
-    return found
+    wanted = {kind: int(share) for kind, share in exact.items()}
+    left = sorted(kinds, key=lambda kind: wanted[kind] - exact[kind])
+    for kind in left[: count - sum(wanted.values())]:
+        wanted[kind] += 1
+    return wanted
+
+
+def balanced(
+    candidates: Sequence[Candidate], count: int, leading: set[str], alike: dict[str, set[str]]
+) -> set[str]:
+    """The ids of up to ``count`` questions: kinds in shares, documents evenly.
+
+    What people have marked stays as they marked it. ``leading`` are ids of leading questions, which are taken
+    only where others do not suffice; ``alike`` names the near-duplicates of a question, of which one is
+    taken.
+    """
+    kept = {one.query_id for one in candidates if one.keep == "yes"}
+    # known kinds in their shares, others in proportion to how many there are
+    there = Counter(one.kind for one in candidates)
+    share = {kind: KINDS[kind][0] if kind in KINDS else there[kind] / there.total() for kind in there}
+    whole = sum(share.values())
+    quota = {kind: max(1, round(count * part / whole)) for kind, part in share.items()}
+    kinds = Counter(one.kind for one in candidates if one.query_id in kept)
+    documents = Counter(one.document for one in candidates if one.query_id in kept)
+    for within in (True, False):
+        while len(kept) < count:
+            fitting = [
+                one
+                for one in candidates
+                if not one.keep
+                and one.query_id not in kept
+                and not alike.get(one.query_id, set()) & kept
+                and (kinds[one.kind] < quota[one.kind] or not within)
+            ]
+            if not fitting:
+                break
+            # the first of equals: candidates stay in their order
+            best = min(
+                fitting,
+                key=lambda one: (
+                    one.query_id in leading,
+                    kinds[one.kind] / max(1, quota[one.kind]),
+                    documents[one.document],
+                ),
+            )
+            kept.add(best.query_id)
+            kinds[best.kind] += 1
+            documents[best.document] += 1
+    return kept

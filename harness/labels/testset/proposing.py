@@ -7,13 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.labels.testset.minutes import time_to_grade
 from harness.labels.testset.propose.drafting import draft
 from harness.labels.testset.propose.llm import Proposer, question_requests
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
-from harness.labels.testset.state import SetState, Tables
-from harness.labels.testset.steps import Outcome, calls_made, document_rows, documents_of
+from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
 from harness.running import Context
 from harness.store import Ledger
 from harness.values import ConfigError, Document, counted
@@ -115,7 +113,7 @@ def _documents(state: SetState, context: Context, replace: bool) -> dict[str, Do
             "(the old file stays in history/), or go on with the next one: "
             f"harness testset {state.folder} status"
         )
-    return documents_of(state, context)
+    return state.documents(context)
 
 
 def _save(
@@ -129,8 +127,8 @@ def _save(
     numbered = [replace(one, query_id=f"q{highest + n:03}") for n, one in enumerate(fresh, 1)]
     rows = [*before, *numbered]
     kinds = Counter(one.kind for one in fresh)
-    tables: Tables = {Question: rows, **document_rows(state, documents)}
-    state.write("propose", how, tables, {"how": how, "kinds": dict(kinds)})
+    tables: Tables = {Question: rows, **state.document_rows(documents)}
+    state.write("propose", how, tables)
     shown = ", ".join(f"{kind} {times}" for kind, times in kinds.most_common())
     chosen, passages = min(state.config.chosen, len(rows)), state.config.passages
     return [

@@ -9,46 +9,51 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any, TypeVar
 
+from harness.data import INPUTS, read_rows
 from harness.labels.testset.config import TestsetConfig, load_testset
 from harness.labels.testset.rows import (
-    AnswerRow,
     Candidate,
     DisagreementRow,
-    FoundRow,
     GradeRow,
     PoolRow,
-    Question,
     SearchedRow,
     SetDocument,
-    from_csv,
+    SetPassage,
     to_csv,
 )
+from harness.models import Estimate, Spending
+from harness.running import Context, load_documents
 from harness.store import Lock, lock, write_bytes, write_text
-from harness.values import ConfigError
+from harness.values import ConfigError, CorpusError, Document, counted
 
-FILES: dict[type[Any], str] = {
-    Question: "proposed.csv",
-    Candidate: "chosen.csv",
-    PoolRow: "pool.csv",
-    FoundRow: "found.csv",
-    SearchedRow: "searched.csv",
-    GradeRow: "grades.csv",
-    AnswerRow: "answers.csv",
-    DisagreementRow: "disagreements.csv",
-    SetDocument: "documents.csv",
-}
 HISTORY, EXPORT = "history", "export"
 _STEP = "step.json"
 _LOCK = ".lock"
+_SECONDS = 12
+"""Of a person for one passage: a rule of thumb; the labelling page measures its own raters."""
 T = TypeVar("T")
 Tables = Mapping[type[Any], Sequence[Any]]
 """The rows of tables by the class of their rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a step, in sentences (``lines``); for a dry run, what it would cost.
+
+    ``next`` are the commands that come next; None: what the state of the tables says.
+    """
+
+    lines: tuple[str, ...]
+    estimates: tuple[tuple[str, Estimate], ...] = field(default=())
+    dry: bool = False
+    next: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,6 @@ class StepRecord:
     when: str
     how: str
     files: Sequence[str]
-    facts: Mapping[str, Any]
 
 
 class SetState:
@@ -68,6 +72,7 @@ class SetState:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.command = f"harness testset {quote(str(folder))}"
 
     @cached_property
     def config(self) -> TestsetConfig:
@@ -92,7 +97,7 @@ class SetState:
 
     def path(self, kind: type[Any]) -> Path:
         """The file of a table."""
-        return self.folder / FILES[kind]
+        return self.folder / INPUTS[kind].name
 
     def has(self, kind: type[Any]) -> bool:
         """Whether a table has been written."""
@@ -100,14 +105,78 @@ class SetState:
 
     def rows(self, kind: type[T]) -> list[T]:
         """The rows of a table; none if it is not there yet. Raises CorpusError for a damaged file."""
-        return from_csv(kind, self.path(kind))
+        return read_rows(self.path(kind), kind, may_lack=True)  # type: ignore[type-var]
+
+    def chosen(self) -> list[Candidate]:
+        """The questions that are kept; raises ConfigError if there is none."""
+        path = self.path(Candidate)
+        if not path.exists():
+            raise ConfigError(f"{path} is not there yet. Choose the questions first: {self.command} choose")
+        kept = [one for one in self.rows(Candidate) if one.keep == "yes"]
+        if not kept:
+            raise ConfigError(
+                f"{path}: no question is kept. Write yes into the column keep, or let a balanced choice be "
+                f"made: {self.command} choose --auto"
+            )
+        seen: set[str] = set()
+        for one in kept:
+            if one.query_id in seen or one.query_id.split() != [one.query_id]:
+                raise ConfigError(
+                    f"{path}: the query_id {one.query_id!r} is empty, contains a blank or appears twice. "
+                    "Give each question its own."
+                )
+            if not one.text:
+                raise ConfigError(f"{path}: the text of {one.query_id} is empty. Write it, or keep: no.")
+            seen.add(one.query_id)
+        return kept
+
+    def gathered(self, chosen: Sequence[Candidate]) -> tuple[list[PoolRow], set[str]]:
+        """The passages of questions that are asked in the words they were searched in, and their ids."""
+        texts = {one.query_id: one.text for one in chosen}
+        pool = [row for row in self.rows(PoolRow) if texts.get(row.query_id) == row.question]
+        searched = self.rows(SearchedRow)
+        return pool, {row.query_id for row in searched if texts.get(row.query_id) == row.question}
+
+    def documents(self, context: Context) -> dict[str, Document]:
+        """The documents by id; raises CorpusError if one is not what it was when the test set was begun.
+
+        Offsets of questions, passages and grades hold for the text they were made of, and for no other. A
+        row of a document that is not there, or beyond its end, is refused too.
+        """
+        documents = {one.doc_id: one for one in load_documents(self.config.bench(self.folder), context)}
+        for row in self.rows(SetDocument):
+            now = documents.get(row.doc_id)
+            if now is None or now.sha256 != row.sha256:
+                what = "is missing" if now is None else "has changed"
+                raise CorpusError(
+                    f"{row.doc_id} {what} since {self.path(SetDocument)} was written, so offsets would not "
+                    "hold. Put the document back, or start again: harness init with another --out."
+                )
+        placed: tuple[type[SetPassage], ...] = (PoolRow, GradeRow, DisagreementRow)
+        for kind in placed:
+            for query_id, doc_id, start, end in (row.key for row in self.rows(kind)):
+                text = documents[doc_id].text if doc_id in documents else None
+                if text is None or end > len(text):
+                    what = "there is no such document" if text is None else f"it has {len(text)} characters"
+                    raise CorpusError(
+                        f"{self.path(kind)}: {query_id}, {doc_id} {start} to {end}: {what}. Correct the row, "
+                        "or remove it."
+                    )
+        return documents
+
+    def document_rows(self, documents: Iterable[Document]) -> Tables:
+        """The table that later steps compare the documents with; none if it has been written."""
+        rows = [
+            SetDocument(one.doc_id, one.sha256, len(one.text), len(one.page_starts))
+            for one in sorted(documents, key=lambda one: one.doc_id)
+        ]
+        return {} if self.has(SetDocument) else {SetDocument: rows}
 
     def write(
         self,
         step: str,
         how: str,
         tables: Tables,
-        facts: Mapping[str, Any] | None = None,
         texts: Mapping[str, str | Callable[[], str]] | None = None,
     ) -> None:
         """Write the tables and texts of a step, once the present content of these files is kept.
@@ -115,7 +184,7 @@ class SetState:
         ``texts`` are files by their names below the folder; a function among them is called last, and finds
         the step among those that are done. Killed at any moment, every file is whole: the old one or the new.
         """
-        files = {FILES[kind]: to_csv(kind, rows) for kind, rows in tables.items()} | dict(texts or {})
+        files = {INPUTS[kind].name: to_csv(kind, rows) for kind, rows in tables.items()} | dict(texts or {})
         number = 1 + max((int(one.folder.name[:4]) for one in self._all()), default=0)
         kept = self.folder / HISTORY / f"{number:04}-{step}"
         partial = self._copied(files, kept)
@@ -124,7 +193,6 @@ class SetState:
             "when": datetime.now(UTC).isoformat(timespec="seconds"),
             "how": how,
             "files": list(files),
-            "facts": dict(facts or {}),
         }
         write_text(partial / _STEP, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
         partial.rename(kept)
@@ -166,16 +234,29 @@ class SetState:
         return last
 
     def _all(self) -> list[StepRecord]:
-        found = []
+        records = []
         for folder in sorted((self.folder / HISTORY).glob("[0-9]*-*")):
             try:
                 record = json.loads((folder / _STEP).read_text(encoding="utf-8"))
-                own = (record[name] for name in ("step", "when", "how", "files", "facts"))
-                found.append(StepRecord(folder, *own))
+                fields = (record[name] for name in ("step", "when", "how", "files"))
+                records.append(StepRecord(folder, *fields))
                 if not isinstance(record["files"], list):
                     raise ValueError("files is not a list")
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise ConfigError(
                     f"{folder}/{_STEP} cannot be read ({error}). Remove the folder; the tables are untouched."
                 ) from error
-        return found
+        return records
+
+
+def calls_made(spent: Spending) -> str:
+    """How many calls a step made, at which cost, and how many answers were paid for before."""
+    cost = "at unknown cost (no price)" if spent.cost is None else f"for {spent.cost:.4f}"
+    return f"{counted(spent.calls, 'call')} now {cost}, {spent.from_ledger} from the ledger"
+
+
+def time_to_grade(passages: int) -> str:
+    """The time that grading takes a person, in words: said before it is spent."""
+    minutes = max(1, round(passages * _SECONDS / 60))
+    shown = f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.1f} hours"
+    return f"about {shown} of a person's time, at {_SECONDS} seconds a passage"

@@ -4,90 +4,51 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from harness.data import TABLES, AnchorConfig, SplitConfig, anchor, read_labels, read_queries
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
-from harness.labels.testset.finished import FinishedTestset, Label, TestQuestion, label_of
-from harness.labels.testset.formats.values import ExportResult, ImportResult
-from harness.store import write_bytes, write_text
-from harness.values import ConfigError, CorpusError, Document, delimited_text, on_one_line
+from harness.labels.testset.finished import FinishedTestset, TestQuestion
+from harness.labels.testset.formats import ExportResult, ImportResult
+from harness.values import ConfigError, CorpusError, Document, Judgment, delimited_text, on_one_line
 
 QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
 LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")
-Cells = dict[str, str | int]
+Cells = Sequence[Any]
 
 
-def query_cells(questions: Sequence[TestQuestion]) -> list[Cells]:
-    """The rows of queries.csv."""
-    return [
-        {
-            "query_id": one.query_id,
-            "text": one.text,
-            "type": one.kind,
-            "answerable": "yes" if one.answerable else "no",
-            "answer": one.answer,
-            "note": one.note,
-        }
-        for one in questions
-    ]
-
-
-def label_cells(labels: Sequence[Label]) -> list[Cells]:
-    """The rows of labels.csv: by offsets, with page and quote as well."""
-    return [
-        {
-            "query_id": one.query_id,
-            "document": one.doc_id,
-            "page": one.page or "",
-            "start": one.start,
-            "end": one.end,
-            "quote": quote_of(one.text),
-            "grade": one.grade,
-            "evidence": one.evidence,
-            "answer": on_one_line(one.answer),
-            "judge": one.by,
-        }
-        for one in labels
-    ]
-
-
-def csv_of(columns: Sequence[str], rows: Sequence[Cells]) -> str:
+def csv_of(columns: Sequence[str], rows: Iterable[Cells]) -> str:
     """Rows as CSV that no spreadsheet runs a formula of."""
-    return delimited_text([columns, *([spreadsheet_safe(row[name]) for name in columns] for row in rows)])
+    return delimited_text([columns, *(map(spreadsheet_safe, row) for row in rows)])
 
 
-def tables_of(questions: Sequence[TestQuestion], labels: Sequence[Label]) -> dict[str, str]:
+def tables_of(testset: FinishedTestset) -> dict[str, str]:
     """The content of queries.csv and labels.csv, by name."""
-    return {
-        "queries.csv": csv_of(QUERIES, query_cells(questions)),
-        "labels.csv": csv_of(LABELS, label_cells(labels)),
-    }
+    return {f"{name}.csv": csv_of(columns, rows) for name, columns, rows in _tables(testset)}
 
 
-def write_csv(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
+def write_csv(testset: FinishedTestset) -> ExportResult:
     """queries.csv and labels.csv."""
-    files = tables_of(testset.questions, testset.labels)
-    for name, text in files.items():
-        write_text(folder / name, text)
-    return ExportResult(tuple(files))
+    return ExportResult(tables_of(testset))
 
 
-def write_jsonl(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
+def write_jsonl(testset: FinishedTestset) -> ExportResult:
     """queries.jsonl and labels.jsonl."""
-    for name, rows in (("queries", query_cells(testset.questions)), ("labels", label_cells(testset.labels))):
-        filled = ({column: cell for column, cell in row.items() if cell != ""} for row in rows)
-        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
-        write_text(folder / f"{name}.jsonl", "".join(lines))
-    return ExportResult(("queries.jsonl", "labels.jsonl"))
+    files = {}
+    for name, columns, rows in _tables(testset):
+        named = (zip(columns, row, strict=True) for row in rows)
+        filled = ({column: cell for column, cell in row if cell != ""} for row in named)
+        files[f"{name}.jsonl"] = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in filled)
+    return ExportResult(files)
 
 
-def write_xlsx(testset: FinishedTestset, documents: Mapping[str, Document], folder: Path) -> ExportResult:
+def write_xlsx(testset: FinishedTestset) -> ExportResult:
     """queries.xlsx and labels.xlsx."""
-    write_bytes(folder / "queries.xlsx", _workbook(QUERIES, query_cells(testset.questions)))
-    write_bytes(folder / "labels.xlsx", _workbook(LABELS, label_cells(testset.labels)))
-    return ExportResult(("queries.xlsx", "labels.xlsx"))
+    return ExportResult(
+        {f"{name}.xlsx": _workbook(columns, rows) for name, columns, rows in _tables(testset)}
+    )
 
 
 def read_tables(source: Path, documents: Mapping[str, Document]) -> ImportResult:
@@ -98,33 +59,41 @@ def read_tables(source: Path, documents: Mapping[str, Document]) -> ImportResult
     questions = []
     for one in queries.queries:
         more = queries.extras[one.query_id]
-        answer = more.get("answer", "").strip()
+        kind, answer, note = (more.get(name, "").strip() for name in ("type", "answer", "note"))
         by = "as imported" if answer else ""
-        kind, note = more.get("type", "").strip(), more.get("note", "").strip()
         questions.append(TestQuestion(one.query_id, one.text, kind, one.answerable, answer, by, note))
-    labels = [
-        label_of(
-            one.query_id,
-            (documents[one.doc_id], one.start, one.end),
-            one.grade or 0,
-            one.judge,
-            one.evidence,
-            "" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
-        )
-        for one in judgments
+    return ImportResult(tuple(questions), judgments)
+
+
+def _tables(testset: FinishedTestset) -> list[tuple[str, Sequence[str], list[Cells]]]:
+    """The name, the columns and the rows of queries and of labels; these by offsets, page and quote."""
+    queries: list[Cells] = [
+        (one.query_id, one.text, one.kind, "yes" if one.answerable else "no", one.answer, one.note)
+        for one in testset.questions
     ]
-    return ImportResult(tuple(questions), tuple(labels))
+    return [
+        ("queries", QUERIES, queries),
+        ("labels", LABELS, [_cells(testset, one) for one in testset.labels]),
+    ]
+
+
+def _cells(testset: FinishedTestset, label: Judgment) -> Cells:
+    document = testset.documents[label.doc_id]
+    answer = "" if label.answer is None else on_one_line(document.text[slice(*label.answer)])
+    page, quote = document.page_of(label.start) or "", quote_of(testset.text_of(label))
+    place = (label.query_id, label.doc_id, page, label.start, label.end, quote)
+    return (*place, label.grade, label.evidence, answer, label.judge)
 
 
 def _table(source: Path, name: str) -> Path:
-    found = [path for ending in TABLES if (path := source / f"{name}{ending}").is_file()]
-    if len(found) != 1:
-        what = "is not there" if not found else f"is there {len(found)} times"
+    there = [path for ending in TABLES if (path := source / f"{name}{ending}").is_file()]
+    if len(there) != 1:
+        what = "is not there" if not there else f"is there {len(there)} times"
         raise CorpusError(f"{source}: {name} ({', '.join(TABLES)}) {what}. Name the folder that holds one.")
-    return found[0]
+    return there[0]
 
 
-def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
+def _workbook(columns: Sequence[str], rows: Iterable[Cells]) -> bytes:
     try:
         from openpyxl import Workbook
     except ImportError as error:
@@ -133,7 +102,7 @@ def _workbook(columns: Sequence[str], rows: Sequence[Cells]) -> bytes:
     sheet = book.active
     sheet.append(tuple(columns))
     for row in rows:
-        sheet.append([spreadsheet_safe(row[name]) for name in columns])
+        sheet.append([spreadsheet_safe(cell) for cell in row])
     sheet.freeze_panes = "A2"
     out = io.BytesIO()
     book.save(out)

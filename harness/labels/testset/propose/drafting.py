@@ -19,7 +19,6 @@ from harness.labels.testset.propose.askable import (
     is_whole_sentence,
 )
 from harness.labels.testset.propose.material import (
-    Place,
     TableRow,
     heading_at,
     headings_of,
@@ -27,7 +26,7 @@ from harness.labels.testset.propose.material import (
     table_rows,
 )
 from harness.labels.testset.propose.owner import contradicted, owned, owners_of, period_of
-from harness.labels.testset.rows import Question
+from harness.labels.testset.rows import Place, Question
 from harness.values import Document, main_script, on_one_line, outside_latin
 
 BY = "drafted offline"
@@ -373,12 +372,12 @@ def _unanswerable(
     for row in rows:
         zh = is_chinese(row.label)
         text = f"{row.label}在{missing}年是多少？" if zh else f"What {_was(row.label)} in {missing}?"
-        yield replace(question(text, "unanswerable", row.place), answerable="no", note=note)
+        yield replace(question(text, "unanswerable", row.place), answerable=False, note=note)
     for one in facts:
         found = _YEAR.search(one.text)
         if found:
             text = one.text[: found.start()] + str(missing) + one.text[found.end() :]
-            yield replace(one, text=text, kind="unanswerable", answerable="no", note=note)
+            yield replace(one, text=text, kind="unanswerable", answerable=False, note=note)
 
 
 def _spread(groups: Sequence[list[Question]], seed: int) -> list[Question]:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.labels.testset.config import TestsetPrompt, load_prompt
 from harness.labels.testset.kinds import KINDS, quotas
-from harness.labels.testset.prompts import TestsetPrompt, load_prompt
 from harness.labels.testset.propose.drafting import question
-from harness.labels.testset.propose.material import Place, excerpts, has_table, locate
-from harness.labels.testset.rows import Question
+from harness.labels.testset.propose.material import excerpts, has_table, locate
+from harness.labels.testset.rows import Place, Question
 from harness.models import (
     Estimate,
     Malformed,
@@ -129,7 +129,7 @@ class Proposer:
             return Malformed("no_question")
         if brief.kind == "unanswerable":
             own = question(asked, brief.kind, brief.places[0])
-            return replace(own, answerable="no", by=self.name, note="check that no document answers it")
+            return replace(own, answerable=False, by=self.name, note="check that no document answers it")
         if not quotes:
             return Malformed("no_quotes")
         located = [self._located(quote, brief.places) for quote in quotes]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from harness.data import align_fuzzy, find_in_view, folded, whitespace_free
+from harness.labels.testset.rows import Place
 from harness.steps import table_spans
 from harness.values import (
     Document,
@@ -28,25 +29,6 @@ _ALIKE = 85.0
 _FIELD = re.compile(r"\t|[|]|,(?=\S)|;")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMBER = re.compile(r"(?<![\w.])[$€£¥(+\-–−]*\d[\d,.]*[%)]*(?![\w])")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A range of a document."""
-
-    document: Document
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """The text of the range."""
-        return self.document.text[self.start : self.end]
-
-    @property
-    def page(self) -> int | None:
-        """The page on which it begins."""
-        return self.document.page_of(self.start)
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def read_user_questions(path: Path, field: str = "") -> QuestionList:
             query_id="",
             text=text,
             kind=_text(first[text], "type") or GIVEN,
-            answerable="no" if _text(first[text], "answerable").lower() in ("no", "false", "0") else "yes",
+            answerable=_text(first[text], "answerable").lower() not in ("no", "false", "0"),
             by=path.name,
             asked=count,
         )

@@ -1,1 +1,0 @@
-"""Which of the proposed questions to keep: likeness and leading words are measured, people decide."""
