@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.compare_calibration import percent, table
 from benchmarks.compare_populations import EQUAL, POPULATIONS, Population, draw, true_difference
-from harness.comparison import Costs, Options, ScoreMatrix, Verdict, conclude
+from harness.comparison import Costs, Grounds, Options, ScoreMatrix, Verdict, conclude
 from harness.comparison.conclusions import both_ways
 
 SIZES = (30, 50, 135)
@@ -97,7 +97,7 @@ def studies(
             "ndcg_exp@10", names, tuple(map(str, range(n))), values, ("train",) * n, clusters
         )
         options = Options(resamples=RESAMPLES, seed=trial)
-        yield Study(conclude(matrix, costs=costs, options=options), truth)
+        yield Study(conclude(matrix, Grounds(costs=costs, options=options)), truth)
 
 
 def regret_table(trials: int) -> Iterator[str]:
@@ -154,7 +154,9 @@ def equivalence(population: Population, n: int, tolerance: float, trials: int) -
             draw(population, shifts, (n,), rng),
             ("train",) * n,
         )
-        found = conclude(matrix, options=Options(resamples=RESAMPLES, seed=trial, tolerance=tolerance))
+        found = conclude(
+            matrix, Grounds(options=Options(resamples=RESAMPLES, seed=trial, tolerance=tolerance))
+        )
         alike = {pair: one.finding == "equivalent" for pair, one in both_ways(found.comparisons).items()}
         wrong += any(alike[a, b] for a in "abc" for b in "def")
         right += float(np.mean([alike[a, b] for own in ("abc", "def") for a in own for b in own if a < b]))

@@ -18,6 +18,7 @@ from scipy import stats
 from benchmarks.all_pairs import compare_all
 from benchmarks.compare_populations import POPULATIONS, draw
 from harness.comparison import (
+    Grounds,
     Options,
     ScoreMatrix,
     conclude,
@@ -80,8 +81,8 @@ def main() -> None:
     work: dict[str, Callable[[ScoreMatrix], object]] = {
         f"all {pairs} pairs: one test, intervals": lambda m: compare_all(m, options),
         "all against a baseline": lambda m: compare_to(m, m.settings[0], options),
-        "the verdict": lambda m: conclude(m, options=options),
-        "the verdict by 100 clusters": lambda m: conclude(clustered(m), options=options),
+        "the verdict": lambda m: conclude(m, Grounds(options=options)),
+        "the verdict by 100 clusters": lambda m: conclude(clustered(m), Grounds(options=options)),
         "selection on train, report on validation": lambda m: select(m, options),
     }
     print("| work | s |\n|---|---|")

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from harness.comparison.stats.interval import Interval
     from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of
-    from harness.comparison.verdict import LABELS, Costs, Holes, Trust, Verdict
+    from harness.comparison.verdict import LABELS, Costs, Grounds, Holes, Trust, Verdict
     from harness.comparison.verdict_as_json import verdict_json
     from harness.comparison.waterfalls import Level, Waterfall, waterfall
     from harness.comparison.words import finding_cell, sentences_of, warning_lines

@@ -27,20 +27,16 @@ from harness.comparison.pareto import refuse_missing
 from harness.comparison.regret import advise, regrets
 from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
-    Checks,
     Conflict,
-    Costs,
     Decision,
-    Holes,
+    Grounds,
     Needed,
     Place,
     Population,
     Standing,
     Trust,
-    Turning,
     Verdict,
 )
-from harness.values import ResultWarning
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -48,37 +44,21 @@ POWER = 0.8
 
 def conclude(
     matrix: ScoreMatrix,
+    grounds: Grounds,
     *,
     others: Sequence[ScoreMatrix] = (),
-    trust: Mapping[str, Trust] | None = None,
-    instead: str = "",
-    chunkings: Mapping[str, str] | None = None,
     baseline: str | None = None,
-    costs: Costs | None = None,
-    unit: str = "document",
-    turning: Mapping[str, Turning] | None = None,
-    holes: Holes | None = None,
-    notes: Sequence[str] = (),
-    by_labels: Sequence[str] = (),
-    corrected: str = "",
-    warnings: Sequence[ResultWarning] = (),
-    options: Options | None = None,
 ) -> Verdict:
     """Conclude from the scores of one measure, with ``others`` of the same settings to contradict it.
 
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
     ruled out where another one is really better, best where all others are ruled out, and to be used where it
-    may lose the least. ``trust`` says of each
-    measure what it is for, ``instead`` which to take where the first does not compare these settings, as
-    their ``chunkings`` differ: then only differences between settings of one chunking can be real;
-    ``unit`` is what a cluster is called, ``notes`` are further caveats, ``by_labels`` what part of the
-    labels says, ``corrected`` the verdict by a model's grades as people have corrected them. ``turning``
-    says by measure which differences have another sign with longer or shorter labels: they are not real,
-    whatever the test says; a measure that it lacks was not checked. ``holes`` is how much of the first
-    ranks is judged; of the ``warnings`` of a run those that bear on the measure are kept. Raises
-    HarnessError if no query has a value or a setting has no cost.
+    may lose the least. Where the measure does not compare settings that cut documents differently, only
+    differences between settings of one chunking can be real; nor is one that has another sign with longer or
+    shorter labels, whatever the test says. Raises HarnessError if no query has a value or a setting has no
+    cost.
     """
-    options, costs = options or Options(), costs or Costs(None, "")
+    options, costs = grounds.options, grounds.costs
     defined = usable(matrix)
     if costs.by_setting is not None:
         refuse_missing(costs.by_setting, defined.settings)
@@ -86,8 +66,7 @@ def conclude(
     units = units_of(defined.clusters, n)
     pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
     tested, decided = compare_rows(names, defined.values, pairs, units, options)
-    checks = Checks(trust or {}, turning or {}, chunkings or {})
-    found = checks.applied(tested, matrix.measure)
+    found = grounds.checked(tested, matrix.measure)
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
     undecided = _undecided(units, len(order), nothing)
@@ -96,28 +75,22 @@ def conclude(
     decision = undecided or _decision(order, found, places, baseline)
     advised = baseline is None and undecided in (None, "not decidable")
     margin = None if nothing else both_ways(found).get((leader, against))
+    grounds = replace(
+        grounds, warnings=tuple(one for one in grounds.warnings if one.bears_on(matrix.measure))
+    )
     return Verdict(
+        **grounds.shared(),
         measure=matrix.measure,
-        options=options,
         decision=decision,
         leader=None if nothing else leader,
         baseline=baseline,
         standings=_standings(defined, order, places, regrets(found) if advised else {}, units, options),
         margin=margin,
-        population=_population(defined, units, leader, against, unit),
+        population=_population(defined, units, leader, against, grounds.unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
-        conflicts=() if baseline or nothing else _conflicts(others, leader, checks, options),
-        trust=dict(checks.trust),
-        instead=instead,
+        conflicts=() if baseline or nothing else _conflicts(others, leader, grounds),
         advice=advise(order, found, costs.by_setting, options) if advised else None,
-        costs=costs,
         needed=_needed(decided, found, margin, units, decision, options.tolerance),
-        turning=checks.turning.get(matrix.measure),
-        holes=holes,
-        notes=tuple(notes),
-        by_labels=tuple(by_labels),
-        corrected=corrected,
-        warnings=tuple(one for one in warnings if one.bears_on(matrix.measure)),
     )
 
 
@@ -221,13 +194,11 @@ def _population(matrix: ScoreMatrix, units: Units, leader: str, other: str, unit
     return Population(units.kind, len(matrix.query_ids), units.clusters, worth, unit, alike)
 
 
-def _conflicts(
-    others: Sequence[ScoreMatrix], leader: str, checks: Checks, options: Options
-) -> tuple[Conflict, ...]:
+def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> tuple[Conflict, ...]:
     """Other measures of quality by which another setting leads, each tested against ours."""
     conflicts = []
     for other in others:
-        if not checks.trust.get(other.measure, Trust()).quality:
+        if not grounds.trust.get(other.measure, Trust()).quality:
             continue
         defined = other.defined()
         if not defined.query_ids:
@@ -236,8 +207,8 @@ def _conflicts(
         theirs = max(means, key=lambda name: means[name])
         if means[theirs] <= means[leader]:
             continue
-        found = next(one for one in compare_to(defined, leader, options) if one.setting == theirs)
-        conflicts.append(Conflict(other.measure, checks.applied([found], other.measure)[0]))
+        found = next(one for one in compare_to(defined, leader, grounds.options) if one.setting == theirs)
+        conflicts.append(Conflict(other.measure, grounds.checked([found], other.measure)[0]))
     return tuple(conflicts)
 
 

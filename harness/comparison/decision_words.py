@@ -121,5 +121,5 @@ def _open(verdict: Verdict) -> str:
         are = "is" if len(alike) == 1 else "are"
         text += f"; {listed(alike)} {are} equivalent to it within {verdict.options.tolerance:g}"
     out = verdict.named("ruled out")
-    other = "another setting" if verdict.comparable else "another setting over the same chunks"
+    other = "another setting" if verdict.across else "another setting over the same chunks"
     return f"{text}." + (f" Ruled out because {other} is really better: {listed(out)}." if out else "")

@@ -6,8 +6,8 @@ Terminal, page, Markdown, LaTeX and JSON take the words from ``lines_of``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.regret import Advice
@@ -121,36 +121,59 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Checks:
-    """What a difference has to pass besides its test, by measure.
-
-    ``trust`` is what each measure is for, ``turning`` which differences turn with the labels, if that was
-    tried. ``chunkings`` says by setting how it cuts documents.
-    """
-
-    trust: Mapping[str, Trust]
-    turning: Mapping[str, Turning]
-    chunkings: Mapping[str, str]
-
-    def applied(self, found: Iterable[Comparison], measure: str) -> list[Comparison]:
-        """The comparisons by a measure, those called ``turns`` or ``incomparable`` that are no findings."""
-        checked = checked_against_labels(found, self.turning.get(measure))
-        if self.trust.get(measure, Trust()).comparable:
-            return checked
-        return [replace(one, finding="incomparable") if self._apart(one) else one for one in checked]
-
-    def _apart(self, one: Comparison) -> bool:
-        cut = self.chunkings
-        return one.finding != "few" and cut.get(one.setting) != cut.get(one.against)
-
-
-@dataclass(frozen=True, slots=True)
 class Costs:
     """The costs of settings, in one ``unit``; or None, for the ``reason``."""
 
     by_setting: Mapping[str, float] | None
     unit: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What a verdict rests on besides the scores: how to compare, and what bears on the result."""
+
+    options: Options = field(default_factory=Options)
+    # what each measure is for; a measure that is not here compares all settings and counts
+    trust: Mapping[str, Trust] = field(default_factory=dict)
+    # the measure to take where the one asked for does not compare these settings; '' for none
+    instead: str = ""
+    # how each setting cuts documents, where that is known
+    chunkings: Mapping[str, str] = field(default_factory=dict)
+    costs: Costs = field(default_factory=lambda: Costs(None, ""))
+    # what a cluster of queries is called
+    unit: str = "document"
+    # by measure, the pairs whose sign turns with longer or shorter labels; a measure not here was not checked
+    turning: Mapping[str, Turning] = field(default_factory=dict)
+    # what is unjudged, None if that is not known
+    holes: Holes | None = None
+    # further caveats
+    notes: tuple[str, ...] = ()
+    # how firm a verdict by part of the labels is, in sentences
+    by_labels: tuple[str, ...] = ()
+    # the verdict by a model's grades that people's have corrected, '' where there is none
+    corrected: str = ""
+    # those of the run; a verdict keeps the ones that bear on its measure
+    warnings: tuple[ResultWarning, ...] = ()
+
+    def shared(self) -> dict[str, Any]:
+        """All of this by name, to be handed on."""
+        return {one.name: getattr(self, one.name) for one in fields(Grounds)}
+
+    def comparable(self, measure: str) -> bool:
+        """Whether a measure compares all these settings, not only those over the same chunks."""
+        return self.trust.get(measure, Trust()).comparable
+
+    def checked(self, tested: Iterable[Comparison], measure: str) -> list[Comparison]:
+        """The comparisons by a measure, those called ``turns`` or ``incomparable`` that are no findings."""
+        checked = checked_against_labels(tested, self.turning.get(measure))
+        if self.comparable(measure):
+            return checked
+        return [replace(one, finding="incomparable") if self._apart(one) else one for one in checked]
+
+    def _apart(self, one: Comparison) -> bool:
+        cut = self.chunkings
+        return one.finding != "few" and cut.get(one.setting) != cut.get(one.against)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,23 +226,17 @@ class Needed:
     high: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """One comparison, concluded.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Grounds):
+    """One comparison, concluded, with its grounds.
 
     ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
     best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
-    ``comparisons`` are all of the family that decided. ``instead`` is the measure to take where ``measure``
-    does not compare these settings ('' for none). ``leader`` is None where nothing was found at all;
-    ``advice`` is the setting to use, None where nothing can be said of that. ``turning`` are the pairs whose
-    sign turns with other labels, None if that was not checked; ``holes`` what is unjudged, None if that is
-    not known; ``warnings`` are those that bear on these numbers. ``by_labels`` is how firm a verdict by part
-    of the labels is, in sentences; ``corrected`` is the verdict by a model's grades that people's have
-    corrected, '' where there is none.
+    ``comparisons`` are all of the family that decided. ``leader`` is None where nothing was found at all;
+    ``advice`` is the setting to use, None where nothing can be said of that.
     """
 
     measure: str
-    options: Options
     decision: Decision
     leader: str | None
     baseline: str | None
@@ -228,17 +245,8 @@ class Verdict:
     population: Population
     comparisons: tuple[Comparison, ...]
     conflicts: tuple[Conflict, ...]
-    trust: Mapping[str, Trust]
-    instead: str
     advice: Advice | None
-    costs: Costs
     needed: Needed | None
-    turning: Turning | None = None
-    holes: Holes | None = None
-    notes: tuple[str, ...] = ()
-    by_labels: tuple[str, ...] = ()
-    corrected: str = ""
-    warnings: tuple[ResultWarning, ...] = ()
 
     @property
     def level(self) -> float:
@@ -246,9 +254,14 @@ class Verdict:
         return self.options.level
 
     @property
-    def comparable(self) -> bool:
+    def across(self) -> bool:
         """Whether the measure compares all these settings, not only those over the same chunks."""
-        return self.trust.get(self.measure, Trust()).comparable
+        return self.comparable(self.measure)
+
+    @property
+    def turns(self) -> Turning | None:
+        """The pairs whose sign turns with other labels, None if that was not checked."""
+        return self.turning.get(self.measure)
 
     def named(self, *places: Place) -> tuple[str, ...]:
         """The settings in one of these places, from the highest mean down."""

@@ -98,9 +98,9 @@ def _test(verdict: Verdict) -> str:
     elif count > 1:
         family = f"all {count} pairs of settings at once"
     where = f"if its interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
-    if verdict.turning is not None:
+    if verdict.turns is not None:
         where += " and its sign is the same with longer and shorter labels"
-    where += "" if verdict.comparable else ", and only between settings over the same chunks"
+    where += "" if verdict.across else ", and only between settings over the same chunks"
     tested = f"Two-sided sign-flip test over {what}, for {family}."
     if verdict.population.kind == "few clusters":
         return (
@@ -137,7 +137,7 @@ def _caveats(verdict: Verdict) -> list[str]:
         return _unjudged(verdict)
     caveats = []
     n = verdict.population.queries
-    if not verdict.comparable:
+    if not verdict.across:
         caveats.append(
             f"{verdict.measure} cannot be compared between settings that cut documents differently. "
             f"{_fitting(verdict)}"
@@ -167,7 +167,7 @@ def _fitting(verdict: Verdict) -> str:
 def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
-    if not pairs or verdict.turning is None:
+    if not pairs or verdict.turns is None:
         return []
     pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
     names = [f"{one.setting} against {one.against}" for one in pairs]
@@ -177,7 +177,7 @@ def _sign_changes(verdict: Verdict) -> list[str]:
             "beyond chance with the labels as given, but change sign with longer or shorter labels. Do not "
             "rely on them."
         ]
-    ways = ways_with_other_sign(pairs[0], verdict.turning)
+    ways = ways_with_other_sign(pairs[0], verdict.turns)
     return [
         f"The difference of {names[0]} depends on the length of the labels: it is beyond chance with the "
         f"labels as given, but changes sign with labels {listed(ways, len(ways))}. Do not rely on it."
@@ -283,7 +283,7 @@ def _next(verdict: Verdict) -> list[str]:
         return [*steps, "Confirm it on questions that were not used for tuning."]
     if verdict.needed is not None and verdict.needed.queries > people.queries:
         steps.append(_asked(verdict.needed, people.queries))
-    if not verdict.comparable:
+    if not verdict.across:
         return steps or [_fitting(verdict)]
     return steps or ["Add questions, or try a larger change."]
 

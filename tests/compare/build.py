@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from harness.comparison import ScoreMatrix
+from harness import comparison
+from harness.comparison import Grounds, ScoreMatrix
 from harness.comparison.paired import compare_to
 
 
@@ -26,3 +27,8 @@ def compare_pair(setting, values, against, baseline, options=None):
     """One setting against another, alone."""
     (one,) = compare_to(matrix({setting: values, against: baseline}), against, options)
     return one
+
+
+def conclude(scores, *, others=(), baseline=None, **given):
+    """The verdict by a matrix on the grounds that are given."""
+    return comparison.conclude(scores, Grounds(**given), others=others, baseline=baseline)

@@ -11,7 +11,6 @@ from harness.comparison import (
     Holes,
     Options,
     Trust,
-    conclude,
     finding_cell,
     sentences_of,
     verdict_json,
@@ -20,7 +19,7 @@ from harness.comparison.findings.verdicts import holes_of
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
 
-from .build import matrix, noisy
+from .build import conclude, matrix, noisy
 
 QUICK = Options(resamples=2_000)
 

@@ -197,7 +197,7 @@ def _of_answers(named: Mapping[str, StoredAnswers], measure: str) -> Scores:
     names = joined_names({name: one.matrix(measure) for name, one in named.items()})
     warnings = warnings_of({name: one.result.record for name, one in named.items()}, names)
     return Scores(
-        matrices,
+        matrices=matrices,
         documents=first.result.documents,
         options=options_of(first.result.record),
         notes=notes,

@@ -34,7 +34,7 @@ def compared_parts(
     parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        chosen = _selected(matrix, scores, select_by, folds) if verdict.comparable else ()
+        chosen = _selected(matrix, scores, select_by, folds) if verdict.across else ()
         # where nothing was found no choice is better than another
         parts += [(*chosen, *_front(verdict))] if verdict.leader is not None else []
     return tuple(parts)
@@ -97,8 +97,8 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
 
 
 def _label_note(verdict: Verdict) -> str:
-    words = "" if verdict.comparable else " and both have the same chunks (no: chunks)"
-    if verdict.turning is not None:
+    words = "" if verdict.across else " and both have the same chunks (no: chunks)"
+    if verdict.turns is not None:
         words += ", unless longer or shorter labels change the sign (no: labels)"
     return words
 

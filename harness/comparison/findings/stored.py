@@ -139,7 +139,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
     by_labels = {name: one for name, one in read.items() if one is not None}
     any_result = next(iter(stored.values()))
     return Scores(
-        matrices,
+        matrices=matrices,
         chunkings={
             called: stored[result].chunkings[setting]
             for (result, setting), called in names.items()

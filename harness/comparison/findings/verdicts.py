@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.comparison.conclusions import conclude
 from harness.comparison.findings.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
-from harness.comparison.verdict import Costs, Holes, Trust, Turning, Verdict
+from harness.comparison.verdict import Costs, Grounds, Holes, Trust, Turning, Verdict
 from harness.measures import (
     across_chunkings,
     across_parsers,
@@ -22,36 +22,23 @@ from harness.measures import (
     trusted_for,
     upper_of,
 )
-from harness.values import ResultWarning
 
 INCOMPARABLE = "Costs are left out: the measure compares only settings over the same chunks."
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The input of a verdict.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores(Grounds):
+    """The input of a verdict: the scores, and its grounds as far as they do not depend on the measure."""
 
-    ``matrices`` has the same settings by every measure, in the order in which measures were named;
-    ``chunkings`` says how each setting cuts documents, or is empty if unknown; ``documents`` are the names of
-    the documents, which say whether clusters are documents; ``tokens`` are read of these settings, by the
-    depth of reading; ``sensitivity`` says by measure what longer and shorter labels do, where that was
-    computed; ``notes`` are further caveats, ``by_labels`` what `harness labels next` has found, ``corrected``
-    its verdict where it corrects the grades of a language model; ``warnings`` are those of the run. ``trust``
-    is what measures are for that the table of measures does not know, ``chosen`` the measure to compare by
-    in place of the headline.
-    """
-
+    # the same settings by every measure, in the order in which measures were named
     matrices: Mapping[str, ScoreMatrix]
-    chunkings: Mapping[str, str] = field(default_factory=dict)
+    # the names of the documents, which say whether clusters are documents
     documents: frozenset[str] = frozenset()
+    # the tokens to read in every setting, by the depth of reading
     tokens: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    # by measure, what longer and shorter labels do, where that was computed
     sensitivity: Mapping[str, LabelSensitivity] = field(default_factory=dict)
-    options: Options = field(default_factory=Options)
-    notes: tuple[str, ...] = ()
-    by_labels: tuple[str, ...] = ()
-    corrected: str = ""
-    warnings: tuple[ResultWarning, ...] = ()
-    trust: Mapping[str, Trust] = field(default_factory=dict)
+    # the measure to compare by in place of the headline; '' for that
     chosen: str = ""
 
     @property
@@ -67,23 +54,17 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     matrix = scores.matrices[chosen]
     different, fits = _comparing(scores)
     fit = headline(names, different)
-    return conclude(
-        matrix,
-        others=[one for name, one in scores.matrices.items() if name != chosen],
+    grounds = replace(
+        scores,
         trust=trust_of(scores),
         instead=fit if fits(fit) and fit != chosen else "",
-        chunkings=scores.chunkings,
-        baseline=baseline,
         costs=costs_of(scores, chosen) if fits(chosen) or not different else Costs(None, "", INCOMPARABLE),
-        notes=scores.notes,
-        by_labels=scores.by_labels,
-        corrected=scores.corrected,
-        warnings=scores.warnings,
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),
-        options=scores.options,
     )
+    others = [one for name, one in scores.matrices.items() if name != chosen]
+    return conclude(matrix, grounds, others=others, baseline=baseline)
 
 
 def trust_of(scores: Scores) -> dict[str, Trust]:

@@ -141,7 +141,7 @@ def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     return {
         "lines": verdict_json(verdict)["lines"],
         "decision": verdict.decision,
-        "comparable": verdict.comparable,
+        "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "advice": None
         if verdict.advice is None
@@ -154,7 +154,7 @@ def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
 def _selection(
     verdict: Verdict, matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]
 ) -> dict[str, Any]:
-    if not verdict.comparable:
+    if not verdict.across:
         raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
     if len(matrix.settings) < 2:
         raise HarnessError("There is one setting: nothing to choose from.")

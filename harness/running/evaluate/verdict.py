@@ -61,13 +61,13 @@ def run_verdict(
         by_measure.setdefault(row.measure, []).append(row)
     names = {("", setting.name): setting.name for setting in config.settings}
     scores = Scores(
-        matrices_of(by_measure, splits, clusters),
-        setting_chunkings(config.settings),
-        frozenset(documents),
-        tokens_of({"": [asdict(row) for row in prices]}, names),
-        sensitivity_of({"": drawn}, names),
-        options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
-        left_out_notes([left_out or {}])
+        matrices=matrices_of(by_measure, splits, clusters),
+        chunkings=setting_chunkings(config.settings),
+        documents=frozenset(documents),
+        tokens=tokens_of({"": [asdict(row) for row in prices]}, names),
+        sensitivity=sensitivity_of({"": drawn}, names),
+        options=options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
+        notes=left_out_notes([left_out or {}])
         + filter_notes({"": filtered}, names)
         + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
         warnings=tuple(warnings),
