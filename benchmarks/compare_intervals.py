@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats
-from harness.comparison.stats.bounds import inverse_hall, student_quantile
+from harness.comparison.stats.intervals import inverse_hall, student_quantile
 from harness.comparison.stats.resample import blocks_of
+from harness.measures import Floats
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]
 BOOTSTRAP = ("percentile", "bca")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from harness.measures.evidence_ndcg import gain_by_place, places
-from harness.measures.gain import gain_exp
 from harness.measures.ragged import before
+from harness.measures.ranked import gain_exp
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.trail import Trail
 

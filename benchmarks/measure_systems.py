@@ -11,8 +11,7 @@ import numpy as np
 from benchmarks import meridian_pool
 from harness.measures import ChunkTable, SpanQrels, Text, relabelled
 from harness.measures.scorer import lay_out
-from harness.measures.trail import Trail, read
-from harness.measures.units import Characters
+from harness.measures.trail import Characters, Trail, read
 from harness.running.chunks import chunk_corpus
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context

@@ -18,9 +18,8 @@ import numpy as np
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_cell
 from harness.comparison.conclusions import both_ways
-from harness.comparison.findings.stored import read_stored, scores_of
-from harness.comparison.findings.verdicts import trust_of, turning_of
-from harness.comparison.verdict import Checks
+from harness.comparison.scores import trust_of, turning_of
+from harness.comparison.stored import read_stored, scores_of
 from harness.report import PriceRow, SummaryRow, read_any, read_summary
 
 RESULTS = Path("results/meridian")
@@ -122,14 +121,14 @@ def sizes_table(stage: str) -> None:
     """Paired differences between chunk sizes; the six intervals of a measure hold together with 95%."""
     stored = read_stored(RESULTS, stage)
     scores = scores_of({"": (RESULTS, stored)})
-    checks = Checks(trust_of(scores), turning_of(scores), scores.chunkings)
+    grounds = replace(scores, trust=trust_of(scores), turning=turning_of(scores))
     names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
     found: dict[str, dict[tuple[str, str], Comparison]] = {}
     for measure in COMPARED:
         matrix = only(scores.matrices[measure], list(names.values()))
         # about more questions on these documents: too few to say anything of new ones
         pairs = compare_all(replace(matrix, clusters=()), scores.options)
-        found[measure] = both_ways(checks.applied(pairs, measure))
+        found[measure] = both_ways(grounds.checked(pairs, measure))
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]

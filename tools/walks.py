@@ -37,7 +37,7 @@ def forms() -> dict[str, tuple[type, ...]]:
     """The values to follow, and the types that each has on its way."""
     from harness.data.corpus.labels import LabelRow
     from harness.judge.records import PairGrade
-    from harness.measures.chunks import ChunkTable
+    from harness.measures.projection import ChunkTable
     from harness.measures.qrels import SpanQrels
     from harness.models.llm.client import Reply
     from harness.running.config.models import Setting

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.comparison.comparable import ScoredOn, join
-    from harness.comparison.conclusions import conclude
-    from harness.comparison.findings.answers import (
+    from harness.comparison.advice import front
+    from harness.comparison.answers import (
         answer_lines,
         answers_to_take,
         brief_verdict,
@@ -19,30 +18,19 @@ if TYPE_CHECKING:
         on_common_questions,
         scores_by,
     )
-    from harness.comparison.findings.caveats import (
+    from harness.comparison.caveats import (
         filter_notes,
         filter_table,
         left_out_notes,
         same_ranking_notes,
         warnings_of,
     )
-    from harness.comparison.findings.compared import (
-        changed_table,
-        compared_parts,
-        cut_differently,
-        reranked,
-        reranked_table,
-    )
-    from harness.comparison.findings.label_sensitivity import label_parts, sensitivity_of
-    from harness.comparison.findings.stored import (
-        Stored,
-        measure_to_take,
-        names_of,
-        read_stored,
-        refuse_no_quality,
-        scores_of,
-    )
-    from harness.comparison.findings.verdicts import (
+    from harness.comparison.conclusions import conclude
+    from harness.comparison.gating import gate, github_annotations, junit
+    from harness.comparison.label_sensitivity import label_parts, sensitivity_of
+    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_scores, from_table, join
+    from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
+    from harness.comparison.scores import (
         Scores,
         chunkings_of,
         headline_of,
@@ -51,12 +39,7 @@ if TYPE_CHECKING:
         turning_of,
         verdict_of,
     )
-    from harness.comparison.gating import gate, github_annotations, junit
-    from harness.comparison.matrix import ScoreMatrix, from_scores, from_table
-    from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
-    from harness.comparison.pareto import front
     from harness.comparison.selection import cross_validate, select
-    from harness.comparison.stats.arrays import Bools, Floats, Ints
     from harness.comparison.stats.association import (
         bounds,
         kendall,
@@ -65,13 +48,31 @@ if TYPE_CHECKING:
         spearman,
         spearman_rows,
     )
-    from harness.comparison.stats.bounds import guarded_pair, student_quantile, wilson_interval
-    from harness.comparison.stats.interval import Interval
+    from harness.comparison.stats.intervals import (
+        Interval,
+        guarded_pair,
+        student_quantile,
+        wilson_interval,
+    )
     from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of
+    from harness.comparison.stored import (
+        Stored,
+        measure_to_take,
+        names_of,
+        read_stored,
+        refuse_no_quality,
+        scores_of,
+    )
+    from harness.comparison.tables import (
+        changed_table,
+        compared_parts,
+        cut_differently,
+        reranked,
+        reranked_table,
+    )
     from harness.comparison.verdict import LABELS, Costs, Grounds, Holes, Trust, Verdict
-    from harness.comparison.verdict_as_json import verdict_json
     from harness.comparison.waterfalls import Level, Waterfall, waterfall
-    from harness.comparison.words import finding_cell, sentences_of, warning_lines
+    from harness.comparison.words import finding_cell, sentences_of, verdict_json, warning_lines
 else:
     __getattr__ = door(__name__, __file__)

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from harness.comparison.advice import advise, refuse_missing, regrets
 from harness.comparison.decide import Decided
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import (
@@ -23,8 +24,6 @@ from harness.comparison.paired import (
     pairs_to,
     usable,
 )
-from harness.comparison.pareto import refuse_missing
-from harness.comparison.regret import advise, regrets
 from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
     Conflict,

@@ -13,11 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats import bounds
-from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Floats, Ints
-from harness.comparison.stats.bounds import hall_statistic, student_quantile, student_tail
+from harness.comparison.stats.intervals import (
+    CACHE_CELLS,
+    ROUNDING,
+    bounds_at,
+    hall_statistic,
+    student_quantile,
+    student_tail,
+)
 from harness.comparison.stats.resample import flipped_means, sign_flips
 from harness.comparison.stats.units import Units
+from harness.measures import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def decide(
     )
     p[alike] = 1.0
     critical = _critical(largest, complete, 1 - level, units)
-    low, high = _bounds(difference, error, skew, critical)
+    low, high = bounds_at(difference, error, skew, critical)
     # a test with little power, because of few units, must not be shown next to a narrow interval
     open_ = p > 1 - level
     low[open_], high[open_] = np.minimum(low[open_], 0.0), np.maximum(high[open_], 0.0)
@@ -96,13 +102,13 @@ def bound_below(
         reached = _reached(np.sort(flipped), np.array([statistic]), complete)
         p = float(max(reached[0], student_tail(guarded, units.effective - 1)[0] / 2))
     critical = _critical(np.sort(flipped), complete, tail, units, sides=1)
-    low = float(_bounds(mean, error, skew, critical)[0][0])
+    low = float(bounds_at(mean, error, skew, critical)[0][0])
     return against + (min(low, 0.0) if p > tail else low), p
 
 
-def bounds_at(shares: Floats, units: Units, critical: float) -> tuple[Floats, Floats]:
+def mean_bounds(shares: Floats, units: Units, critical: float) -> tuple[Floats, Floats]:
     """Bounds of the mean of every row of units [P, G], out by ``critical`` standard errors and skewness."""
-    return _bounds(*_moments(shares, units), critical)
+    return bounds_at(*_moments(shares, units), critical)
 
 
 def _moments(rows: Floats, units: Units) -> tuple[Floats, Floats, Floats]:
@@ -186,10 +192,3 @@ def _critical(ordered: Floats, complete: bool, alpha: float, units: Units, sides
     if most >= 1 - ROUNDING:
         return float(student)
     return float(max(student, most * np.sqrt(count - 1) / np.sqrt(1 - most**2)))
-
-
-def _bounds(mean: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
-    """The wider of Student's and Hall's on either side; NaN for a single unit."""
-    if not np.isfinite(critical):
-        return np.full(len(mean), np.nan), np.full(len(mean), np.nan)
-    return bounds.bounds_at(mean, error, skew, critical)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE
-from harness.comparison.stats.arrays import ROUNDING
+from harness.comparison.stats.intervals import ROUNDING
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import Population, Verdict
 from harness.values import counted, listed

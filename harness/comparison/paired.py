@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.comparison.decide import Decided, bounds_at, decide
+from harness.comparison.decide import Decided, decide, mean_bounds
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.stats.arrays import CACHE_CELLS, ROUNDING, Bools, Floats, Ints
-from harness.comparison.stats.bounds import student_quantile, within
-from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.intervals import CACHE_CELLS, ROUNDING, Interval, student_quantile, within
 from harness.comparison.stats.units import Units, units_of
+from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError
 
 # A kind of question that makes up a tenth is missing from 30 queries in 4 % of samples, and from fewer in
@@ -258,4 +257,4 @@ def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats,
     if values.shape[1] < 2:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
     critical = student_quantile((1 + level) / 2, units.effective - 1)
-    return within(*bounds_at(units.shares(values), units, critical), values, 0.0)
+    return within(*mean_bounds(units.shares(values), units, critical), values, 0.0)

@@ -10,12 +10,11 @@ import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, mean_of
-from harness.comparison.stats.arrays import Floats, Ints
-from harness.comparison.stats.bounds import student_quantile
-from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.intervals import Interval, student_quantile
 from harness.comparison.stats.units import units_of
 from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
+from harness.measures import Floats, Ints
 from harness.values import FEWEST_FOR_INTERVAL, HarnessError, counted
 
 _REGRET = {

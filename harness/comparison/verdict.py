@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from harness.comparison.advice import Advice
 from harness.comparison.paired import Comparison, Options
-from harness.comparison.regret import Advice
 from harness.comparison.stats.units import Kind
 from harness.values import ResultWarning
 

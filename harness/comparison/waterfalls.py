@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Bools, Floats
+from harness.measures import Bools, Floats
 from harness.values import HarnessError
 
 _ROUNDING = 1e-9

@@ -1,8 +1,10 @@
-"""The words of a verdict. No other module says what is best, real or open."""
+"""A verdict in words, and as plain values for JSON. No other module says what is best, real or open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from harness.comparison.decision_words import amount, at_most, decision, queries, these
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
@@ -319,3 +321,50 @@ def warning_lines(warnings: Sequence[ResultWarning]) -> list[str]:
         if more := len(texts) - _SHOWN if len(texts) > _SHOWN else 0:
             lines.append(f"{more} more on {kind}: the list warnings of record.json has all.")
     return lines
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Everything that a verdict says."""
+    margin, people, holes = verdict.margin, verdict.population, verdict.holes
+    return {
+        **_values(verdict, "measure", "decision", "leader", "baseline"),
+        **_values(verdict.options, "tolerance", "price_limit"),
+        "advice": None if verdict.advice is None else asdict(verdict.advice),
+        "lines": [
+            {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
+        ],
+        "margin": None
+        if margin is None
+        else {
+            "over": margin.against,
+            **_values(margin, "difference", "low", "high"),
+            "level": verdict.level,
+            **_values(margin, "p", "finding"),
+        },
+        "population": {
+            **_values(people, "queries", "clusters", "unit"),
+            "tested_by": "clusters" if people.kind == "clusters" else "queries",
+            **_values(people, "worth", "icc"),
+        },
+        "settings": [asdict(one) for one in verdict.standings],
+        "judged": None
+        if holes is None
+        else {
+            "measure": holes.measure or None,
+            "bound": holes.bound or None,
+            # the share judged, and the most that judging the rest could give where it is known
+            "settings": [
+                {"setting": name, "share": holes.shares.get(name), "upper": holes.upper.get(name)}
+                for name in {**holes.shares, **holes.upper}
+            ],
+        },
+        "warnings": [asdict(one) for one in verdict.warnings],
+        "conflicts": [
+            {"measure": one.measure, "leader": one.found.setting, "finding": one.found.finding}
+            for one in verdict.conflicts
+        ],
+    }
+
+
+def _values(of: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(of, name) for name in names}

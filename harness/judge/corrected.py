@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from harness.comparison import Floats, guarded_pair
+from harness.comparison import guarded_pair
 from harness.values import LabelError, counted
 
 FEWEST = 10
@@ -24,6 +25,7 @@ FEWEST = 10
 RARE = 15
 HALF_A_POINT = 0.5
 
+Floats = npt.NDArray[np.float64]
 Scores = Mapping[str, float | None]
 
 

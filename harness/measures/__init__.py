@@ -19,21 +19,17 @@ if TYPE_CHECKING:
     from harness.measures.answer.statements import AnswerCorrectness
     from harness.measures.answer.words import refuses, words_of
     from harness.measures.answerability import separation, thresholds
-    from harness.measures.chunks import ChunkTable
-    from harness.measures.conventions import Convention, find_convention
-    from harness.measures.documents import JudgedDocuments, grade_documents
+    from harness.measures.documents import Convention, JudgedDocuments, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of
-    from harness.measures.gain import gain_exp, gain_lin, log2_discount
     from harness.measures.graded import Graded
     from harness.measures.headlines import across_chunkings, across_parsers, headline, trusted_for
     from harness.measures.measure import Family, Measure, arguments
-    from harness.measures.ndcg import dcg
     from harness.measures.order import rank_grouped, rank_rows, tie_groups
-    from harness.measures.projection import Projection, overlapping, project
+    from harness.measures.projection import ChunkTable, Projection, overlapping, project
     from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
+    from harness.measures.ranked import dcg, gain_exp, gain_lin, log2_discount, seed_ratio
     from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute, score
-    from harness.measures.seed_ratios import seed_ratio
     from harness.measures.table import (
         FAMILIES,
         about,
@@ -47,6 +43,6 @@ if TYPE_CHECKING:
     )
     from harness.measures.text_ndcg import paid_up_to
     from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
-    from harness.measures.units import TokenBoundaries, Unit
+    from harness.measures.trail import TokenBoundaries, Unit
 else:
     __getattr__ = door(__name__, __file__)

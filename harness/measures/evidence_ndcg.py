@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.gain import gain_exp
 from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, sorted_descending
+from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, of_answers
 
 HALF = 0.5

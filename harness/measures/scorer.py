@@ -10,10 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from harness.measures.chunks import ChunkTable
 from harness.measures.graded import Graded, Hits
 from harness.measures.measure import Measure, arguments
-from harness.measures.projection import ChunkGrades, Projection, project
+from harness.measures.projection import ChunkGrades, ChunkTable, Projection, project
 from harness.measures.qrels import SpanQrels
 from harness.measures.ragged import (
     AnyArray,
@@ -28,8 +27,7 @@ from harness.measures.ragged import (
 )
 from harness.measures.table import FAMILIES, parse_measure
 from harness.measures.tokens_read import RankedTokens
-from harness.measures.trail import Trail, read
-from harness.measures.units import Characters, TokenBoundaries, Tokens, Unit
+from harness.measures.trail import Characters, TokenBoundaries, Tokens, Trail, Unit, read
 from harness.values import Chunk, Judgment, Query, Ranking
 
 Unanswerable = Literal["nan", "zero"]

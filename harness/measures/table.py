@@ -1,4 +1,4 @@
-"""The one table of measures. A new measure is a function in a file of its own and a row here."""
+"""The one table of measures. A new measure is a function beside its kin and a row here."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from harness.measures.ap import average_precision
-from harness.measures.bound import ndcg_upper
-from harness.measures.condensed import condensed
-from harness.measures.evidence_bound import ndcg_evidence_upper
+from harness.measures.evidence_bound import judged_text, ndcg_evidence_upper
 from harness.measures.evidence_ndcg import ndcg_evidence
-from harness.measures.expected import ndcg_expected
-from harness.measures.gain import gain_exp, gain_lin
-from harness.measures.judged import judged
 from harness.measures.measure import Family, Measure, arguments, parse
-from harness.measures.ndcg import ndcg
-from harness.measures.precision import precision
 from harness.measures.ragged import Floats
-from harness.measures.rbp import rbp, rbp_residual
-from harness.measures.recall import recall
-from harness.measures.rr import reciprocal_rank
-from harness.measures.success import success
+from harness.measures.ranked import (
+    average_precision,
+    condensed,
+    gain_exp,
+    gain_lin,
+    judged,
+    ndcg,
+    precision,
+    rbp,
+    rbp_residual,
+    recall,
+    reciprocal_rank,
+    success,
+)
 from harness.measures.text_ndcg import ndcg_text
 from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
 from harness.measures.tokens_read import Depth, tokens_read
-from harness.measures.unjudged_text import judged_text
+from harness.measures.unjudged import ndcg_expected, ndcg_upper
 from harness.values import OpenTable
 
 _REL = {"rel": 1}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings.stored import read_stored, scores_of
+from harness.comparison.stored import read_stored, scores_of
 from harness.report import read_result
 from harness.running.hits.scoring import ReturnedChunksConfig
 from harness.steps.chunk import chunk_documents

@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from harness.comparison.findings.stored import read_stored, scores_of
-from harness.comparison.findings.verdicts import costs_of
+from harness.comparison.scores import costs_of
+from harness.comparison.stored import read_stored, scores_of
 from harness.running.bench.page import write_page
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings.verdicts import options_of
+from harness.comparison.scores import options_of
 from harness.running.config.load import load_config
 from harness.running.evaluate.evaluating import clusters_of
 from harness.values.types import Judgment, Query

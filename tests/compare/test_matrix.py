@@ -11,7 +11,7 @@ from harness.comparison import (
     from_table,
     join,
 )
-from harness.comparison.comparable import differences, matrix_differences
+from harness.comparison.matrix import differences, matrix_differences
 from harness.values.errors import HarnessError
 from harness.values.types import QueryScore
 

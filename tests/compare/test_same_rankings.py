@@ -1,6 +1,6 @@
 """Settings that a verdict on rankings cannot tell apart."""
 
-from harness.comparison.findings.caveats import same_ranking_notes
+from harness.comparison.caveats import same_ranking_notes
 
 
 def setting(size, answer=None, result="r"):

@@ -15,7 +15,7 @@ from harness.comparison import (
     sentences_of,
     verdict_json,
 )
-from harness.comparison.findings.verdicts import holes_of
+from harness.comparison.scores import holes_of
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
 

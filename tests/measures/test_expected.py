@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from harness.measures import parse_measure, score
-from harness.measures.expected import _shares_below, ndcg_expected
-from harness.measures.gain import gain_exp, gain_lin
 from harness.measures.graded import Graded
+from harness.measures.ranked import gain_exp, gain_lin
+from harness.measures.unjudged import _shares_below, ndcg_expected
 from tests.measures.build import grid, query, ranking, span, value
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import ChunkTable, SpanQrels, bound, project, score
+from harness.measures import ChunkTable, SpanQrels, project, score, unjudged
 from tests.measures.build import chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
@@ -175,7 +175,7 @@ def test_the_upper_bound_is_computed_alike_in_small_blocks(case):
     judged, chunks, rankings, queries = case
     whole = score(rankings, queries, judged, chunks, ["ndcg_exp_upper@3"]).values
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bound, "_BLOCK_CELLS", 1)
+        patch.setattr(unjudged, "_BLOCK_CELLS", 1)
         parts = score(rankings, queries, judged, chunks, ["ndcg_exp_upper@3"]).values
     np.testing.assert_allclose(whole, parts, rtol=1e-12)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.measures import duplicate_evidence, score
-from harness.measures.units import Tokens
+from harness.measures import score, text_ndcg
+from harness.measures.trail import Tokens
 from tests.measures.build import characters, chunk, grid, query, ranking, span, value
 from tests.measures.test_projection import chunk_lists, judgments
 
@@ -195,7 +195,7 @@ def test_with_too_many_combinations_the_ideal_is_only_higher(case, budget):
     judged, chunks, ranked = case
     exact = value(f"ndcg_text@{budget}", ranked, judged, chunks, "q1")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(duplicate_evidence, "MOST_COMBINATIONS", 1)
+        patch.setattr(text_ndcg, "MOST_COMBINATIONS", 1)
         bounded = value(f"ndcg_text@{budget}", ranked, judged, chunks, "q1")
     assert np.isnan(exact) or 0 <= bounded <= exact + 1e-12
 

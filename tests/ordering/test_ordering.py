@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.intervals import Interval
 from harness.labels.ordering.draws import ByVerdict, begun, draw, draw_more, from_json, to_json
 from harness.labels.ordering.estimate import _standing_for, estimate, further
 from harness.labels.ordering.firmness import firmness

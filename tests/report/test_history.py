@@ -6,7 +6,7 @@ import os
 import pytest
 
 from harness.cli import main
-from harness.comparison.findings.verdicts import headline_of
+from harness.comparison.scores import headline_of
 from harness.report import name_of_earlier, past_runs, same_result
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config

@@ -365,8 +365,8 @@ def test_a_filter_next_to_the_retriever_and_one_in_it_are_one_too_many(write_con
 
 
 def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
-    from harness.comparison.findings.stored import read_stored, scores_of
-    from harness.comparison.findings.verdicts import verdict_of
+    from harness.comparison.scores import verdict_of
+    from harness.comparison.stored import read_stored, scores_of
     from harness.report.page.tables import read_tables
     from harness.running.bench.page import statistics
 

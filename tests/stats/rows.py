@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from harness.comparison.stats.bounds import guarded_bounds
+from harness.comparison.stats.intervals import guarded_bounds
 
 
 def moments(rows):

@@ -1,6 +1,6 @@
 """Bounds of an estimate keep to what a mean or a difference of NDCG can be, and none are invented."""
 
-from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.intervals import Interval
 
 
 def test_bounds_end_where_the_quantity_does():

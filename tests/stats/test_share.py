@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.comparison.stats.bounds import wilson_interval
+from harness.comparison.stats.intervals import wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from harness.data.trec.evaluate import evaluate
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.data.trec.tables import Run
 from harness.measures import ChunkTable, SpanQrels, project
-from harness.measures.conventions import CONVENTIONS
-from harness.measures.seed_ratios import seed_ratio
+from harness.measures.documents import CONVENTIONS
+from harness.measures.ranked import seed_ratio
 from tests.measures.build import chunk, span, value
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conventions.md").read_text(encoding="utf-8")

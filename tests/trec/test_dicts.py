@@ -12,7 +12,7 @@ from harness.data.trec.dicts import evaluate_dicts
 from harness.data.trec.evaluate import evaluate
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import order
-from harness.measures.conventions import CONVENTIONS
+from harness.measures.documents import CONVENTIONS
 
 IDS = [*"abcdefgh", "q1", "A", "a\0", "", "10", "9"]
 SCORES = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2, np.float32(2), np.uint8(3), 1e39, -np.inf, np.inf])

@@ -17,7 +17,7 @@ from harness.data.trec import sources, text
 from harness.data.trec.evaluate import evaluate
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
-from harness.measures.seed_ratios import seed_ratio
+from harness.measures.ranked import seed_ratio
 from harness.report.trec import trec_qrels, trec_run
 from harness.values.types import Ranking
 

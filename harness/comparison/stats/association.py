@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats
 from harness.comparison.stats.units import Units
+from harness.measures import Floats
 
 
 def kendall(x: Floats, y: Floats, weights: Floats) -> Floats:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from harness.comparison.stats.arrays import BLOCK_CELLS, AnyInts, Floats, Ints
-from harness.comparison.stats.bounds import guarded_pair
-from harness.comparison.stats.interval import Interval
+from harness.comparison.stats.intervals import BLOCK_CELLS, Interval, guarded_pair
+from harness.measures import AnyArray, Floats, Ints
 
 # All sign patterns are listed, instead of drawn, where there are no more than this many.
 MOST_PATTERNS = 2**14
@@ -56,7 +55,7 @@ def _random_patterns(n: int, resamples: int, seed: int) -> Iterator[Floats]:
         yield _signs(bits)
 
 
-def _signs(bits: AnyInts) -> Floats:
+def _signs(bits: AnyArray) -> Floats:
     return np.where(bits, -1.0, 1.0)
 
 

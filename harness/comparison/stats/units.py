@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats, Ints
+from harness.measures import Floats, Ints
 
 # The signs of five agree by chance in 1 of 16 studies, so no test at 5 % finds anything; from six on tests by
 # clusters hold their level and have power (docs/statistics.md has the simulation).

@@ -20,9 +20,9 @@ from typing import Annotated
 import numpy as np
 from pydantic import Base64Bytes, BaseModel, Field, ValidationError
 
-from harness.comparison import Bools, Floats
 from harness.labels.ordering.estimate import OrderEstimate, estimate, sizes
 from harness.labels.ordering.pool import STORED, UNKNOWN, Batch, DrawnItem, ItemPool, PoolItem, make_pool
+from harness.measures import Bools, Floats
 from harness.store import write_text
 from harness.values import LabelError
 

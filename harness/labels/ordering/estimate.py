@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison import Bools, Floats, Ints, student_quantile
+from harness.comparison import student_quantile
 from harness.labels.ordering.grades import Expected, GradeModel, expect, fit, unknowing
 from harness.labels.ordering.pool import UNKNOWN, Batch, ItemPool
+from harness.measures import Bools, Floats, Ints
 
 _TINY = 1e-12
 _FEWEST_PARTS = 4

@@ -9,9 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison import Floats, Interval, guarded_pair, student_quantile
+from harness.comparison import Interval, guarded_pair, student_quantile
 from harness.labels.ordering.estimate import OrderEstimate, left_over, moved
 from harness.labels.ordering.estimate import further as chances_of
+from harness.measures import Floats
 from harness.values import counted
 
 State = Literal["open", "settled", "alike", "queries", "complete", "single"]

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.comparison import Floats, Ints
 from harness.labels.ordering.pool import UNKNOWN, ItemPool
+from harness.measures import Floats, Ints
 
 # Before there are grades: three of ten are relevant, and each further grade is half as frequent.
 _FIRST, _NEXT = 0.3, 0.5

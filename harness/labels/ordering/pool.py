@@ -9,8 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from harness.comparison import Floats, Ints
-from harness.measures import gain_exp, log2_discount
+from harness.measures import Floats, Ints, gain_exp, log2_discount
 from harness.values import MAX_GRADE, LabelError
 
 UNKNOWN = -1

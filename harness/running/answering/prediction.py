@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison import (
-    Bools,
-    Floats,
     ScoreMatrix,
     bounds,
     from_scores,
@@ -20,7 +18,7 @@ from harness.comparison import (
     spearman_rows,
     units_of,
 )
-from harness.measures import less_is_better, parse_measure
+from harness.measures import Bools, Floats, less_is_better, parse_measure
 from harness.report import AnswerPredictionRow
 from harness.running.answering.scores import Measured, lower_is_better, matrix_of
 from harness.running.config.models import BenchConfig

@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.comparison.comparable import ScoredOn, join, joined_names
-from harness.comparison.findings.caveats import ranked_alike, warnings_of
-from harness.comparison.findings.stored import Stored, scores_of
-from harness.comparison.findings.verdicts import Scores, options_of, verdict_of
-from harness.comparison.matrix import ScoreMatrix, from_scores
-from harness.comparison.stats.arrays import Bools
+from harness.comparison.caveats import ranked_alike, warnings_of
+from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_scores, join, joined_names
+from harness.comparison.scores import Scores, options_of, verdict_of
+from harness.comparison.stored import Stored, scores_of
 from harness.comparison.verdict import LABELS, Trust
 from harness.comparison.words import lines_of
-from harness.measures import AGAINST_GOLDEN, ANSWER_MEASURES, MeasureFacts
+from harness.measures import AGAINST_GOLDEN, ANSWER_MEASURES, Bools, MeasureFacts
 from harness.report import AnswerScoreRow, read_any, read_result, spec_of
 from harness.values import ANSWER, ConfigError, HarnessError, QueryScore, ResultWarning, counted
 

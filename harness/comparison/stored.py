@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.comparison.comparable import ScoredOn, join, joined_names
-from harness.comparison.findings.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
-from harness.comparison.findings.label_sensitivity import sensitivity_of
-from harness.comparison.findings.verdicts import Scores, chunkings_of, options_of, tokens_of
-from harness.comparison.matrix import ScoreMatrix, from_table
+from harness.comparison.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
+from harness.comparison.label_sensitivity import sensitivity_of
+from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_table, join, joined_names
+from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of
 from harness.measures import headline, is_quality, less_is_better
 from harness.report import (
     FilterRow,

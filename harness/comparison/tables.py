@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.comparison.findings.verdicts import Scores, turning_of
+from harness.comparison.advice import FrontStep, front
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes
-from harness.comparison.pareto import FrontStep, front
+from harness.comparison.scores import Scores, turning_of
 from harness.comparison.selection import cross_validate, select
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import finding_cell, sentences_of

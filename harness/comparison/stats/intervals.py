@@ -1,4 +1,4 @@
-"""Bounds of an estimate from its standard error and skewness: Student's t, and Hall's, which allows for skew.
+"""An estimate with bounds, by Student's t from its standard error, and by Hall's from its skewness too.
 
 Which method is right is a matter of calibration: see docs/statistics.md. The rule here is the wider of the
 two on either side. With few queries, bootstrap intervals cover less than they claim.
@@ -7,10 +7,42 @@ two on either side. With few queries, bootstrap intervals cover less than they c
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.arrays import Floats
+from harness.measures import Floats
+
+# Differences of means below this are rounding, not differences; scores lie between 0 and 1.
+ROUNDING = 1e-10
+
+# How many numbers one block of work may hold (32 MB of doubles): memory stays bounded, whatever the size.
+BLOCK_CELLS = 4_000_000
+
+# How many numbers fit the processor's cache while several operations pass over them (1 MB of doubles).
+CACHE_CELLS = 131_072
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate, NaN without data, and its bounds, None if unknown; ``n`` is how many values it is of."""
+
+    value: float = float("nan")
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:.3f} [no interval]"
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    def within(self, least: float, most: float) -> Interval:
+        """The same with bounds in the range that the quantity can have: values outside are impossible."""
+        if self.low is None or self.high is None:
+            return self
+        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
+        return Interval(self.value, low, high, self.n)
 
 
 def guarded_bounds(
@@ -32,11 +64,13 @@ def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: 
 
 
 def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
-    """The same, ``critical`` standard errors away before skew is allowed for.
+    """The same, ``critical`` standard errors away before skew is allowed for; NaN where that is infinite.
 
     Seldom differing queries make differences skewed, and with few queries Student's interval then misses the
     mean on the long side. Hall's reaches out on that side, and gives way on the other.
     """
+    if not np.isfinite(critical):
+        return np.full(len(value), np.nan), np.full(len(value), np.nan)
     low = value - error * np.maximum(critical, inverse_hall(critical, skew))
     high = value - error * np.minimum(-critical, inverse_hall(-critical, skew))
     return low, high

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.comparison.conclusions import conclude
-from harness.comparison.findings.label_sensitivity import LabelSensitivity
+from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
 from harness.comparison.verdict import Costs, Grounds, Holes, Trust, Turning, Verdict

@@ -1,0 +1,210 @@
+"""Measures of graded rankings by rank: gain, NDCG, precision, recall and their kin, and the judged share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from harness.measures.graded import Graded
+from harness.measures.ragged import (
+    AnyArray,
+    Floats,
+    Ints,
+    head,
+    mean_within,
+    positions,
+    running_count,
+    segment_sum,
+)
+
+_LARGEST = 1000
+
+
+def gain_exp(grades: AnyArray) -> Floats:
+    """``2^g - 1`` (Burges et al., ICML 2005); 0 for grades below 1.
+
+    Raises ValueError for a grade above 1000: the sum of such gains would be infinite.
+    """
+    if grades.max(initial=0) > _LARGEST:
+        raise ValueError(
+            f"the grade {grades.max()} is too large for exponential gain, 2^grade - 1; ask for ndcg_lin, or "
+            "translate the grades"
+        )
+    return np.exp2(np.maximum(grades, 0)) - 1.0
+
+
+def gain_lin(grades: AnyArray) -> Floats:
+    """``g`` itself (Järvelin and Kekäläinen, TOIS 2002; trec_eval); 0 for grades below 1."""
+    return np.maximum(grades, 0).astype(np.float64)
+
+
+def log2_discount(positions: AnyArray) -> Floats:
+    """``1 / log2(rank + 1)`` for 0-based positions, so 1 at the first rank (Burges et al., ICML 2005)."""
+    if not len(positions):
+        return np.zeros(0)
+    table = 1.0 / np.log2(np.arange(2.0, positions.max() + 3.0))
+    return np.asarray(table[positions], dtype=np.float64)
+
+
+Gain = Callable[[AnyArray], Floats]
+
+
+def dcg(grades: Ints, offsets: Ints, k: int | None, gain: Gain) -> Floats:
+    """Discounted cumulative gain of the first k grades of every list: ``sum gain(g) / log2(rank + 1)``."""
+    index, heads = head(offsets, k)
+    return segment_sum(gain(grades[index]) * log2_discount(positions(heads)), heads)
+
+
+def earned_dcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
+    """DCG@k of what each ranking earned; equally scored items share their gains where ``ties`` says so.
+
+    The mean over all orders of tied items is that of giving each the mean gain (McSherry and Najork, ECIR
+    2008).
+    """
+    if graded.ties is None:
+        return dcg(graded.earned, graded.offsets, k, gain)
+    gains = mean_within(gain(graded.earned), graded.ties)
+    index, heads = head(graded.offsets, k)
+    return segment_sum(gains[index] * log2_discount(positions(heads)), heads)
+
+
+def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
+    """DCG@k of the earned grades over DCG@k of the ideal ranking; in [0, 1]; 0 if the ideal is 0.
+
+    Each evidence is earned at most once and the ideal holds each at its best grade, so no ranking can
+    exceed the ideal. Sources: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
+    """
+    found = earned_dcg(graded, k, gain)
+    ideal = dcg(graded.ideal, graded.ideal_offsets, k, gain)
+    return np.divide(found, ideal, out=np.zeros_like(found), where=ideal > 0)
+
+
+def precision(graded: Graded, k: int, rel: int = 1) -> Floats:
+    """Items among the first k that earn grade ``rel`` or better, over k (also of a shorter ranking)."""
+    earned, _, offsets = graded.top(k)
+    return segment_sum(earned >= rel, offsets) / k
+
+
+def recall(graded: Graded, k: int | None, rel: int = 1) -> Floats:
+    """The share of a query's relevant evidence that the first k items cover; 0 if nothing is relevant.
+
+    Evidence is relevant when a copy of it has grade ``rel`` or better, and found when such a copy is covered.
+    One item may cover several.
+    """
+    total = graded.n_relevant(rel)
+    found = _found(graded, k, rel)
+    return np.divide(found, total, out=np.zeros(len(total)), where=total > 0)
+
+
+def _found(graded: Graded, k: int | None, rel: int) -> Floats:
+    hits = graded.hits
+    if hits is None:
+        earned, _, offsets = graded.top(k)
+        return segment_sum(earned >= rel, offsets)
+    counts = hits.grade >= rel
+    if k is not None:
+        counts &= hits.position < k
+    evidence = np.unique(hits.evidence[counts])
+    owner = hits.query_of_evidence[evidence]
+    return np.bincount(owner[owner >= 0], minlength=graded.n_queries).astype(np.float64)
+
+
+def average_precision(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+    """Sum of the precision at every rank that earns ``rel`` or better, over all relevant evidence.
+
+    What is relevant but not ranked counts in the denominator; 0 if nothing is relevant.
+    Its mean over queries is MAP (Buckley and Voorhees, SIGIR 2000).
+    """
+    earned, position, offsets = graded.top(k)
+    relevant = earned >= rel
+    precisions = np.where(relevant, running_count(relevant, offsets) / (position + 1), 0.0)
+    total = graded.n_relevant(rel)
+    sums = segment_sum(precisions, offsets)
+    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+
+
+def reciprocal_rank(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+    """One over the rank of the first item that earns ``rel`` or better; 0 if none does.
+
+    Its mean over queries is MRR (Voorhees, TREC-8, 1999).
+    """
+    earned, position, offsets = graded.top(k)
+    relevant = earned >= rel
+    first = relevant & (running_count(relevant, offsets) == 1)
+    return segment_sum(np.where(first, 1.0 / (position + 1), 0.0), offsets)
+
+
+def success(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+    """1 if an item among the first k earns grade ``rel`` or better, else 0.
+
+    ``success_k`` of trec_eval; others call its mean the hit rate.
+    """
+    earned, _, offsets = graded.top(k)
+    return (segment_sum(earned >= rel, offsets) > 0).astype(np.float64)
+
+
+def rbp(graded: Graded, k: int | None, p: float, rel: int = 1) -> Floats:
+    """The share of what a patient reader looks at that is relevant.
+
+    That is ``(1 - p) Σ [grade >= rel] p^(rank - 1)`` over the first k ranks (all where None): the reader goes
+    on from each rank to the next with probability ``p``. In [0, 1]; short rankings never reach 1. Source:
+    Moffat and Zobel, TOIS 2008.
+    """
+    earned, place, offsets = graded.top(k)
+    return (1 - p) * segment_sum((earned >= rel) * np.power(p, place), offsets)
+
+
+def rbp_residual(graded: Graded, k: int | None, p: float, rel: int = 1) -> Floats:
+    """How much ``rbp`` would rise if all that is unknown were relevant; no grading exceeds the two together.
+
+    Unknown are the ranks that are not judged, or judged in part and below ``rel``, each worth ``(1 - p)
+    p^(rank - 1)``, and all ranks after the last that was looked at, worth ``p^d`` for a depth of d. Source:
+    Moffat and Zobel, TOIS 2008.
+    """
+    index, offsets = head(graded.offsets, k)
+    unknown = graded.open[index] & (graded.earned[index] < rel)
+    within = (1 - p) * segment_sum(unknown * np.power(p, positions(offsets)), offsets)
+    return within + np.power(p, np.diff(offsets))
+
+
+def judged(graded: Graded, k: int | None) -> Floats:
+    """The share of the first k items returned that is judged as a whole; NaN if nothing was returned."""
+    index, offsets = head(graded.offsets, k)
+    returned = np.diff(offsets)
+    count = segment_sum(~graded.open[index], offsets)
+    share = np.full(len(returned), np.nan)
+    np.divide(count, returned, out=share, where=returned > 0)
+    return share
+
+
+def condensed(graded: Graded, k: int | None, of: Callable[..., Floats], **params: Any) -> Floats:
+    """The measure ``of`` rankings whose unjudged items are taken out, the others moved up into the gaps.
+
+    Sources: Sakai, SIGIR 2007; ``trec_eval -J``.
+    """
+    return of(graded.condensed(), k, **params)
+
+
+def seed_ratio(seeds: AnyArray, judged: AnyArray) -> float:
+    """DCG of the ranker's own seed grades over DCG of the judge's grades, sorted: *not* NDCG.
+
+    The recipe gives the ranked passages the grades n - 1, …, 1, 0 by their rank and lets a judge grade the
+    same passages; the first list, as it is, is the numerator, the second, sorted, the ideal. Which
+    passage the judge found good never enters, so any two rankings of the same passages score the same, and
+    the value exceeds 1 if the judge is sterner than the seeds. Given to reproduce published figures; use
+    ``ndcg`` to measure.
+
+    ``seeds`` and ``judged`` [n] are grades of at least 0. Raises ValueError if their lengths differ, where
+    they are empty, or where the judge found nothing relevant.
+    """
+    if len(seeds) != len(judged) or not len(seeds):
+        raise ValueError(
+            f"seed_ratio needs as many seeds as judged grades, not {len(seeds)} and {len(judged)}"
+        )
+    discount = log2_discount(np.arange(len(seeds)))
+    ideal = float(gain_exp(-np.sort(-np.asarray(judged))) @ discount)
+    if ideal == 0:
+        raise ValueError("seed_ratio is undefined: the judge found nothing relevant")
+    return float(gain_exp(np.asarray(seeds)) @ discount) / ideal
