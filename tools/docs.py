@@ -17,7 +17,7 @@ import walks
 from reference.answer_measures import answer_measures_reference
 from reference.configuration import reference
 from reference.measures import measures_reference
-from reference.tables import input_columns, tables_reference
+from reference.tables import import_formats, input_columns, tables_reference
 
 from harness.report import SummaryRow
 from harness.running.bench.flow import run_bench
@@ -27,6 +27,7 @@ from harness.values.progress import Silent
 ROOT = Path(__file__).parent.parent
 QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")
 TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
+FORMATS = ("<!-- formats: made by make docs -->", "<!-- end of formats -->")
 COLUMNS = re.compile("<!-- columns of (.+): made by make docs -->")
 WALKS = ("<!-- walks: made by make docs -->", "<!-- end of walks -->")
 # the headline first: the settings differ in their chunks
@@ -81,6 +82,8 @@ def pages(table: bool = True) -> dict[Path, str]:
         for name in COLUMNS.findall(page.read_text(encoding="utf-8")):
             marks = f"<!-- columns of {name}: made by make docs -->", "<!-- end of columns -->"
             written[page] = _between(page, marks, input_columns(name), written.get(page))
+    corpora = ROOT / "docs" / "corpora.md"
+    written[corpora] = _between(corpora, FORMATS, import_formats(), written[corpora])
     if table:
         written[readme] = _between(readme, QUICKSTART, quickstart_table())
         written[contributing] = _between(contributing, WALKS, walks.table(walks.walks()))
