@@ -116,7 +116,7 @@ def test_every_text_is_sent_once_in_requests_of_so_many_and_never_again(tmp_path
     assert (spent.calls, spent.prompt_tokens, spent.cost) == (4, words, pytest.approx(words))
     assert spent.from_ledger == 0
     assert spent.served_models == {"served-1"}
-    assert second.served == {} or second.served["fake-embed"].calls == 0
+    assert second.bills.served == {} or second.bills.served["fake-embed"].calls == 0
 
 
 def test_equal_texts_of_another_model_dimension_or_field_are_other_vectors(tmp_path):

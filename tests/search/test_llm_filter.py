@@ -78,8 +78,8 @@ def test_the_model_is_shown_the_values_and_what_it_names_is_left(tmp_path, table
     assert '- company: ["Acme", "Bolt & Sons"]\n' in system
     assert '- year (years): ["2022", "2023"]' in system
     assert server.count == 3
-    assert [(one.calls, one.from_ledger) for one in first.spent.values()] == [(3, 0)]
-    assert [(one.calls, one.from_ledger) for one in second.spent.values()] == [(0, 3)]
+    assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(3, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 3)]
 
 
 @pytest.mark.parametrize("name", built_in(FOLDER))

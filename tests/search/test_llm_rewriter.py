@@ -60,8 +60,8 @@ def test_every_question_is_asked_once_and_the_ledger_answers_the_next_run(tmp_pa
         again, second = rewrite(tmp_path, config(server.url))
     assert texts == again == [f"Statement of: {query.text}" for query in QUERIES]
     assert server.count == 2, "equal questions are one call"
-    assert [(one.calls, one.from_ledger) for one in first.spent.values()] == [(2, 0)]
-    assert [(one.calls, one.from_ledger) for one in second.spent.values()] == [(0, 2)]
+    assert [(one.calls, one.from_ledger) for one in first.bills.spent.values()] == [(2, 0)]
+    assert [(one.calls, one.from_ledger) for one in second.bills.spent.values()] == [(0, 2)]
 
 
 def test_within_a_run_a_rewriting_is_made_once(tmp_path):
