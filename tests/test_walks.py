@@ -23,7 +23,7 @@ def test_a_walk_holds_the_files_that_read_use_and_score_a_value(found):
     # answered, kept, scored
     assert in_order(found["LLM grade"], "models/llm/client.py", "store/ledger.py", "measures/qrels.py")
     # rows that are made when they are read count too
-    assert in_order(found["LLM grade"], "running/judging/graded.py", "running/evaluate/evaluating.py")
+    assert in_order(found["LLM grade"], "running/judging/pool.py", "running/evaluate/evaluating.py")
     # what has nothing to do with a value is not on its walk
     assert "steps/search/retrieve/bm25.py" not in found["label"].all
     assert not any(file.startswith("data/corpus/") for file in found["LLM grade"].all)

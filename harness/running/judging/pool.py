@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.comparison import number
 from harness.judge import (
     PEOPLE,
     Pair,
+    PairGrade,
+    Pairs,
     Pool,
     PoolConfig,
     PoolJudge,
@@ -27,13 +30,14 @@ from harness.report import CostRow, JudgmentRow
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.judging.graded import GradedPool, LazyRows, judgment_row
 from harness.running.judging.judges import make_judge, pool_judge_config
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import Judgment, counted
+from harness.values import Document, Judgment, counted
 
 FLAGS_SHOWN = 3
+T = TypeVar("T")
+_NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,9 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
         judgments=graded.judgments,
-        rows=_followed_by(graded.rows, _label_rows(corpus, scored_on=False)),
+        rows=graded.rows(_label_rows(corpus, scored_on=False)),
         failed=graded.failed,
-        costs=_costs(graded, pool),
+        costs=cost_rows(graded.costs, pool.by_setting),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
@@ -154,32 +158,9 @@ def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, c
     return summary
 
 
-def _label_rows(corpus: Corpus, *, scored_on: bool) -> Sequence[JudgmentRow]:
+def _label_rows(corpus: Corpus, *, scored_on: bool) -> list[JudgmentRow]:
     documents = {document.doc_id: document for document in corpus.documents}
-
-    def row(at: int) -> JudgmentRow:
-        label = corpus.labels[at]
-        return judgment_row(label, documents[label.doc_id], scored_on=scored_on)
-
-    return LazyRows(len(corpus.labels), row)
-
-
-def _followed_by(first: Sequence[JudgmentRow], second: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
-    return LazyRows(
-        len(first) + len(second), lambda at: first[at] if at < len(first) else second[at - len(first)]
-    )
-
-
-def _costs(graded: GradedPool, pool: Pool) -> list[CostRow]:
-    """One row per setting; a single unknown cost makes those of its settings unknown."""
-    return [
-        CostRow(setting, len(pool.by_setting[setting]), _known(cost.alone), _known(cost.shared))
-        for setting, cost in cost_by_setting(graded.costs, pool.by_setting).items()
-    ]
-
-
-def _known(cost: float) -> float | None:
-    return None if cost != cost else cost
+    return [judgment_row(label, documents[label.doc_id], scored_on=scored_on) for label in corpus.labels]
 
 
 def _spent(summary: Summary) -> dict[str, Any]:
@@ -199,25 +180,147 @@ def _spent(summary: Summary) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class SettingCost:
-    """``alone``: the cost of the judgments that a setting uses. ``shared``: each split among its users."""
-
-    alone: float
-    shared: float
-
-
-def cost_by_setting(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> dict[str, SettingCost]:
+def cost_rows(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> list[CostRow]:
     """Cost per setting, from the cost of each judged pair and the numbers of the pairs that each uses.
 
-    ``shared`` sums to the cost of all used pairs; ``alone`` is what the setting would have cost by itself.
-    Both are NaN for a setting that uses a pair whose cost is unknown (NaN): an unknown cost is not zero.
+    Alone is what the setting would have cost by itself; shared, each cost split among its users, sums to the
+    cost of all used pairs. Both are None for a setting that uses a pair whose cost is unknown (NaN): an
+    unknown cost is not zero.
     """
     numbers = {setting: np.unique(np.asarray(of, dtype=np.int64)) for setting, of in used.items()}
     users = np.zeros(len(costs))
     for of in numbers.values():
         users[of] += 1
-    return {
-        setting: SettingCost(float(costs[of].sum()), float((costs[of] / users[of]).sum()))
+    return [
+        CostRow(setting, len(used[setting]), number(costs[of].sum()), number((costs[of] / users[of]).sum()))
         for setting, of in numbers.items()
-    }
+    ]
+
+
+class LazyRows(Sequence[T], Generic[T]):
+    """A sequence whose rows are made when they are asked for, and not kept."""
+
+    def __init__(self, count: int, row: Callable[[int], T]) -> None:
+        self._count = count
+        self._row = row
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        if isinstance(at, slice):
+            return [self._row(number) for number in range(*at.indices(self._count))]
+        return self._row(range(self._count)[at])
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._row, range(self._count))
+
+
+class GradedPool:
+    """Takes the judge's answers in any order and gives them back in the order of the pool."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+        self._grades = np.full(len(pairs), _NONE, dtype=np.int8)
+        self._spread = np.zeros(len(pairs), dtype=np.int8)
+        # NaN: unknown
+        self.costs = np.full(len(pairs), np.nan)
+        self._sources = [""] * len(pairs)
+        # few different ones, each kept once: the judge and its prompt, the grades of the samples, the reason
+        self._shared: dict[tuple[object, ...], tuple[str, str, tuple[int, ...], str]] = {}
+        self._common: list[tuple[str, str, tuple[int, ...], str] | None] = [None] * len(pairs)
+
+    def keep(self, graded: PairGrade) -> None:
+        """Take one graded pair of the pool."""
+        at, judgment = graded.pair.number, graded.judgment
+        self._grades[at] = _NONE if judgment.grade is None else judgment.grade
+        self._spread[at] = graded.spread
+        self.costs[at] = np.nan if graded.cost is None else graded.cost
+        self._sources[at] = judgment.source
+        common = (judgment.judge, judgment.prompt_sha, graded.samples, graded.reason)
+        self._common[at] = self._shared.setdefault(common, common)
+
+    @property
+    def judgments(self) -> Sequence[Judgment]:
+        """The judgments, in the order of the pool."""
+        return LazyRows(len(self._pairs), self._judgment)
+
+    def rows(self, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
+        """The rows of the table of judgments, in the order of the pool, and ``more`` after them."""
+        count = len(self._pairs)
+        return LazyRows(count + len(more), lambda at: self._row(at) if at < count else more[at - count])
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """The ids of the queries with a pair that has no grade."""
+        queries = np.frombuffer(self._pairs.columns[0], dtype=np.int32)
+        return frozenset(self._pairs.queries[at].query_id for at in np.unique(queries[self._grades == _NONE]))
+
+    def _judgment(self, at: int) -> Judgment:
+        query, document, start, end = (column[at] for column in self._pairs.columns)
+        judge, prompt_sha, _, _ = self._common[at] or _not_graded(at)
+        return Judgment(
+            query_id=self._pairs.queries[query].query_id,
+            doc_id=self._pairs.documents[document].doc_id,
+            start=start,
+            end=end,
+            grade=self._grade(at),
+            source=self._sources[at],
+            judge=judge,
+            prompt_sha=prompt_sha,
+        )
+
+    def _row(self, at: int) -> JudgmentRow:
+        _, _, samples, reason = self._common[at] or _not_graded(at)
+        cost = float(self.costs[at])
+        return judgment_row(
+            self._judgment(at),
+            self._pairs.documents[self._pairs.columns[1][at]],
+            scored_on=True,
+            reason=reason,
+            samples=" ".join(map(str, samples)),
+            spread=int(self._spread[at]),
+            cost=None if np.isnan(cost) else cost,
+        )
+
+    def _grade(self, at: int) -> int | None:
+        grade = int(self._grades[at])
+        return None if grade == _NONE else grade
+
+
+def judgment_row(
+    judgment: Judgment,
+    document: Document,
+    *,
+    scored_on: bool,
+    reason: str = "not graded",
+    samples: str = "",
+    spread: int = 0,
+    cost: float | None = None,
+) -> JudgmentRow:
+    """One row of the table of judgments; ``reason`` is where there is no grade."""
+    return JudgmentRow(
+        query_id=judgment.query_id,
+        document=judgment.doc_id,
+        start=judgment.start,
+        end=judgment.end,
+        page=document.page_of(judgment.start),
+        evidence=judgment.evidence,
+        answer="-".join(map(str, judgment.answer or ())),
+        grade=judgment.grade,
+        reason="" if judgment.grade is not None else reason,
+        judge=judgment.judge,
+        scored_on=scored_on,
+        samples=samples,
+        spread=spread,
+        cost=cost,
+        text=document.text[judgment.start : judgment.end],
+    )
+
+
+def _not_graded(at: int) -> tuple[str, str, tuple[int, ...], str]:
+    raise RuntimeError(f"the judge has returned nothing for pair {at}")
