@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.measures import AGAINST_GOLDEN, Case, Fact, Projection, fact_of, holds, refuses, words_of
@@ -138,11 +137,14 @@ def losses_of(
     both = missed + beyond_it
     # if neither is known to lack anything, the fault is unknown
     more = rest * beyond_it / both if both else rest
-    said_more = beyond(case, score) if both else NOTHING_KNOWN
-    losses |= {CONTRADICTS: more * said_more.contradicts, ADDS: more * said_more.adds}
+    contradicts, adds, unknown = beyond(case, score) if both else NOTHING_KNOWN
     # each takes the rest, so that the sum is exact
-    losses[SOMETHING_ELSE] = more * said_more.unknown
-    return losses | {LEFT_OUT: rest - more}
+    return losses | {
+        CONTRADICTS: more * contradicts,
+        ADDS: more * adds,
+        SOMETHING_ELSE: more * unknown,
+        LEFT_OUT: rest - more,
+    }
 
 
 def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
@@ -175,19 +177,12 @@ def _unsupported(statements: Sequence[Mapping[str, int]]) -> float:
     return sum(1 - int(one["verdict"]) for one in statements) / len(statements)
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraClaims:
-    """Shares of the claims beyond the golden answer; they sum to 1."""
-
-    contradicts: float
-    adds: float
-    unknown: float
+Claims = tuple[float, float, float]
+"""Shares of the claims beyond the golden answer: what contradicts it, what adds to it, what is unknown."""
+NOTHING_KNOWN: Claims = (0.0, 0.0, 1.0)
 
 
-NOTHING_KNOWN = ExtraClaims(0.0, 0.0, 1.0)
-
-
-def beyond(case: Case, score: QueryScore) -> ExtraClaims:
+def beyond(case: Case, score: QueryScore) -> Claims:
     """How the claims of an answer beyond the golden one divide into contradictions and additions.
 
     Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
@@ -196,14 +191,16 @@ def beyond(case: Case, score: QueryScore) -> ExtraClaims:
     of the question do not count. The rest is unknown.
     """
     if "statements" in score.details:
-        return _by_verdicts(score.details["statements"])
-    golden = compared_with(case, score)
-    words, wanted = words_of(case.answer or ""), words_of(golden)
-    if not set(wanted) - set(words):
-        return ExtraClaims(0.0, 1.0, 0.0)
-    asked = figures(case.query.text)
-    given, right = figures(case.answer or "") - asked, figures(golden) - asked
-    return ExtraClaims(1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
+        unsupported = [one for one in score.details["statements"] if not int(one["verdict"])]
+        if not unsupported or any("contradicts" not in one for one in unsupported):
+            return NOTHING_KNOWN
+        share = sum(int(one["contradicts"]) for one in unsupported) / len(unsupported)
+        return share, 1 - share, 0.0
+    golden, answer = compared_with(case, score), case.answer or ""
+    if set(words_of(golden)) <= set(words_of(answer)):
+        return 0.0, 1.0, 0.0
+    given, right = (figures(text) - figures(case.query.text) for text in (answer, golden))
+    return (1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
 
 
 def compared_with(case: Case, score: QueryScore) -> str:
@@ -211,20 +208,7 @@ def compared_with(case: Case, score: QueryScore) -> str:
     return str(score.details.get("golden", case.reference or ""))
 
 
-def _by_verdicts(statements: Sequence[Mapping[str, Any]]) -> ExtraClaims:
-    own = [one for one in statements if not int(one["verdict"])]
-    if not own or any("contradicts" not in one for one in own):
-        return NOTHING_KNOWN
-    share = sum(int(one["contradicts"]) for one in own) / len(own)
-    return ExtraClaims(share, 1 - share, 0.0)
-
-
 def figures(text: str) -> frozenset[str]:
     """The figures in a text, without commas between digits and zeros at the end of a fraction."""
-    return frozenset(_plain(found) for found in _FIGURE.findall(text))
-
-
-def _plain(figure: str) -> str:
-    whole, point, fraction = figure.replace(",", "").partition(".")
-    fraction = fraction.rstrip("0")
-    return f"{whole}.{fraction}" if point and fraction else whole
+    plain = (figure.replace(",", "") for figure in _FIGURE.findall(text))
+    return frozenset(figure.rstrip("0").rstrip(".") if "." in figure else figure for figure in plain)
