@@ -67,51 +67,45 @@ def own_trials(evidence: Sequence[Evidence], options: RgbOptions, left: LeftOut)
             for each in ABILITIES:
                 left[each, "no golden answer"] += 1
             continue
-        yield from _rejection(one, options, left)
+        if len(one.near) >= options.passages:
+            yield _shuffled(one, "rejection", 1.0, one.near[: options.passages], options)
+        else:
+            left["rejection", "too few near misses"] += 1
         if not one.facts:
             left["noise", "a fact of the evidence was found by no ranking"] += 1
             continue
-        several = len(one.facts) > 1
-        ability: Ability = "integration" if several else "noise"
+        ability: Ability = "integration" if len(one.facts) > 1 else "noise"
         for rate in options.rates:
-            yield from _with_noise(one, ability, rate, options, left)
-            yield from _counterfactual(one, rate, options, left)
+            shown = _shown(one, rate, options)
+            if shown is None:
+                left[ability, f"too few near misses, or no room for all facts, at {rate:g}"] += 1
+                left["counterfactual", f"no figure in the golden answer, or no room, at {rate:g}"] += 1
+                continue
+            signal, noise = shown
+            yield _shuffled(one, ability, rate, (*signal, *noise), options)
+            yield from _counterfactual(one, rate, signal, noise, options, left)
 
 
-def _rejection(one: Evidence, options: RgbOptions, left: LeftOut) -> Iterator[Trial]:
-    if len(one.near) < options.passages:
-        left["rejection", "too few near misses"] += 1
-        return
-    shown = list(one.near[: options.passages])
-    yield _shuffled(one, "rejection", 1.0, shown, options)
-
-
-def _with_noise(
-    one: Evidence, ability: Ability, rate: float, options: RgbOptions, left: LeftOut
+def _counterfactual(
+    one: Evidence,
+    rate: float,
+    signal: Sequence[str],
+    noise: Sequence[str],
+    options: RgbOptions,
+    left: LeftOut,
 ) -> Iterator[Trial]:
-    shown = _shown(one, rate, options)
-    if shown is None:
-        left[ability, f"too few near misses, or no room for all facts, at {rate:g}"] += 1
-        return
-    signal, noise = shown
-    yield _shuffled(one, ability, rate, [*signal, *noise], options)
-
-
-def _counterfactual(one: Evidence, rate: float, options: RgbOptions, left: LeftOut) -> Iterator[Trial]:
-    shown = _shown(one, rate, options)
-    figures = [figure for answer in one.answers for figure in _FIGURE.findall(answer)]
-    if shown is None or not figures:
+    figures = dict.fromkeys(figure for answer in one.answers for figure in _FIGURE.findall(answer))
+    if not figures:
         left["counterfactual", f"no figure in the golden answer, or no room, at {rate:g}"] += 1
         return
-    signal, noise = shown
     rng = random.Random(f"{options.seed}:{one.query_id}:figures")
-    changes = {figure: _another(figure, rng) for figure in dict.fromkeys(figures)}
+    changes = {figure: _another(figure, rng) for figure in figures}
     changed = [_changed(text, changes) for text in signal]
     if any(all(parts_in(one.golden, text)) for text in (*changed, *noise)) or changed == list(signal):
         left["counterfactual", "the figures of the answer are not in the passages as written"] += 1
         return
     changed_to = ", ".join(f"{old} → {new}" for old, new in changes.items())
-    yield _shuffled(one, "counterfactual", rate, [*changed, *noise], options, changed_to)
+    yield _shuffled(one, "counterfactual", rate, (*changed, *noise), options, changed_to)
 
 
 def _shown(one: Evidence, rate: float, options: RgbOptions) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -128,11 +122,11 @@ def _shown(one: Evidence, rate: float, options: RgbOptions) -> tuple[tuple[str, 
 
 
 def _shuffled(
-    one: Evidence, ability: Ability, rate: float, shown: list[str], options: RgbOptions, changed: str = ""
+    one: Evidence, ability: Ability, rate: float, shown: Sequence[str], options: RgbOptions, changed: str = ""
 ) -> Trial:
-    name = f"{one.query_id}-{ability}-{rate:g}"
-    random.Random(f"{options.seed}:{name}").shuffle(shown)
-    return Trial(name, ability, rate, one.question, tuple(shown), one.golden, changed)
+    name, texts = f"{one.query_id}-{ability}-{rate:g}", list(shown)
+    random.Random(f"{options.seed}:{name}").shuffle(texts)
+    return Trial(name, ability, rate, one.question, tuple(texts), one.golden, changed)
 
 
 def _changed(text: str, changes: Mapping[str, str]) -> str:
@@ -205,16 +199,15 @@ def _ranked(folder: Path, texts: Mapping[str, PassageRow]) -> dict[str, list[str
     return {query: sorted(own, key=lambda one: (own[one], one)) for query, own in best.items()}
 
 
-def _chunk(row: PassageRow) -> Chunk:
-    *before, (start, end) = spans_of_chunk(row.chunk_id)
-    return Chunk(row.chunk_id, row.document, start, end, row.text, tuple(before))
-
-
 def _evidence(
     row: Mapping[str, str], passages: Sequence[PassageRow], judgments: Sequence[Judgment]
 ) -> Evidence:
     query = Query(row["query_id"], row["text"], "train")
-    case = Case(query, tuple(map(_chunk, passages)), None, "not asked", judgments=tuple(judgments))
+    chunks = []
+    for passage in passages:
+        *before, (start, end) = spans_of_chunk(passage.chunk_id)
+        chunks.append(Chunk(passage.chunk_id, passage.document, start, end, passage.text, tuple(before)))
+    case = Case(query, tuple(chunks), None, "not asked", judgments=tuple(judgments))
     # text with all words of the answer holds the answer; text that overlaps evidence is not a near miss
     held = holdings(case, 1, Projection())
     touched = holdings(case, 1, Projection("any_overlap"))
@@ -227,7 +220,8 @@ def _evidence(
     near = [
         passage.text
         for passage, own, part in zip(passages, held, touched, strict=True)
-        if not own.facts and not part.facts and not _says(passage.text, answers)
+        # an unlabelled passage with a golden answer in it may well answer
+        if not (own.facts or part.facts or any(a.lower() in passage.text.lower() for a in answers))
     ]
     # if no ranking found a fact, the evidence is incomplete
     wanted = dict.fromkeys(names.values())
@@ -242,8 +236,3 @@ def _names(relevant: Sequence[Judgment]) -> dict[Fact, str]:
         return {fact_of(one): one.evidence for one in relevant if one.evidence}
     best = max((one.grade or 0 for one in relevant), default=0)
     return {fact_of(one): "evidence" for one in relevant if one.grade == best}
-
-
-def _says(text: str, answers: Sequence[str]) -> bool:
-    """Whether an unlabelled passage contains a golden answer, so that it may well answer."""
-    return any(answer.lower() in text.lower() for answer in answers)
