@@ -170,13 +170,7 @@ def _correctness(measure: AnswerCorrectness) -> dict[str, Range]:
     nothing = (-rest, 0.1 * share + rest)
     # one right statement of two, none missing: 1 / (1 + 1/2); one that a model splits in two moves it
     half = (share * 0.4 - rest, share * 0.85 + rest)
-    return {
-        _GOLDEN: (0.9, 1.0),
-        _FIGURE: nothing,
-        _OTHER: nothing,
-        _EVASIVE: nothing,
-        _INVENTED: half,
-    }
+    return {_GOLDEN: _ALL, **dict.fromkeys((_FIGURE, _OTHER, _EVASIVE), nothing), _INVENTED: half}
 
 
 GAIN_AT_MOST = 0.1
@@ -218,36 +212,32 @@ class ScorerCheck:
         return not self.problems
 
 
-def asking_measures(config: AnswerScoringConfig) -> list[AnswerMeasure]:
-    """The measures that ask a language model; raises ConfigError if there is none."""
-    found = config.answer_measures
-    asking = [one for one in found if "llm" in one.needs]
-    if not asking:
-        names = ", ".join(one.label for one in found)
-        raise ConfigError(f"None of the measures asks a language model ({names}): there is nobody to check.")
-    return asking
-
-
 def check_scorers(config: AnswerScoringConfig, context: Context) -> list[ScorerCheck]:
     """Score the known answers by every measure that asks a model, in the language of its prompts.
 
     Answers go into the ledger, and failed calls are reported instead of ending the run. Raises ConfigError
     if no measure asks a model, LlmError where the model cannot be asked at all.
     """
-    tools = _tools(config, context)
-    return [check_measure(measure, tools) for measure in asking_measures(config)]
+    measures, tools = _asking(config, context)
+    return [check_measure(measure, tools) for measure in measures]
 
 
 def price_check(config: AnswerScoringConfig, context: Context) -> tuple[PendingCalls, ...]:
     """The first calls of the check, in a context that may not ask; measures that ask twice make more."""
-    tools = _tools(config, context)
-    return pending_calls(partial(_scores, measure, tools) for measure in asking_measures(config))
+    measures, tools = _asking(config, context)
+    return pending_calls(partial(_scores, measure, tools) for measure in measures)
 
 
-def _tools(config: AnswerScoringConfig, context: Context) -> MeasuringTools:
+def _asking(config: AnswerScoringConfig, context: Context) -> tuple[list[AnswerMeasure], MeasuringTools]:
+    """The measures that ask a language model, and what they ask; raises ConfigError if there is none."""
+    measures = config.answer_measures
+    asking = [measure for measure in measures if "llm" in measure.needs]
+    if not asking:
+        names = ", ".join(measure.label for measure in measures)
+        raise ConfigError(f"None of the measures asks a language model ({names}): there is nobody to check.")
     # a check is wanted now, not within a day
     judge = config.answer_judge and config.answer_judge.model_copy(update={"batch": None})
-    return MeasuringTools(config.model_copy(update={"answer_judge": judge}), context)
+    return asking, MeasuringTools(config.model_copy(update={"answer_judge": judge}), context)
 
 
 def _scores(measure: AnswerMeasure, tools: AnswerTools) -> dict[str, list[QueryScore]]:
@@ -269,34 +259,34 @@ def check_measure(measure: AnswerMeasure, tools: AnswerTools) -> ScorerCheck:
 def _known(
     name: str, scores: Mapping[str, list[QueryScore]], expected: Range | None, sign: int
 ) -> KnownAnswer:
-    values = [one.value for one in scores[name] if one.value is not None]
-    gain = None
-    if name in ATTACKS:
-        pairs = zip(scores[name], scores[ATTACKS[name]], strict=True)
-        gains = [
-            sign * (one.value - plain.value)
-            for one, plain in pairs
-            if one.value is not None and plain.value is not None
-        ]
-        gain = fmean(gains) if gains else None
-    failed = sum(one.failed for one in scores[name])
-    return KnownAnswer(name, fmean(values) if values else None, len(values), failed, expected, gain)
+    values = [score.value for score in scores[name] if score.value is not None]
+    gains = [
+        sign * (score.value - plain.value)
+        for score, plain in zip(scores[name], scores.get(ATTACKS.get(name, ""), ()), strict=False)
+        if score.value is not None and plain.value is not None
+    ]
+    return KnownAnswer(
+        name,
+        fmean(values) if values else None,
+        len(values),
+        sum(score.failed for score in scores[name]),
+        expected,
+        fmean(gains) if gains else None,
+    )
 
 
 def _problems(measure: str, found: list[KnownAnswer]) -> Iterator[str]:
     for one in found:
         if one.failed:
             yield f"{measure}: {one.failed} of {one.n + one.failed} answers have no score ({one.variant})"
-        if one.expected is not None and one.mean is not None and not _within(one.mean, one.expected):
-            wrong = "too high" if one.mean > one.expected[1] else "too low"
-            yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}, {_shown(one.expected)} is right"
+        if one.expected is not None and one.mean is not None:
+            low, high = one.expected
+            # differences from rounding are not faults
+            if not low - 1e-9 <= one.mean <= high + 1e-9:
+                wrong = f"too {'high' if one.mean > high else 'low'}, {_shown(one.expected)} is right"
+                yield f"{measure}: {one.mean:.2f} for “{one.variant}” is {wrong}"
         if one.gain is not None and one.gain > GAIN_AT_MOST:
             yield f"{measure}: “{one.variant}” gains {one.gain:+.2f} over the same without it"
-
-
-def _within(value: float, expected: Range) -> bool:
-    # differences from rounding are not faults
-    return expected[0] - 1e-9 <= value <= expected[1] + 1e-9
 
 
 def _shown(expected: Range) -> str:
