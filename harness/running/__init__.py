@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from harness.running.contract.contracts import run_checks
     from harness.running.contract.steps import OwnStep, own_steps, step_of_call
     from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
-    from harness.running.hits.scoring import HitOptions, hit_setting, score_hits
+    from harness.running.hits.scoring import hit_setting, score_hits
     from harness.running.judging.judges import (
-        AnswerFilter,
         answers,
         llm_configs,
         make_judge,

@@ -158,9 +158,9 @@ def show_answers(args: argparse.Namespace) -> int:
     """Print the answers, newest last, and how many there are of each kind."""
     config = running.load_config(args.config)
     judges = running.llm_configs(config)
-    wanted = running.AnswerFilter(args.query, failed=args.failed, flagged=args.flagged)
+    wanted = {"failed": args.failed, "flagged": args.flagged}
     with open_ledger(config.cache) as ledger:
-        found = list(running.answers(ledger, judges, config, wanted))
+        found = list(running.answers(ledger, judges, config, args.query, **wanted))
     shown = found[-args.limit :] if args.limit else found
     for entry in shown:
         for line in _entry_lines(entry, full=args.full):

@@ -76,14 +76,14 @@ def _score_hits(args: argparse.Namespace) -> int:
         if getattr(args, name) is None:
             setattr(args, name, value)
     config = _config(args)
-    options = running.HitOptions(args.threshold, args.other_documents == "keep")
+    keep_others = args.other_documents == "keep"
     reporter = TerminalReporter(quiet=args.quiet)
     pages = []
 
     def finish(folder: Path) -> None:
         pages.append(running.write_page(folder, reporter=reporter, name=config.name)[1])
 
-    results, folder = running.score_hits(config, options, reporter, finish)
+    results, folder = running.score_hits(config, args.threshold, keep_others, reporter, finish)
     show(tuple(results.verdict["sentences"]))
     print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
     if losses := results.of(report.LossRow):

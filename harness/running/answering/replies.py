@@ -20,12 +20,8 @@ NO_PASSAGES = "no_passages"
 """Why a question is not asked: nothing was found, or nothing found fits ``max_tokens``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPassage:
-    """A passage that is read, and its rank, from 1, in the last ranking of its setting."""
-
-    rank: int
-    chunk: Chunk
+ReadPassage = tuple[int, Chunk]
+"""A passage that is read, and its rank, from 1, in the last ranking of its setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ def answer_group(
     reads = [read_by(one, queries) for one in ones]
     asked = {
         (place, query.query_id): AnswerInput(
-            query.query_id, query.text, tuple(passage.chunk.text for passage in read[query.query_id])
+            query.query_id, query.text, tuple(chunk.text for _, chunk in read[query.query_id])
         )
         for place, read in enumerate(reads)
         for query in queries
@@ -102,7 +98,7 @@ def read_by(one: Searched, queries: Sequence[Query]) -> dict[str, tuple[ReadPass
         rows = [row[chunk_id] for chunk_id in ranked.get(query.query_id, ())]
         lengths = [int(tokens[i]) for i in rows] if config.max_tokens is not None else [0] * len(rows)
         found[query.query_id] = tuple(
-            ReadPassage(rank + 1, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)
+            (rank + 1, one.chunking.chunks[rows[rank]]) for rank in passages_read(config, lengths)
         )
     return found
 
@@ -127,10 +123,9 @@ def reply_rows(replied: Sequence[Replies], corpus: Corpus) -> Iterator[Any]:
                 price=reply.price,
                 seconds=reply.seconds,
             )
-            for place, passage in enumerate(read):
+            for place, (rank, chunk) in enumerate(read):
                 cited = place in reply.cited
-                chunk_id = passage.chunk.chunk_id
-                yield ReplyPassageRow(one.setting, query.query_id, place + 1, passage.rank, chunk_id, cited)
+                yield ReplyPassageRow(one.setting, query.query_id, place + 1, rank, chunk.chunk_id, cited)
 
 
 def golden_of(corpus: Corpus, query_id: str) -> tuple[str, ...]:

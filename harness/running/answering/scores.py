@@ -81,7 +81,7 @@ def cases_of(
         cases.append(
             Case(
                 query=query,
-                passages=tuple(passage.chunk for passage in replied.read[query.query_id]),
+                passages=tuple(chunk for _, chunk in replied.read[query.query_id]),
                 answer=None if reply.text is None else without_citations(reply.text) or reply.text,
                 reason=reply.reason,
                 references=golden_of(corpus, query.query_id),

@@ -178,14 +178,6 @@ class ReturnedConfig(RetrieverConfig):
     file: Path
 
 
-@dataclass(frozen=True, slots=True)
-class HitOptions:
-    """How hits are placed: the least likeness (0 to 100), and whether hits in other documents count."""
-
-    threshold: float = 90.0
-    keep_other_documents: bool = False
-
-
 def hit_setting(name: str, file: Path, parser: ParserConfig | None = None) -> Setting:
     """The setting that a file of hits is scored as; ``parser`` reads the documents, by default pypdf."""
     return Setting(
@@ -198,15 +190,18 @@ def hit_setting(name: str, file: Path, parser: ParserConfig | None = None) -> Se
 
 def score_hits(
     config: BenchConfig,
-    options: HitOptions,
+    threshold: float,
+    keep_other_documents: bool,
     reporter: Reporter,
     finish: Callable[[Path], None] | None = None,
 ) -> tuple[Results, Path]:
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
 
-    The settings are those of ``hit_setting``; people's labels grade. A ranking keeps every hit at its rank:
-    one that is in no document is unjudged text there. A chunk-level ideal needs chunks that were not returned
-    too. They are unknown, so evidence that no returned chunk covers counts as a chunk of its own.
+    The settings are those of ``hit_setting``; people's labels grade. A hit is placed where text is at least
+    as like it as ``threshold``, 0 to 100; ``keep_other_documents`` keeps hits in documents that are not
+    there. A ranking keeps every hit at its rank: one that is in no document is unjudged text there. A chunk-level
+    ideal needs chunks that were not returned too. They are unknown, so evidence that no returned chunk covers
+    counts as a chunk of its own.
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"):
@@ -217,22 +212,29 @@ def score_hits(
         corpus = load_corpus(config, context)
         _refuse_unknown_queries(files, corpus.queries.queries)
         warn_of_labels(corpus, config, context)
-        placed = _placed(files, corpus, options, context)
-        other_text = OtherText.of(placed, [document.doc_id for document in corpus.documents])
+        ids = [document.doc_id for document in corpus.documents]
+        skipped = [item.doc_id for item in corpus.skipped]
+        documents = dict(zip(ids, corpus.documents, strict=True))
+        # the texts of all files are sought in one go
+        rankings = [rows for file in files for rows in file.rows.values()]
+        with context.timed("place"):
+            each = iter(place_hits(rankings, documents, threshold, skipped, keep_other_documents))
+            placed = [[next(each) for _ in file.rows] for file in files]
+        other_text = OtherText.of(placed, ids)
         hashes = file_hashes(file.path for file in files)
         corpus = replace(corpus, strange=other_text.document, hashes=corpus.hashes | hashes)
         searched = []
-        for setting, file, rankings in zip(config.settings, files, placed, strict=True):
-            report_hits(setting.name, file, rankings, corpus.queries.queries, context)
-            searched.append(returned(setting, rankings, other_text, corpus, config, context))
+        for setting, file, hits in zip(config.settings, files, placed, strict=True):
+            report_hits(setting.name, file, hits, corpus.queries.queries, context)
+            searched.append(returned(setting, hits, other_text, corpus, config, context))
         remedy = "Write more ranks of each query."
         warn_of_unfilled_budgets(searched, config, context, remedy)
         evaluated = evaluate(searched, corpus, config, context)
     texts = {document.doc_id: document.text for document in corpus.documents}
     rows = [
         row
-        for setting, rankings in zip(config.settings, placed, strict=True)
-        for row in _rows(setting.name, rankings, texts)
+        for setting, hits in zip(config.settings, placed, strict=True)
+        for row in _rows(setting.name, hits, texts)
     ]
     results = results_of(evaluated, searched, corpus, config, context, rows)
     return results, keep_results(results, config, finish)
@@ -257,20 +259,6 @@ def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) 
                     f"{first.where}: unknown query {query_id!r}{suggestion(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
-
-
-def _placed(
-    files: Sequence[HitFile], corpus: Corpus, options: HitOptions, context: Context
-) -> list[list[list[PlacedHit]]]:
-    """The placed hits by file and query; the texts of all files are sought in one go."""
-    rankings = [rows for file in files for rows in file.rows.values()]
-    documents = {document.doc_id: document for document in corpus.documents}
-    skipped = [item.doc_id for item in corpus.skipped]
-    with context.timed("place"):
-        placed = iter(
-            place_hits(rankings, documents, options.threshold, skipped, options.keep_other_documents)
-        )
-        return [[next(placed) for _ in file.rows] for file in files]
 
 
 def _rows(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from harness.data import read_queries
 from harness.judge import (
@@ -70,63 +69,52 @@ def warn_of_same_model(config: BenchConfig, context: Context) -> None:
     judge = pool_judge_config(config)
     if judge is None:
         return
-    rankers = sorted(
-        {
-            name
-            for setting in config.settings
-            for name in (
-                *(encoder.model_name for encoder in setting.retrieve.encoders()),
-                *(reranker.model_name for reranker in setting.rerank),
-            )
-        }
-    )
+    encoders = [one for setting in config.settings for one in setting.retrieve.encoders()]
+    rerankers = [one for setting in config.settings for one in setting.rerank]
+    rankers = sorted({*(one.model_name for one in encoders), *(one.model_name for one in rerankers)})
     warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
     if judge.runs_here:
         # the weights behind an endpoint or the user's own code are not available
-        weights = {name: resolve(name).weights() for name in (judge.runs_here, *_models_here(config))}
+        here = [one.model_name for one in encoders if one.runs_here]
+        here += [one.model_name for one in rerankers if isinstance(one, LocalModelConfig)]
+        weights = {name: resolve(name).weights() for name in (judge.runs_here, *here)}
         warnings.append(same_model_warning(judge.runs_here, rankers, weights))
     for warning in filter(None, warnings):
         context.warn("judge", warning)
-
-
-def _models_here(config: BenchConfig) -> Iterator[str]:
-    """The rankers whose weights are on this machine."""
-    for setting in config.settings:
-        yield from (one.model_name for one in setting.retrieve.encoders() if one.runs_here)
-        yield from (one.model_name for one in setting.rerank if isinstance(one, LocalModelConfig))
 
 
 def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
     return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFilter:
-    """Which answers to show: ``query`` is an id of the query file, or a part of a query's text."""
-
-    query: str | None = None
-    failed: bool = False
-    flagged: bool = False
-
-
 def answers(
-    ledger: Ledger, judges: Iterable[LlmConfig], config: BenchConfig, wanted: AnswerFilter
+    ledger: Ledger,
+    judges: Iterable[LlmConfig],
+    config: BenchConfig,
+    query: str | None = None,
+    *,
+    failed: bool = False,
+    flagged: bool = False,
 ) -> Iterator[LedgerEntry]:
-    """The answers of ``judges``, by model and prompt, oldest first; including tries that were repeated."""
+    """The answers of ``judges``, by model and prompt, oldest first; including tries that were repeated.
+
+    ``query`` is an id of the query file, or a part of a query's text: JudgeError where no query has it.
+    ``failed`` are those without grades alone, ``flagged`` those to passages that address the judge.
+    """
     whose = {pair for judge in judges for pair in _prompts(judge, config)}
-    texts, part = _query(config, wanted.query)
+    known = read_queries(config.queries, config.split).queries if query is not None else ()
+    texts = {one.text for one in known if one.query_id == query}
+    part = (query or "").casefold()
+    if query is not None and not texts and not any(part in one.text.casefold() for one in known):
+        raise JudgeError(f"{config.queries} has no query with the id {query!r} or with it in its text.")
     for entry in ledger.entries():
-        if (entry.prompt_sha, entry.model) not in whose:
-            continue
-        if texts and entry.query not in texts:
-            continue
-        if part and part not in entry.query.casefold():
-            continue
-        if wanted.failed and entry.grades is not None:
-            continue
-        if wanted.flagged and not any(map(find_injection, entry.passages)):
-            continue
-        yield entry
+        if (
+            (entry.prompt_sha, entry.model) in whose
+            and (entry.query in texts if texts else part in entry.query.casefold())
+            and not (failed and entry.grades is not None)
+            and (not flagged or any(map(find_injection, entry.passages)))
+        ):
+            yield entry
 
 
 def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]:
@@ -141,16 +129,3 @@ def _prompts(judge: LlmConfig, config: BenchConfig) -> Iterator[tuple[str, str]]
     form = GradingForm(prompt, judge.endpoint.structured, examples)
     for query in corpus.queries.queries:
         yield form.sha_of(query.text), model
-
-
-def _query(config: BenchConfig, query: str | None) -> tuple[set[str], str]:
-    """The text of the query with that id, else a part of a text; JudgeError where no query has it."""
-    if query is None:
-        return set(), ""
-    known = read_queries(config.queries, config.split).queries
-    texts = {one.text for one in known if one.query_id == query}
-    if texts:
-        return texts, ""
-    if not any(query.casefold() in one.text.casefold() for one in known):
-        raise JudgeError(f"{config.queries} has no query with the id {query!r} or with it in its text.")
-    return set(), query.casefold()
