@@ -199,9 +199,9 @@ def score_hits(
 
     The settings are those of ``hit_setting``; people's labels grade. A hit is placed where text is at least
     as like it as ``threshold``, 0 to 100; ``keep_other_documents`` keeps hits in documents that are not
-    there. A ranking keeps every hit at its rank: one that is in no document is unjudged text there. A chunk-level
-    ideal needs chunks that were not returned too. They are unknown, so evidence that no returned chunk covers
-    counts as a chunk of its own.
+    there. A ranking keeps every hit at its rank: one that is in no document is unjudged text there. A
+    chunk-level ideal needs chunks that were not returned too. They are unknown, so evidence that no returned
+    chunk covers counts as a chunk of its own.
     """
     context = Context.at(config.cache, reporter)
     with context, context.timed("total"):
