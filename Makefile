@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-docs test-openai lint format docs corpus perf soak lock clean lint-js
+.PHONY: help bench validate show test test-slow test-docs lint format docs corpus perf soak lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,18 +47,6 @@ test-slow: $(VENV)/.dev ## run the tests that take minutes
 test-docs: $(VENV)/.dev ## run the commands of all docs on small inputs
 	@$(BIN)/python -m pytest -m docs -n auto tests/test_docs_commands.py
 
-OLDEST_OPENAI := 1.109.0
-$(VENV)-openai/.made: requirements.lock requirements-dev.lock | $(BIN)/python
-	$(BIN)/python -m venv $(VENV)-openai
-	sed -n '/^openai==/d; s/^\([^ #]*==[^ ]*\).*/\1/p' requirements*.lock > $(VENV)-openai/constraints.txt
-	$(VENV)-openai/bin/python -m pip install --quiet --disable-pip-version-check -c $(VENV)-openai/constraints.txt \
-	  openai==$(OLDEST_OPENAI) filelock hypothesis jmespath numpy pydantic pytest pytest-timeout pyyaml scipy
-	@touch $@
-
-# little is installed there: what is skipped for want of it runs in `make test`, where CI asks an excuse of every skip
-test-openai: $(VENV)-openai/.made ## run the judge's tests with the oldest openai library that is supported
-	@CI= $(VENV)-openai/bin/python -m pytest tests/judge tests/llm --ignore tests/judge/test_memory.py
-
 lint: $(VENV)/.dev ## check style, format and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -90,4 +78,4 @@ lock: ## resolve the locks of requirements anew
 	$(PYTHON) tools/lock.py
 
 clean: ## remove the environment and the cache, keep results
-	rm -rf $(VENV) $(VENV)-openai .cache build *.egg-info
+	rm -rf $(VENV) .cache build *.egg-info

@@ -14,7 +14,6 @@ HEAVY = {
     "chromadb",
     "torch",
     "sentence_transformers",
-    "openai",
     "transformers",
     "bm25s",
     "Stemmer",

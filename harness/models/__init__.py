@@ -12,11 +12,19 @@ if TYPE_CHECKING:
     from harness.models.computing import ComputingConfig, length_sorted_batches
     from harness.models.encoder import EmbedConfig, Encoder, EncoderConfig, LocalEncoder, Value
     from harness.models.llm import fences, prompt
-    from harness.models.llm.batches.lines import came_in_batch
-    from harness.models.llm.batches.overview import BatchStatus, batch_statuses
+    from harness.models.llm.batches.client import BatchStatus, batch_statuses, came_in_batch
     from harness.models.llm.client import Client
     from harness.models.llm.config import ModelConfig
-    from harness.models.llm.faults import CallError, one_line, read_body
+    from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
+    from harness.models.llm.faults import (
+        BROKEN,
+        REDIRECTS,
+        CallError,
+        one_line,
+        read_body,
+        redirected,
+        retry_after,
+    )
     from harness.models.llm.fences import mark_of, render
     from harness.models.llm.form import (
         Form,
@@ -28,18 +36,14 @@ if TYPE_CHECKING:
         json_in,
         text_of,
     )
-    from harness.models.llm.http_client import REDIRECTS, open_client, redirected, unblocked
-    from harness.models.llm.http_endpoint import HttpConfig, HttpEndpoint, plain_url
-    from harness.models.llm.interrupt import Workers
+    from harness.models.llm.http_client import Connection, unblocked
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, jobs_of
     from harness.models.llm.money import Estimate
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.records import Spending, add
-    from harness.models.llm.retry import retry_after
-    from harness.models.llm.run import answers, ask, run_to_end, send_batches
-    from harness.models.llm.secret import Secret
-    from harness.models.llm.sender import Exchange, Sender, transmit
+    from harness.models.llm.run import answers, ask, send_batches
+    from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request
     from harness.models.llm.tokens import estimate_tokens
     from harness.models.llm.untrusted import (

@@ -2,7 +2,7 @@ import importlib.util
 
 import pytest
 
-from harness.models.llm.retry import Backoff
+from harness.models.llm.sender import Backoff
 from harness.store.ledger import Ledger
 
 if importlib.util.find_spec("hypothesis"):

@@ -84,7 +84,7 @@ def test_a_compressed_reply_is_refused_before_it_is_unpacked():
 def test_a_compressed_reply_with_vectors_is_paid_for_twice_at_most():
     reply = Answer(body=gzip.compress(b"{}"), headers={"content-encoding": "gzip"})
     with FakeServer(lambda *_: reply) as server:
-        with pytest.raises(ServedError, match=r"unusable_answer: the reply is compressed \(gzip\)"):
+        with pytest.raises(ServedError, match=r"broken_reply: the reply is compressed \(gzip\)"):
             vectors(server)
         assert server.count == 2
 
@@ -122,7 +122,7 @@ def test_only_a_long_reply_is_parsed_in_a_thread_of_its_own(call, blanks, monkey
         parsed_in.append(threading.current_thread() is asyncio_thread)
         return read_json(content)
 
-    for module in ("models.llm.client", "models.served.fetching", "steps.custom.sending"):
+    for module in ("models.llm.http_client", "steps.custom.sending"):
         monkeypatch.setattr(f"harness.{module}.read_json", watched)
     asyncio_thread = threading.current_thread()
     with FakeServer(lambda *_: Answer(body=json.dumps(body).encode() + blanks)) as server:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from harness.models.llm.money import BudgetError
-from harness.models.llm.retry import Backoff
+from harness.models.llm.sender import Backoff
 from harness.models.served.endpoint import EmbeddingEndpoint, RerankEndpoint
 from harness.models.served.fetching import ServedError
 from harness.running.context import Context
@@ -206,7 +206,7 @@ UNUSABLE = {
 @pytest.mark.parametrize(("change", "message"), UNUSABLE.values(), ids=UNUSABLE)
 def test_an_answer_that_is_not_whole_is_never_a_vector(change, message, tmp_path):
     with FakeServer(wrong(change)) as server:
-        with pytest.raises(ServedError, match=f"fake-embed: unusable_answer: .*{message}.*base_url.*is kept"):
+        with pytest.raises(ServedError, match=f"fake-embed: .*{message}.*base_url.*is kept"):
             search(tmp_path, exact(server.url))
         # two are paid for, no more
         assert server.count == 2

@@ -16,12 +16,11 @@ from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Client, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
-from harness.models.llm.interrupt import StoppedError, Workers
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model
 from harness.models.llm.money import Price
 from harness.models.llm.records import Spending, add
-from harness.models.llm.sender import Exchange, Sender
+from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers
 from harness.models.llm.tokens import estimate_tokens
 from harness.values import LlmAnswer, LlmCall, LlmError
 

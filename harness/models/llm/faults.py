@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
-from harness.models.llm.http_client import REDIRECTS, redirected
-from harness.models.llm.retry import retry_after
 from harness.models.llm.secret import Secret
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
 LONGEST = 400
+BROKEN = "broken_reply"
+"""A reply that is none of the protocol."""
 # Replies that were paid for like any other, and that nobody can read.
-UNUSABLE = {"broken_reply", "unusable_answer"}
+UNUSABLE = {BROKEN, "unusable_answer"}
+REDIRECTS = {301, 302, 303, 307, 308}
 # A longer body is a page, whose first words are enough.
 _MOST_BYTES_OF_ERROR = 1_000_000
 LONGEST_NAME = 200
 """A longer id, code or model name is invalid."""
-# How httpx names what fails before a request is on its way.
-_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"}
 _MARKUP = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
 _TOO_LONG = (
     "maximum context length",
@@ -49,38 +50,31 @@ _KEYS = {
 }
 
 
+@dataclass(eq=False)
 class CallError(LlmError):
-    """One call brought no completion.
+    """One call brought no completion."""
 
-    ``reason`` is the short name that a record keeps, ``detail`` what the endpoint said. ``again``: another
-    try may help. ``fatal``: no call of this run can work. ``refused``: the endpoint turned this call down,
-    and would do so again. ``settled``: it is the text that it turned down, so a later run need not ask.
-    ``billed``: the call may be on the bill although its answer was not seen. ``retry_after``: the pause, in
-    seconds, that the endpoint asked for; ``seconds`` how long the call took.
-    """
+    reason: str
+    """The short name that a record keeps."""
+    detail: str
+    """What the endpoint said."""
+    again: bool = field(default=False, kw_only=True)
+    """Another try may help."""
+    fatal: bool = field(default=False, kw_only=True)
+    """No call of this run can work."""
+    refused: bool = field(default=False, kw_only=True)
+    """The endpoint turned this call down, and would do so again."""
+    settled: bool = field(default=False, kw_only=True)
+    """It is the text that it turned down, so a later run need not ask."""
+    billed: bool = field(default=False, kw_only=True)
+    """The call may be on the bill although its answer was not seen."""
+    retry_after: float | None = field(default=None, kw_only=True)
+    """The pause, in seconds, that the endpoint asked for."""
+    seconds: float = field(default=0.0, init=False)
+    """How long the call took."""
 
-    def __init__(
-        self,
-        reason: str,
-        detail: str,
-        *,
-        again: bool = False,
-        fatal: bool = False,
-        refused: bool = False,
-        settled: bool = False,
-        billed: bool = False,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
-        self.again = again
-        self.fatal = fatal
-        self.refused = refused
-        self.settled = settled
-        self.billed = billed
-        self.retry_after = retry_after
-        self.seconds = 0.0
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +112,10 @@ def read_error(body: object) -> ErrorBody:
 def failure(status: int, error: ErrorBody, headers: Mapping[str, str], secret: Secret) -> CallError:
     """Turn an HTTP error into a CallError with the endpoint's own message, without the key."""
     code, parameter = (secret.cut(part, LONGEST_NAME) for part in (error.code, error.parameter))
-    lower = {name.lower(): value for name, value in headers.items()}
-    return classify_status(status, ErrorBody(clean(error.words, secret), code, parameter), lower)
+    return classify_status(status, ErrorBody(one_line(secret.cut(error.words)), code, parameter), headers)
 
 
-def never_sent(error: BaseException) -> bool:
-    """Whether a call failed before its request was on its way, so that it cannot be billed."""
-    return any(kind.__name__ in _NEVER_SENT for kind in type(error).__mro__)
-
-
-def clean(text: str, secret: Secret) -> str:
-    """Words of an endpoint as one line without the key."""
-    return one_line(secret.cut(text))
-
-
-def classify_status(status: int, error: ErrorBody, headers: dict[str, str]) -> CallError:
+def classify_status(status: int, error: ErrorBody, headers: Mapping[str, str]) -> CallError:
     """Turn an HTTP error of the chat-completions protocol into a CallError, which says what to do."""
     words, code = error.words or f"status {status} without a message", error.code
     if code in {"content_filter", "content_policy_violation"} or _mentions(words, _FILTERED):
@@ -168,6 +151,15 @@ def one_line(text: str) -> str:
     """Text of an endpoint as one printable line of at most 400 characters."""
     line = " ".join(text.split())
     return "".join(char for char in line if char.isprintable())[:LONGEST]
+
+
+def redirected(headers: Mapping[str, str]) -> str:
+    """What to say of a redirect, with where it leads."""
+    to = f" to {headers['location'][:200]}" if headers.get("location") else ""
+    return (
+        f"it redirects{to}, and no redirect is followed, since keys and texts would go there. If that is "
+        "where it is served, give this address in the configuration"
+    )
 
 
 def _bad_parameter(error: ErrorBody, words: str) -> CallError | None:
@@ -208,3 +200,20 @@ def _first_of(parts: list[Any]) -> ErrorBody:
 
 def _text(part: object) -> str:
     return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds to wait, from ``retry-after-ms`` or ``retry-after`` (in seconds or as a date)."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        at = parsedate_to_datetime(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (at - (now or datetime.now(UTC))).total_seconds())

@@ -1,52 +1,127 @@
-"""The one place that opens HTTP clients, so that one set of rules holds for all of them.
+"""The one place that speaks HTTP, so that one set of rules holds for all that is called.
 
 No redirect is followed: it would send keys and prompts to an address that nobody named. No compressed reply
 is read: a few bytes may unpack to gigabytes. No reply is read beyond MOST_BYTES, no completion beyond
-MOST_BYTES_OF_CHAT.
+MOST_BYTES_OF_CHAT. No secret is in what comes back, in an error or in a log.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from importlib import import_module
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from harness.models.llm.untrusted import MOST_BYTES, MOST_BYTES_OF_CHAT
+from harness.models.llm.endpoint import HttpConfig
+from harness.models.llm.faults import BROKEN, CallError, failure, one_line, read_body
+from harness.models.llm.secret import Secret
+from harness.models.llm.untrusted import MOST_BYTES, UntrustedJsonError, read_json
 
-REDIRECTS = {301, 302, 303, 307, 308}
 # Bytes that take some hundredths of a second to read.
 _LONG = 1_000_000
 
 T = TypeVar("T")
 
 
-def open_client(headers: Mapping[str, str]) -> Any:
-    """A client of httpx with these headers; the caller limits the time of each request."""
-    import httpx
+class Connection:
+    """Requests with the headers of an endpoint; its secrets are cut out of all that comes back.
 
-    return httpx.AsyncClient(
-        headers=_with_encoding(headers), timeout=None, event_hooks=_hooks(), follow_redirects=False
-    )
+    Until it is closed, they are kept out of what any library logs too.
+    """
 
+    def __init__(self, limits: HttpConfig) -> None:
+        import httpx
 
-def client_of_openai() -> Any:
-    """The client that the openai library sends through, by the same rules."""
-    import openai
+        secret = limits.secret_headers()
+        self.secret = Secret(*(value.removeprefix("Bearer ") for value in secret.values()))
+        # who sends limits the time and the number of requests
+        self._http = httpx.AsyncClient(
+            headers={**limits.headers, **secret, "Accept-Encoding": "identity"},
+            timeout=None,
+            limits=httpx.Limits(),
+            follow_redirects=False,
+        )
+        self._quiet = ExitStack()
+        self._quiet.enter_context(self.secret.hidden_from_logs())
 
-    return openai.DefaultAsyncHttpxClient(
-        headers=_with_encoding({}), event_hooks=_hooks(), follow_redirects=False
-    )
+    async def __aenter__(self) -> Connection:
+        return self
 
+    async def __aexit__(self, *failure: object) -> None:
+        await self.close()
 
-def redirected(headers: Mapping[str, str]) -> str:
-    """What to say of a redirect, with where it leads."""
-    where = {name.lower(): value for name, value in headers.items()}.get("location", "")
-    to = f" to {where[:200]}" if where else ""
-    return (
-        f"it redirects{to}, and no redirect is followed, since keys and texts would go there. If that is "
-        "where it is served, give this address in the configuration"
-    )
+    async def close(self) -> None:
+        """Close the connections."""
+        try:
+            await self._http.aclose()
+        finally:
+            self._quiet.close()
+
+    def clean(self, text: str) -> str:
+        """Words of the endpoint as one line without the secrets."""
+        return one_line(self.secret.cut(text))
+
+    async def send(
+        self, method: str, url: str, timeout: float, most: int = MOST_BYTES, **sent: Any
+    ) -> tuple[int, bytes, dict[str, str]]:
+        """Status, content and headers, names in lower case, of a reply of at most ``most`` bytes.
+
+        ``timeout``, in seconds, bounds the whole exchange, a dripping reply included. ``sent`` are arguments
+        of httpx. Raises CallError without a whole reply.
+        """
+        import httpx
+
+        unsent = (httpx.ConnectError, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+        try:
+            async with asyncio.timeout(timeout), self._http.stream(method, url, **sent) as reply:
+                content = await self._read(reply, most)
+        except TimeoutError:
+            words = f"no complete answer within {timeout:g} s"
+            raise CallError("timeout", words, again=True, billed=True) from None
+        except httpx.InvalidURL as error:
+            raise CallError("no_address", f"its address is none: {self.clean(str(error))}") from None
+        except httpx.HTTPError as error:
+            words = self.clean(str(error)) or type(error).__name__
+            if isinstance(error, unsent):
+                raise CallError("connection", f"no answer from the endpoint: {words}", again=True) from None
+            raise CallError("cut_off", f"the connection broke: {words}", again=True, billed=True) from None
+        headers = {name.lower(): self.secret.cut(value) for name, value in reply.headers.items()}
+        return reply.status_code, content, headers
+
+    async def content(
+        self, method: str, url: str, timeout: float, most: int = MOST_BYTES, **sent: Any
+    ) -> tuple[bytes, dict[str, str]]:
+        """Content and headers of a reply of success; raises CallError, for any other with its message."""
+        status, content, headers = await self.send(method, url, timeout, most, **sent)
+        if not 200 <= status < 300:
+            raise failure(status, read_body(content), headers, self.secret)
+        return content, headers
+
+    def json(self, content: bytes) -> Any:
+        """The value in a reply; raises CallError, since it may be one of several that it could be."""
+        try:
+            return read_json(content)
+        except UntrustedJsonError as error:
+            shown = self.clean(content[:300].decode("utf-8", "replace"))[:120]
+            raise CallError(BROKEN, f"no JSON: {error}: {shown!r}", again=True, billed=True) from None
+
+    async def _read(self, reply: Any, most: int) -> bytes:
+        """The bytes of a reply as they come; refuses compressed ones, and the first beyond ``most``."""
+        encoding = reply.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            raise CallError(
+                BROKEN,
+                f"the reply is compressed ({self.clean(encoding)[:40]}), which was not asked for and is not "
+                "unpacked. Let the server, or the proxy before it, heed the header Accept-Encoding: identity",
+                again=True,
+                billed=True,
+            )
+        content = bytearray()
+        async for part in reply.aiter_raw():
+            content += part
+            if len(content) > most:
+                raise CallError(BROKEN, f"the reply is larger than {most:,} bytes", again=True, billed=True)
+        return bytes(content)
 
 
 async def unblocked(size: int, read: Callable[[], T]) -> T:
@@ -55,44 +130,3 @@ async def unblocked(size: int, read: Callable[[], T]) -> T:
     Meanwhile other replies are taken, and a stop is heeded.
     """
     return await asyncio.to_thread(read) if size > _LONG else read()
-
-
-def _with_encoding(headers: Mapping[str, str]) -> dict[str, str]:
-    return {**headers, "Accept-Encoding": "identity"}
-
-
-def _hooks() -> dict[str, list[Any]]:
-    return {"response": [_limit]}
-
-
-async def _limit(response: Any) -> None:
-    """Refuse a compressed reply before it is read, and one that is too long while it is."""
-    # httpx, or the one of two libraries by that design that openai uses
-    library = import_module(type(response).__module__.partition(".")[0])
-    encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("", "identity"):
-        await response.aclose()
-        raise library.DecodingError(
-            f"the reply is compressed ({encoding[:40]}), which was not asked for and is not unpacked. Let "
-            "the server, or the proxy before it, heed the header Accept-Encoding: identity"
-        )
-    chat = response.request.url.path.endswith("/chat/completions")
-    response.stream = _limited(response.stream, library, MOST_BYTES_OF_CHAT if chat else MOST_BYTES)
-
-
-def _limited(stream: Any, library: Any, most: int) -> Any:
-    class Limited(library.AsyncByteStream):  # type: ignore[misc]
-        """A stream that ends with an error where it is longer than ``most`` bytes."""
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            read = 0
-            async for part in stream:
-                read += len(part)
-                if read > most:
-                    raise library.DecodingError(f"the reply is larger than {most:,} bytes")
-                yield part
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Limited()

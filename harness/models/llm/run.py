@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.models.llm.base_run import HandOn, RunInputs
 from harness.models.llm.batches.run import BatchRun, take_in_ended
 from harness.models.llm.calls import CallRun
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
+from harness.models.llm.sender import run_to_end
 from harness.values import LlmAnswer, LlmCall, Reporter
 
 T = TypeVar("T")
@@ -67,25 +66,3 @@ def answers(
     jobs = (Job(place, (call,)) for place, call in enumerate(calls))
     ask(model, jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
     return [found[place] for place in range(len(calls))], spending
-
-
-def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, also from within a running event loop such as a notebook's."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work)
-        return
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]

@@ -12,8 +12,6 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
-from harness.models.llm.http_endpoint import NO_KEY
-
 MARK = "[key]"
 SHORTEST = 8
 """A shorter key, such as EMPTY for one's own server, is not a secret, and its letters occur in any text."""
@@ -24,7 +22,7 @@ class Secret:
     """A key, and the values of secret headers, which are never shown."""
 
     def __init__(self, *secrets: str) -> None:
-        kept = [secret for secret in secrets if secret != NO_KEY and len(secret) >= SHORTEST]
+        kept = [secret for secret in secrets if len(secret) >= SHORTEST]
         self._pattern = _pattern(kept) if kept else None
 
     def __repr__(self) -> str:

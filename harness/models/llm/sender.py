@@ -1,25 +1,53 @@
-"""The one way to send: within the limits of an endpoint, again while that may help, every try counted."""
+"""The one way to send: within the limits of an endpoint, again while that may help, every try counted.
+
+Several requests in parallel are sent by workers, which a signal or a failure ends cleanly.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from harness.models.llm.breaker import Breaker
+from harness.models.llm.endpoint import HttpConfig
 from harness.models.llm.faults import UNUSABLE, CallError
-from harness.models.llm.http_endpoint import HttpConfig
+from harness.models.llm.http_client import Connection
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.money import Budget
 from harness.models.llm.records import Spending
-from harness.models.llm.retry import Backoff
+from harness.values import LlmError, Stopped, on_stop
 
+J = TypeVar("J")
 R = TypeVar("R")
 T = TypeVar("T")
 Wait = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Exponential backoff with full jitter: pauses drawn evenly from 0 to ``first * 2**(tries - 1)`` s.
+
+    Source: M. Brooker, "Exponential Backoff and Jitter", AWS Architecture Blog, 2015.
+    """
+
+    first: float = 0.5
+    longest: float = 20.0
+
+    def pause(self, tries: int, asked: float | None, left: float, rng: random.Random) -> float | None:
+        """The seconds to wait after ``tries`` failed tries; None when ``left`` seconds do not allow them.
+
+        After a pause that the endpoint ``asked`` for, which itself does not count, a little jitter keeps
+        the waiting callers from coming back all at once.
+        """
+        highest = min(self.longest, self.first * 2 ** min(tries - 1, 30))
+        pause = rng.uniform(0, min(highest, self.first) if asked else highest)
+        return pause if pause < left else None
 
 
 class Exchange(ABC, Generic[R, T]):
@@ -150,14 +178,123 @@ class Sender:
         return self.limiter.remaining_pause()
 
 
-async def transmit(
-    client: Any, method: str, url: str, timeout: float, **sent: Any
-) -> tuple[int, bytes, Mapping[str, str]]:
-    """Status, content and headers of a reply; raises CallError after ``timeout``, and errors of httpx."""
+class StoppedError(LlmError):
+    """The run is ending; waiting work is not tried again."""
+
+
+def canceller() -> Callable[[], None]:
+    """A function for a signal handler that cancels the current task."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # by way of the loop, which may be asleep
+        loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
+
+
+async def sleep_unless(stopping: asyncio.Event, seconds: float) -> None:
+    """Sleep, unless the run ends before; then raises StoppedError."""
+    if seconds > 0:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), seconds)
+    if stopping.is_set():
+        raise StoppedError("the run is ending")
+
+
+class Workers:
+    """Workers that do the jobs of one stream in parallel; ``stopping`` is set when they must end.
+
+    The first failure ends all. They finish their current job first, since it has been paid for, unless they
+    ``give_up`` what costs nothing.
+    """
+
+    def __init__(self, *, give_up: bool = False) -> None:
+        self.stopping = asyncio.Event()
+        self._give_up = give_up
+        self._all: list[asyncio.Task[None]] = []
+        self._failure: BaseException | None = None
+
+    async def run(self, count: int, jobs: Iterator[J], do: Callable[[J], Awaitable[object]]) -> None:
+        """Work until there is no job left; raises the first failure."""
+        self._all = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
+        try:
+            with on_stop(canceller()):
+                await asyncio.wait(self._all)
+        except (asyncio.CancelledError, Stopped):
+            self._stop()
+            await asyncio.wait(self._all)
+            raise
+        if self._failure is not None:
+            raise self._failure
+
+    async def wait(self, seconds: float) -> None:
+        """Sleep, unless the run ends before; then raises StoppedError."""
+        await sleep_unless(self.stopping, seconds)
+
+    async def _work(self, jobs: Iterator[J], do: Callable[[J], Awaitable[object]]) -> None:
+        try:
+            while not self.stopping.is_set() and (job := next(jobs, None)) is not None:
+                await do(job)
+        except StoppedError:
+            return
+        except BaseException as error:
+            # the others follow from it
+            self._failure = self._failure or error
+            self._stop()
+
+    def _stop(self) -> None:
+        self.stopping.set()
+        for worker in self._all if self._give_up else ():
+            if worker is not asyncio.current_task():
+                worker.cancel()
+
+
+def send_all(
+    limits: HttpConfig,
+    limiter: RateLimiter,
+    requests: Iterator[J],
+    exchange: Callable[[Connection, J], Exchange[Any, Any]],
+    error: Callable[[str], Exception],
+    *,
+    give_up: bool = False,
+    **how: Any,
+) -> None:
+    """Send all requests, several in parallel, each by the exchange that is made of it.
+
+    ``how`` are further fields of the sender. The first failure ends all and is raised; those on their way are
+    waited for or, with ``give_up``, not.
+    """
+
+    async def run() -> None:
+        workers = Workers(give_up=give_up)
+        sender = Sender(limits, limiter, workers.wait, error, **how)
+        async with Connection(limits) as connection:
+            await workers.run(
+                limits.max_concurrency, requests, lambda asked: sender.send(exchange(connection, asked))
+            )
+
+    run_to_end(run())
+
+
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also from within a running event loop such as a notebook's."""
     try:
-        async with asyncio.timeout(timeout), client.stream(method, url, **sent) as reply:
-            content = await reply.aread()
-    except TimeoutError:
-        words = f"no complete answer within {timeout:g} s"
-        raise CallError("timeout", words, again=True, billed=True) from None
-    return reply.status_code, bytes(content), dict(reply.headers)
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            asyncio.run(work)
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=target)
+    thread.start()
+    thread.join()
+    if failure:
+        raise failure[0]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.models.llm.http_endpoint import NO_KEY, HttpEndpoint, PlainUrl
+from harness.models.llm.endpoint import HttpEndpoint, PlainUrl
 from harness.models.llm.money import PER_MILLION
 from harness.models.served.template import Expression, Method, Template, names_in
 
@@ -54,11 +54,6 @@ class ServedEndpoint(HttpEndpoint):
     def fingerprint(self) -> str:
         """The hash of these facts."""
         return hashlib.sha256(json.dumps(self.facts(), sort_keys=True).encode()).hexdigest()
-
-    def secrets(self) -> dict[str, str]:
-        """All headers with secrets, from the environment; raises ConfigError that never shows one."""
-        key = self.key()
-        return self.secret_headers() | ({} if key == NO_KEY else {"Authorization": f"Bearer {key}"})
 
 
 class EmbeddingEndpoint(ServedEndpoint):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from harness.models.llm.http_endpoint import as_json
+from harness.models.llm.endpoint import as_json
 
 _NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 Method = Literal["POST", "PUT", "GET"]

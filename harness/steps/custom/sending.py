@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from harness.models import (
+    BROKEN,
     REDIRECTS,
     CallError,
+    Connection,
     Exchange,
     Method,
-    Secret,
-    Sender,
     UntrustedJsonError,
-    Workers,
     carried,
     compiled,
     fill,
     limiter_of,
-    one_line,
-    open_client,
     read_body,
     read_json,
     redirected,
     retry_after,
-    run_to_end,
-    transmit,
+    send_all,
     unblocked,
 )
 from harness.steps.custom.service import ServiceConfig
@@ -118,105 +113,69 @@ def send(
         if keep is not None:
             keep(place, answer)
 
-    if messages:
-        run_to_end(_Sending(service, messages, note).run())
+    send_all(
+        service,
+        limiter_of(service.url, service.requests_per_minute),
+        iter(enumerate(messages)),
+        lambda connection, numbered: _Answered(*numbered, connection, service, note),
+        lambda words: ServiceError(f"http: {service.url} {words}"),
+        give_up=True,
+    )
     return [answers[place] for place in range(len(messages))]
 
 
-class _Sending:
-    """The state of one call of ``send``."""
+class _Answered(Exchange[Any, None]):
+    """One message, and what ``response`` finds in its reply."""
 
     def __init__(
-        self, service: ServiceConfig, messages: Sequence[Message], note: Callable[[int, Any], None]
+        self,
+        place: int,
+        message: Message,
+        connection: Connection,
+        service: ServiceConfig,
+        note: Callable[[int, Any], None],
     ) -> None:
-        self._service = service
-        self._messages = messages
-        self._note = note
-        self._secret_headers = service.secret_headers()
-        self._secret = Secret(*self._secret_headers.values())
-        self._workers = Workers(give_up=True)
-        self._sender = Sender(
-            service,
-            limiter_of(service.url, service.requests_per_minute),
-            self._workers.wait,
-            lambda words: ServiceError(f"http: {service.url} {words}"),
-        )
-
-    async def run(self) -> None:
-        """Send all; the first failure ends it."""
-        headers = {**self._service.headers, **self._secret_headers}
-        count = min(self._service.max_concurrency, len(self._messages))
-        with self._secret.hidden_from_logs():
-            async with open_client(headers) as client:
-                await self._workers.run(
-                    count, enumerate(self._messages), lambda numbered: self._ask(client, *numbered)
-                )
-
-    async def _ask(self, client: Any, place: int, message: Message) -> None:
-        answered = _Answered(message, client, self._service, self._secret)
-        content = await self._sender.send(answered)
-        self._note(place, await unblocked(len(content), partial(answered.read, content)))
-
-
-class _Answered(Exchange[bytes, bytes]):
-    """One message, and the content of its reply."""
-
-    def __init__(self, message: Message, client: Any, service: ServiceConfig, secret: Secret) -> None:
+        self._place = place
         self._message = message
-        self._client = client
+        self._connection = connection
         self._service = service
-        self._secret = secret
+        self._note = note
 
-    async def post(self, timeout: float) -> bytes:
-        """Its reply, of whatever content."""
-        import httpx
-
+    async def post(self, timeout: float) -> Any:
+        """The answer in its reply."""
         message = self._message
-        try:
-            status, content, headers = await transmit(
-                self._client, message.method, message.url, timeout, **carried(message.method, message.body)
-            )
-        except httpx.InvalidURL as error:
-            raise self._error(f"cannot be asked: {error}") from None
-        except httpx.DecodingError as error:
-            raise self._error(f"cannot be read: {self._secret.cut(one_line(str(error)))}.") from None
-        except httpx.HTTPError as error:
-            reason = self._secret.cut(one_line(str(error))) or "no reason is given"
-            words = f"cannot be reached ({type(error).__name__}: {reason})"
-            raise CallError("connection", words, again=True) from None
+        sent = carried(message.method, message.body)
+        status, content, headers = await self._connection.send(message.method, message.url, timeout, **sent)
+        if status in REDIRECTS:
+            raise self._error(f"cannot be asked: {redirected(headers)}.")
         if not 200 <= status < 300:
-            raise self._refused(status, content, headers)
-        return content
+            words = f"answered {status}: {self._connection.clean(read_body(content).words) or 'no message'}"
+            if status in _PASSING or status >= 500:
+                raise CallError(f"http_{status}", words, again=True, retry_after=retry_after(headers))
+            raise self._error(f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
+        return await unblocked(len(content), lambda: self._read(content))
 
-    def keep(self, reply: bytes, last: bool) -> bytes:
-        """The content."""
-        return reply
+    def keep(self, reply: Any, last: bool) -> None:
+        """Hand it on."""
+        self._note(self._place, reply)
 
     def lose(self, fault: CallError, tries: int, last: bool) -> None:
-        """The first message that is given up ends all."""
+        """The first message that is given up ends all, and a reply that nobody would read does at once."""
+        if fault.reason == BROKEN:
+            raise self._error(f"cannot be read: {fault.detail}.") from None
         if last:
-            gave = "gave " if fault.reason == "timeout" else ""
             raise self._error(
-                f"{gave}{fault.detail}, even after {tries} tries. Check the service, or raise "
+                f"gave up: {fault.detail}, even after {tries} tries. Check the service, or raise "
                 f"deadline ({self._service.deadline:g} s)."
             ) from None
 
-    def _refused(self, status: int, content: bytes, headers: Mapping[str, str]) -> Exception:
-        if status in REDIRECTS:
-            return self._error(f"cannot be asked: {self._secret.cut(redirected(headers))}.")
-        words = f"answered {status}: {self._secret.cut(read_body(content).words) or 'no message'}"
-        if status in _PASSING or status >= 500:
-            after = retry_after({k.lower(): v for k, v in headers.items()})
-            return CallError(f"http_{status}", words, again=True, retry_after=after)
-        return self._error(f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
-
-    def read(self, content: bytes) -> Any:
+    def _read(self, content: bytes) -> Any:
         """What ``response`` finds in a reply."""
         from jmespath.exceptions import JMESPathError
 
         if self._message.response is None:
             return None
-        shown = self._secret.cut(one_line(content[:300].decode("utf-8", "replace")))[:120]
+        shown = self._connection.clean(content[:300].decode("utf-8", "replace"))[:120]
         try:
             answer = read_json(content)
         except UntrustedJsonError as error:
@@ -226,7 +185,7 @@ class _Answered(Exchange[bytes, bytes]):
         except JMESPathError as error:
             raise self._error(
                 f"gave an answer that response ({self._message.response}) cannot be applied to: "
-                f"{self._secret.cut(one_line(str(error)))}",
+                f"{self._connection.clean(str(error))}",
             ) from None
         if found is None:
             raise self._error(

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.models.llm.base_run import BaseRun, RunInputs
-from harness.models.llm.batches.manager import BatchManager, BatchResult
-from harness.models.llm.interrupt import StoppedError, canceller, sleep_unless
+from harness.models.llm.batches.manager import BatchManager, OpenBatch
 from harness.models.llm.model import Job, Model
 from harness.models.llm.records import Spending
+from harness.models.llm.sender import StoppedError, canceller, sleep_unless
 from harness.values import LlmAnswer, LlmError, Reporter, SentCall, Stopped, counted, on_stop
 
 TURN = 0.2
@@ -62,7 +62,7 @@ class BatchRun(BaseRun[T]):
             self._report_remaining()
             self.end_turn()
             if self._manager is not None:
-                await self._manager.close()
+                await self._manager.client.close()
         with suppress(StoppedError):
             work.result()
 
@@ -82,8 +82,8 @@ class BatchRun(BaseRun[T]):
             await self._send(manager)
             if not self._waits:
                 return
-            for brought in await manager.poll():
-                self._take_in(brought)
+            for batch in await manager.poll():
+                self._take_in(batch)
             self._show(manager)
             if not self._open:
                 return
@@ -128,19 +128,18 @@ class BatchRun(BaseRun[T]):
     async def _send(self, manager: BatchManager) -> None:
         """Send as many batches as the limits allow now."""
         while self._queue and not (self._full and manager.in_progress):
-            queued = sum(batch.tokens for batch in manager.in_progress.values())
-            batch_file = manager.packer.pack(self._queue, manager.client, queued, self._budget.has_room)
-            if not batch_file.calls:
+            batch = manager.pack(self._queue, self._budget.has_room)
+            if not batch.calls:
                 if not manager.in_progress:
                     raise self._budget.exhausted()
                 return
-            self._spending.calls += len(batch_file.calls)
-            await manager.send(batch_file)
+            self._spending.calls += len(batch.calls)
+            await manager.send(batch)
 
-    def _take_in(self, brought: BatchResult) -> None:
+    def _take_in(self, batch: OpenBatch) -> None:
         """Pass on the results of an ended batch, queue the calls to repeat, or end the run."""
-        for (key, most), kept in zip(brought.batch.most.items(), brought.kept, strict=True):
-            self._budget.settle(most, brought.spent.get(key, 0.0))
+        for (key, most), kept in zip(batch.most.items(), batch.kept, strict=True):
+            self._budget.settle(most, batch.spent.get(key, 0.0))
             if isinstance(kept, SentCall):
                 if key in self._open:
                     self._queue.append(kept)
@@ -148,9 +147,9 @@ class BatchRun(BaseRun[T]):
             for opened in self._open.pop(key, []):
                 opened.answers[key] = kept
                 self._hand_on_if_whole(opened)
-        self._full = brought.queue_full
-        if brought.stop is not None:
-            raise brought.stop
+        self._full = batch.queue_full
+        if batch.stop is not None:
+            raise batch.stop
 
     def _hand_on_if_whole(self, opened: _Open[T]) -> None:
         if all(key in opened.answers for key in opened.keys):
@@ -188,11 +187,11 @@ async def take_in_ended(
     manager = BatchManager(model, spending, reporter, wait)
     try:
         await manager.adopt()
-        for brought in await manager.poll():
-            if brought.stop is not None:
-                raise brought.stop
+        for batch in await manager.poll():
+            if batch.stop is not None:
+                raise batch.stop
     finally:
-        await manager.close()
+        await manager.client.close()
     return model.ledger.batches.keys()
 
 
