@@ -10,14 +10,6 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.comparison.advice import front
-    from harness.comparison.answers import (
-        answer_lines,
-        answers_to_take,
-        brief_verdict,
-        common_answer_measure,
-        on_common_questions,
-        scores_by,
-    )
     from harness.comparison.caveats import (
         filter_notes,
         filter_table,
@@ -28,7 +20,14 @@ if TYPE_CHECKING:
     from harness.comparison.conclusions import conclude
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.label_sensitivity import label_parts, sensitivity_of
-    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_scores, from_table, join
+    from harness.comparison.matrix import (
+        ScoredOn,
+        ScoreMatrix,
+        from_scores,
+        from_table,
+        join,
+        on_common_questions,
+    )
     from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
     from harness.comparison.scores import (
         Scores,
@@ -58,6 +57,10 @@ if TYPE_CHECKING:
     from harness.comparison.stats.units import units_of
     from harness.comparison.stored import (
         Stored,
+        answer_lines,
+        answers_to_take,
+        brief_verdict,
+        common_answer_measure,
         measure_to_take,
         names_of,
         read_stored,

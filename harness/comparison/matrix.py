@@ -311,3 +311,22 @@ def joined_names(results: Mapping[str, ScoreMatrix]) -> dict[tuple[str, str], st
 def _short(rule: Any) -> Any:
     """A rule as it is shown: of a hash only the beginning."""
     return f"{rule[:12]}…" if isinstance(rule, str) and _HASH.fullmatch(rule) else rule
+
+
+def on_common_questions(matrices: Sequence[ScoreMatrix]) -> tuple[list[ScoreMatrix], int]:
+    """The matrices on the questions for which all settings of all have a value, and how many that leaves out.
+
+    A question that no setting has a value for is not counted. Raises HarnessError if the results were
+    asked different questions, or where no question is left.
+    """
+    first = matrices[0]
+    for other in matrices[1:]:
+        if alone := sorted(set(first.query_ids) ^ set(other.query_ids)):
+            raise HarnessError(f"The questions differ: only one of the results has {', '.join(alone[:5])}.")
+    ordered = [one.in_order_of(first.query_ids) for one in matrices]
+    known = ~np.isnan(np.vstack([one.values for one in ordered]))
+    whole: Bools = np.asarray(known.all(axis=0), dtype=np.bool_)
+    if not whole.any():
+        raise HarnessError(f"No question has a value of {first.measure} under every setting.")
+    left_out = int((known.any(axis=0) & ~whole).sum())
+    return [one.only(whole) for one in ordered], left_out

@@ -1,63 +1,147 @@
-"""Folders of results, read for a verdict."""
+"""Folders of results, read for a verdict: their rankings at a stage, or their measured answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from harness.comparison.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
+from harness.comparison.caveats import (
+    filter_notes,
+    left_out_notes,
+    ranked_alike,
+    same_ranking_notes,
+    warnings_of,
+)
 from harness.comparison.label_sensitivity import sensitivity_of
-from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_table, join, joined_names
-from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of
-from harness.measures import headline, is_quality, less_is_better
+from harness.comparison.matrix import (
+    ScoredOn,
+    ScoreMatrix,
+    from_table,
+    join,
+    joined_names,
+    on_common_questions,
+)
+from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of, verdict_of
+from harness.comparison.verdict import LABELS, Trust
+from harness.comparison.words import lines_of
+from harness.measures import (
+    AGAINST_GOLDEN,
+    ANSWER_MEASURES,
+    MeasureFacts,
+    headline,
+    is_quality,
+    less_is_better,
+)
 from harness.report import (
+    AnswerScoreRow,
     FilterRow,
     LabelSensitivityRow,
     StoredResult,
     cells_of,
+    frame_of,
     read_any,
     read_by_labels,
     read_result,
+    spec_of,
 )
-from harness.values import ConfigError, HarnessError, ResultWarning
+from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
+_BRIEF = ("decision", "margin", "caveat")
+_TRUST = Trust("each for what it says of an answer")
+# Labels and depths say nothing of an answer; what was read and what it says do.
+_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache")
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One folder of results at one stage; ``measures`` as they were named, prices left out."""
+    """The scores of one folder of results at one stage, which may be ``answer``."""
 
     result: StoredResult
     stage: str
+    # as they were named, prices left out
     measures: tuple[str, ...]
+    # a row a value, with the columns of per_query.csv
+    scores: pd.DataFrame
+    # the configuration of every measure of answers that has values, by name, in the order of the run
+    configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, result: StoredResult, stage: str = "final") -> Stored:
-        """A result at a stage, with all of its measures that are not costs."""
+        """A result at a stage of its rankings, with all of its measures that are not costs."""
         names = dict.fromkeys(result.per_query["measure"])
-        return cls(result, stage, tuple(name for name in names if not less_is_better(name)))
+        measures = tuple(name for name in names if not less_is_better(name))
+        return cls(result, stage, measures, result.per_query)
+
+    def facts(self, measure: str) -> MeasureFacts:
+        """The facts of a measure of answers."""
+        kind = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
+        facts: MeasureFacts = kind.config.facts
+        return facts
 
     def scored_on(self, measure: str) -> ScoredOn:
-        """The data and rules that the result was scored with by a measure."""
-        return ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
+        """The data and rules that the result was scored with by a measure.
+
+        Answers rest on the questions with their golden answers, and on the scorer; on labels and texts, as
+        rankings do, only by a measure of labelled evidence.
+        """
+        whole = ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
+        if self.stage != ANSWER:
+            return whole
+        record, needs = self.result.record, self.facts(measure).needs
+        config = record["config"]
+        rules: dict[str, Any] = {f"the keys of {measure}": dict(self.configured[measure])}
+        if "llm" in needs:
+            judge = config.get("answer_judge") or {}
+            rules["the model that scores answers"] = judge.get("endpoint", {}).get("model")
+            prompts = record.get("counts", {}).get("answer_prompts", {})
+            rules[f"the prompts of {measure}"] = prompts.get(measure)
+        if "vectors" in needs:
+            rules["the encoder of answers"] = (config.get("answer_embedding") or {}).get("model")
+        if "labels" in needs:
+            return replace(whole, rules={**whole.rules, **rules})
+        return ScoredOn({"queries": whole.files["queries"]}, {}, rules)
 
     @property
     def chunkings(self) -> dict[str, str]:
-        """How each setting cuts documents."""
-        return chunkings_of(self.result.record["config"].get("settings", []))
+        """How each setting cuts documents; empty for answers, which are compared however that is."""
+        settings = self.result.record["config"].get("settings", [])
+        return {} if self.stage == ANSWER else chunkings_of(settings)
 
     def matrix(self, measure: str) -> ScoreMatrix:
-        """The scores of one measure."""
-        return from_table(self.result.per_query, measure, self.stage)
+        """The scores of one measure by setting and query, NaN if there is none.
+
+        If less is better, answers have their values subtracted from 1 and the name says so, so that more is
+        always better.
+        """
+        matrix = from_table(self.scores, measure, self.stage)
+        if self.stage != ANSWER or not self.facts(measure).less_is_better:
+            return matrix
+        return replace(matrix, measure=f"1 - {measure}", values=1.0 - matrix.values)
 
     def beside(self, others: Sequence[Stored], measure: str) -> tuple[list[ScoreMatrix], tuple[str, ...]]:
-        """Its scores and those of ``others`` to compare it with, and what was left out for that."""
-        return [one.matrix(measure) for one in (self, *others)], ()
+        """Its scores and those of ``others`` to compare it with, and what was left out for that.
+
+        Answers are compared on the questions for which all settings of all results have a value.
+        """
+        matrices = [one.matrix(measure) for one in (self, *others)]
+        if self.stage != ANSWER:
+            return matrices, ()
+        kept, left_out = on_common_questions(matrices)
+        note = (
+            f"{counted(left_out, 'question')} left out, as only some settings have a value of {measure} "
+            "for them; replies.csv and answer_scores.csv say why."
+        )
+        return kept, (note,) if left_out else ()
 
     def concerned(self, warning: ResultWarning) -> bool:
         """Whether a warning of the run says something about these scores, by some measure."""
-        return True
+        return self.stage != ANSWER or warning.kind in _BEAR_ON_ANSWERS
 
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:
@@ -67,6 +151,21 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
     return Stored.of(result, stage)
+
+
+def read_answers_of(folder: Path) -> Stored:
+    """The measured answers of a folder of results; raises HarnessError if it holds no results."""
+    result = read_result(folder)
+    rows = [
+        {**asdict(row), "stage": ANSWER, "value": "" if row.value is None else repr(row.value)}
+        for row in read_any(folder, AnswerScoreRow)
+    ]
+    scored = {row["measure"] for row in rows}
+    named = {
+        one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
+    }
+    configured = {name: one for name, one in named.items() if name in scored}
+    return Stored(result, ANSWER, tuple(configured), frame_of(rows), configured)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:
@@ -81,6 +180,8 @@ def names_of(folders: Sequence[Path]) -> list[str]:
 
 def refuse_no_quality(measure: str) -> None:
     """Raise ConfigError for a measure that no setting can be chosen by."""
+    if less_is_better(measure):
+        raise _price(measure)
     if not is_quality(measure):
         raise ConfigError(
             f"{measure} says how much was judged, not how good a ranking is. Name "
@@ -93,8 +194,6 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
 
     Raises ConfigError unless it is a measure of quality that all results were scored by.
     """
-    if asked is not None and less_is_better(asked):
-        raise _price(asked)
     if asked is not None:
         refuse_no_quality(asked)
     for folder, one in results.items():
@@ -111,48 +210,125 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     return headline(common, len(chunkings) > 1)
 
 
-def common_measures(results: list[Stored]) -> tuple[str, ...]:
+def answers_to_take(folders: Sequence[Path], asked: str | None) -> tuple[dict[Path, Stored], str] | None:
+    """The answers of results and the measure to compare them by; None if their rankings are meant.
+
+    Answers are meant where ``asked`` is a measure of answers, and, without it, where the settings of one
+    result differ only in how they answer. Raises ConfigError if only some results have the measure.
+    """
+    if not any(map(_has_answers, folders)):
+        return None
+    stored = {folder: read_answers_of(folder) for folder in folders}
+    if asked is None:
+        measure = answer_headline(list(stored.values())) if _only_answers_differ(stored) else None
+        return None if measure is None else (stored, measure)
+    having = [one for one in stored.values() if asked in one.measures]
+    if not having or any(asked in set(one.result.per_query["measure"]) for one in stored.values()):
+        return None
+    for folder, one in stored.items():
+        if asked not in one.measures:
+            has = f"it has {', '.join(one.measures)}" if one.measures else "its answers are not measured"
+            raise ConfigError(f"{folder}: answers were not scored by {asked}; {has}.")
+    return stored, asked
+
+
+def common_answer_measure(folders: Sequence[Path]) -> str | None:
+    """The measure that the answers of these results can be compared by; None if there is none."""
+    return answer_headline(list(map(read_answers_of, folders))) if all(map(_has_answers, folders)) else None
+
+
+def answer_headline(stored: Sequence[Stored]) -> str | None:
+    """The measure to compare answers by, of those that all results have; None if they share none.
+
+    The first that compares the whole answer with the golden one; else the first that looks at the answer, in
+    the order of the configuration.
+    """
+    common, first = common_measures(stored), stored[0]
+    kinds = {str(first.configured[measure]["kind"]): measure for measure in reversed(common)}
+    preferred = next((kinds[kind] for kind in AGAINST_GOLDEN if kind in kinds), None)
+    return preferred or next((one for one in common if "answer" in first.facts(one).needs), None)
+
+
+def common_measures(results: Sequence[Stored]) -> tuple[str, ...]:
     """The measures that all results have, in the order of the first."""
     return tuple(name for name in results[0].measures if all(name in one.measures for one in results[1:]))
 
 
-def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
-    """Several results side by side, by every measure they share.
+def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> Scores:
+    """Results side by side, to be compared by a ``measure``, or by their headline ('').
 
-    Raises HarnessError if they were not scored on the same queries and judged text.
+    Other measures that they share may contradict the verdict; of answers, those that look at the answer and
+    can be compared. Raises HarnessError if the results do not compare, with the reasons, or where no question
+    is left.
     """
     stored = {name: one for name, (_, one) in results.items()}
-    # a single result needs no check of its record
-    scored_on = {name: one.scored_on("") for name, one in stored.items()} if len(stored) > 1 else None
+    first, *others = stored.values()
+    answers = first.stage == ANSWER
+    shared = common_measures([first, *others])
+    if answers:
+        looking = [name for name in shared if name != measure and "answer" in first.facts(name).needs]
+        shared = (measure, *looking)
     matrices: dict[str, ScoreMatrix] = {}
     names: dict[tuple[str, str], str] = {}
-    for measure in common_measures(list(stored.values())):
-        own = {name: one.matrix(measure) for name, one in stored.items()}
-        # settings, and what they were scored on, are the same for every measure: once is enough
-        names = names or joined_names(own)
-        matrices[measure] = join(own, None if matrices else scored_on)
-    prices = {name: cells_of(folder, "prices") for name, (folder, _) in results.items()}
-    drawn = {name: read_any(folder, LabelSensitivityRow) for name, (folder, _) in results.items()}
-    filtered = {name: read_any(folder, FilterRow) for name, (folder, _) in results.items()}
-    read = {name: read_by_labels(folder) for name, (folder, _) in results.items()}
-    by_labels = {name: one for name, one in read.items() if one is not None}
-    any_result = next(iter(stored.values()))
-    return Scores(
+    notes: tuple[str, ...] = ()
+    for name in shared:
+        # what rankings were scored on is the same for every measure, and a single result needs no check
+        checked = bool(others) and (answers or not matrices)
+        try:
+            kept, left_out = first.beside(others, name)
+            named = dict(zip(stored, kept, strict=True))
+            basis = {result: one.scored_on(name) for result, one in stored.items()} if checked else None
+            joined = join(named, basis)
+        except HarnessError:
+            if not answers or name == measure:
+                raise
+            continue
+        if not matrices:
+            names, notes = joined_names(named), left_out
+        matrices[joined.measure] = joined
+    warnings = warnings_of({name: one.result.record for name, one in stored.items()}, names)
+    scores = Scores(
         matrices=matrices,
+        documents=first.result.documents,
+        options=options_of(first.result.record),
+        notes=notes,
+        warnings=tuple(filter(first.concerned, warnings)),
+        trust=dict.fromkeys(matrices, _TRUST) if answers else {},
+        chosen=next(iter(matrices)) if answers else measure,
+    )
+    return scores if answers else _with_tables(scores, results, names)
+
+
+def _with_tables(
+    scores: Scores, results: Mapping[str, tuple[Path, Stored]], names: Mapping[tuple[str, str], str]
+) -> Scores:
+    """Scores of rankings with what the other tables of the results say of them."""
+    folders = {name: folder for name, (folder, _) in results.items()}
+    stored = {name: one for name, (_, one) in results.items()}
+    stage = next(iter(stored.values())).stage
+    prices = {name: cells_of(folder, "prices") for name, folder in folders.items()}
+    drawn = {name: read_any(folder, LabelSensitivityRow) for name, folder in folders.items()}
+    filtered = {name: read_any(folder, FilterRow) for name, folder in folders.items()}
+    left_out = [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
+    read = {name: read_by_labels(folder) for name, folder in folders.items()}
+    by_labels = {name: one for name, one in read.items() if one is not None}
+    configured = {
+        names[result, setting["name"]]: {**setting, "result": result}
+        for result, one in stored.items()
+        for setting in one.result.record["config"].get("settings", [])
+        if (result, setting.get("name")) in names
+    }
+    cuts = {result: one.chunkings for result, one in stored.items()}
+    return replace(
+        scores,
         chunkings={
-            called: stored[result].chunkings[setting]
+            called: cuts[result][setting]
             for (result, setting), called in names.items()
-            if setting in stored[result].chunkings
+            if setting in cuts[result]
         },
-        documents=any_result.result.documents,
-        tokens=tokens_of(prices, names, any_result.stage),
-        sensitivity=sensitivity_of(drawn, names, any_result.stage),
-        options=options_of(any_result.result.record),
-        notes=left_out_notes(
-            [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
-        )
-        + filter_notes(filtered, names)
-        + same_ranking_notes(_configured(stored, names)),
+        tokens=tokens_of(prices, names, stage),
+        sensitivity=sensitivity_of(drawn, names, stage),
+        notes=left_out_notes(left_out) + filter_notes(filtered, names) + same_ranking_notes(configured),
         by_labels=tuple(
             f"{name}: {text}" if len(results) > 1 else text
             for name, one in by_labels.items()
@@ -160,20 +336,45 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]]) -> Scores:
         ),
         # labels correct the means of one result
         corrected="".join(one.headline for one in by_labels.values()) if len(results) == 1 else "",
-        warnings=warnings_of({name: one.result.record for name, one in stored.items()}, names),
     )
 
 
-def _configured(
-    stored: Mapping[str, Stored], names: Mapping[tuple[str, str], str]
-) -> dict[str, Mapping[str, Any]]:
-    """The settings of the run records; each result keeps its own."""
-    return {
-        names[result, setting["name"]]: {**setting, "result": result}
-        for result, one in stored.items()
-        for setting in one.result.record["config"].get("settings", [])
-        if (result, setting.get("name")) in names
-    }
+def answer_lines(folder: Path) -> list[dict[str, str]]:
+    """The verdict on answers in short: ``label`` and ``text`` of each line, the first with its measure.
+
+    None if answers are not measured, or there is one setting. Raises HarnessError if the folder holds
+    no results.
+    """
+    measure = common_answer_measure([folder])
+    if measure is None:
+        return []
+    try:
+        verdict = verdict_of(scores_of({folder.name: (folder, read_answers_of(folder))}, measure))
+    except HarnessError as error:
+        return [{"label": LABELS["decision"], "text": f"There is none on answers. {error}"}]
+    if verdict.decision == "single":
+        return []
+    lines = [line for line in lines_of(verdict) if line.role in _BRIEF]
+    more = {"label": LABELS["next"], "text": f"All differences: harness compare … --measure {measure}"}
+    return [*({"label": LABELS[line.role], "text": line.text} for line in lines), more]
+
+
+def brief_verdict(folder: Path) -> tuple[str, ...]:
+    """The same in sentences."""
+    lines = (f"Answers, {one['label'].lower()}: {one['text']}" for one in answer_lines(folder))
+    return tuple(line.replace("compare …", f"compare {folder}") for line in lines)
+
+
+def _has_answers(folder: Path) -> bool:
+    return (folder / spec_of(AnswerScoreRow).file).exists()
+
+
+def _only_answers_differ(stored: Mapping[Path, Stored]) -> bool:
+    if len(stored) > 1:
+        return False
+    (one,) = stored.values()
+    settings = {setting["name"]: setting for setting in one.result.record["config"].get("settings", [])}
+    return len(settings) > 1 and len(ranked_alike(settings)) == 1
 
 
 def _price(name: str) -> ConfigError:

@@ -96,7 +96,7 @@ def compare(args: argparse.Namespace) -> int:
     stored, measure, done = _read(args.results, args)
     named = zip(comparison.names_of(args.results), args.results, strict=True)
     own = {name: (folder, stored[folder]) for name, folder in named}
-    scores = comparison.scores_by(own, measure)
+    scores = comparison.scores_of(own, measure)
     scores = replace(scores, options=replace(scores.options, **_stated(args)))
     verdict = comparison.verdict_of(scores, baseline=args.baseline)
     comparisons = [asdict(one) for one in verdict.comparisons]
