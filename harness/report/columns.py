@@ -80,11 +80,17 @@ def table(
     when: str = "",
     some: bool = False,
     own: bool = False,
+    order: str = "",
 ) -> Callable[[type[R]], type[R]]:
-    """Declare the dataclass below, whose docstring describes it, as the rows of a table; see `TableSpec`."""
+    """Declare the dataclass below, whose docstring describes it, as the rows of a table; see `TableSpec`.
+
+    ``order`` is that of the columns, where fields of a base class are not to come first.
+    """
 
     def declare(row: type[R]) -> type[R]:
         columns = columns_of(row)
+        if order:
+            columns = tuple(sorted(columns, key=lambda one: order.split().index(one.name)))
         if bare := {field.name for field in fields(row)} - {one.field for one in columns}:
             raise TypeError(f"{min(bare)} has no Column that says what it means")
         TABLES[name] = _BY_ROW[row] = TableSpec(name, row, title, when, tuple(key), some, own, columns)

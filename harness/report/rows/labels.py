@@ -39,28 +39,38 @@ class JudgmentRow:
     text: Annotated[str, Column("the beginning of the span on one line", header="snippet", shown=snippet)]
 
 
-@table("anchoring", "where each label's quote was found")
-@dataclass(frozen=True, slots=True)
-class AnchoringRow:
-    """A label with a quote, and where it was found in the extracted text: how, and how surely."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundText:
+    """Where a text that people or another pipeline gave was found in the extracted text."""
 
-    line: Annotated[int, Column("its line in the label file")]
-    query_id: Annotated[str, Column("the query")]
-    doc_id: Annotated[str, Column("the document")]
-    page: Page
-    method: Annotated[str, Column("how it was found")]
+    line: Annotated[int, Column("its line in its file (parquet: its row)")]
+    method: Annotated[str, Column("how it was found: `offsets`, `page`, `exact`, `whitespace_free`, `fuzzy`")]
     score: Annotated[
-        float, Column("the similarity of quote and text, up to 100; below 100 only with `fuzzy`")
+        float, Column("the similarity to the closest text, up to 100; below 100 only with `fuzzy`")
     ]
     start: Annotated[
         int | None, Column("the first character; empty where nothing similar was found", unit="characters")
     ]
     end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
+    copies: Annotated[int, Column("how often it occurs in the searched text; the first one was taken")]
+    figures_differ: Annotated[bool, Column("the document has different digits")]
+
+
+@table(
+    "anchoring",
+    "where each label's quote was found",
+    order="line query_id doc_id page method score start end quote found copies accepted figures_differ",
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchoringRow(FoundText):
+    """A label with a quote, and where it was found in the extracted text: how, and how surely."""
+
+    query_id: Annotated[str, Column("the query")]
+    doc_id: Annotated[str, Column("the document")]
+    page: Page
     quote: Annotated[str, Column("the beginning of the quote", shown=_beginning)]
     found: Annotated[str, Column("the beginning of what was found", shown=_beginning)]
-    copies: Annotated[int, Column("how often the quote occurs in the text; the first one was taken")]
     accepted: Annotated[bool, Column("`no`: too different, so the label counts as not found")]
-    figures_differ: Annotated[bool, Column("the text has different digits from the quote")]
 
 
 @table(
@@ -68,24 +78,19 @@ class AnchoringRow:
     "where the hits of another pipeline are in the documents",
     key=("setting", "query_id", "rank"),
     when="of `harness score --hits`",
+    order="setting line query_id rank document start end method score copies repeats other_page "
+    "figures_differ snippet",
 )
-@dataclass(frozen=True, slots=True)
-class HitRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitRow(FoundText):
     """A passage that another pipeline returned, and where it was found in the extracted text."""
 
     setting: Setting
-    line: Annotated[int, Column("its line in the file of hits (parquet: its row)")]
     query_id: QueryId
     rank: Annotated[int, Column("its rank, from 1")]
     document: Annotated[str, Column("the document; empty: it was not found and counts as unjudged text")]
-    start: Annotated[int | None, Column("the first character", unit="characters")]
-    end: Annotated[int | None, Column("the end, exclusive", unit="characters")]
-    method: Annotated[str, Column("how it was found: `offsets`, `page`, `exact`, `whitespace_free`, `fuzzy`")]
-    score: Annotated[float, Column("the similarity of the hit and the closest text, up to 100")]
-    copies: Annotated[int, Column("how often the text occurs in the searched text")]
     repeats: Annotated[bool, Column("a higher-ranked hit is at the same place")]
     other_page: Annotated[bool, Column("the text is not on the page that the row names")]
-    figures_differ: Annotated[bool, Column("the document has different digits from the hit")]
     text: Annotated[str, Column("the beginning of its text", header="snippet", shown=snippet)]
 
 
