@@ -54,8 +54,6 @@ if TYPE_CHECKING:
         read_csv,
         read_table,
         suggestion,
-        whole_number,
-        without_zeros,
     )
     from harness.data.corpus.text import ParsedDocument
     from harness.data.corpus.workers import ParsingConfig

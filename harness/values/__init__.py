@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.values.columns import Cells, Column, Declared, columns_of, id_of_query
+    from harness.values.columns import Cells, Column, Declared, columns_of, id_of_query, whole
     from harness.values.errors import (
         ConfigError,
         CorpusError,

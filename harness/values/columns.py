@@ -157,6 +157,14 @@ def _plain(text: str, kind: type) -> str:
     return text
 
 
+def whole(cell: str) -> int:
+    """A cell as a whole number, also below 0; raises ValueError that says what is wrong."""
+    try:
+        return int(_plain(cell, int))
+    except ValueError:
+        raise ValueError(f"is {cell[:80]!r}, not a whole number. Correct it.") from None
+
+
 def columns_of(row: type[Any]) -> tuple[Declared, ...]:
     """The columns that a dataclass declares: its fields that have a `Column`, in their order."""
     types = types_of(row, include_extras=True)

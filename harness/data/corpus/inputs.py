@@ -16,7 +16,7 @@ messages. Columns called ``start`` and ``end`` are a half-open range.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -58,7 +58,7 @@ class InputSpec(Generic[R]):
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that a file must have, and has under no other name."""
-        return tuple(one.name for one in self.columns if one.needed and not one.column.names)
+        return tuple(one.name for one in self.columns if one.default is MISSING and not one.column.names)
 
 
 INPUTS: dict[type[Any], InputSpec[Any]] = {}
@@ -140,7 +140,7 @@ def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
     for one in spec.columns:
         called = (one.name, *one.column.names)
         names[one.field] = next((name for name in called if name in table.columns), "")
-        if not names[one.field] and one.needed:
+        if not names[one.field] and one.default is MISSING:
             raise spec.error(
                 f"{table.path}: there is no column {' or '.join(called)}. The columns are: "
                 f"{', '.join(table.columns)}. Add or rename one."

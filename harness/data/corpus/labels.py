@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.data.corpus.inputs import INPUTS, input_table, read_rows, rows_of
-from harness.data.corpus.table import Note, read_table, suggestion, without_zeros
+from harness.data.corpus.table import Note, read_table, suggestion
 from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError
 
 
@@ -92,10 +92,11 @@ def graded_passages(rows: Iterable[LabelRow]) -> Iterator[Graded]:
 
 def grade_of(where: str, value: str) -> int:
     """A cell as a grade; raises LabelError that begins with ``where``."""
-    value = without_zeros(value)
-    if value not in {str(grade) for grade in range(MAX_GRADE + 1)}:
-        raise LabelError(f"{where}: grade is {value!r}. Write an integer from 0 to {MAX_GRADE}.")
-    return int(value)
+    (column,) = (one for one in INPUTS[LabelRow].columns if one.name == "grade")
+    try:
+        return int(column.read(value))
+    except ValueError as fault:
+        raise LabelError(f"{where}: grade {fault}") from None
 
 
 input_table(
@@ -116,7 +117,7 @@ def read_judgments(
     queries or documents, or beyond the end of a document; and where two judges differ on a span.
     """
     try:
-        table = read_table(file, (*INPUTS[Judgment].needs, "grade"), LabelError, ending=".jsonl")
+        table = read_table(file, INPUTS[Judgment].needs, LabelError, ending=".jsonl")
         read = rows_of(table, Judgment, partial(_misplaced, documents, query_ids))
     except LabelError as error:
         raise LabelError(f"relevance.file: {error}") from error

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.data.corpus.reading import read_utf8
-from harness.values import CorpusError, HarnessError, LabelError, refuse_special
+from harness.values import CorpusError, HarnessError, refuse_special
 
 Records = list[tuple[int, list[str]]]
 Note = Callable[[str], None]
@@ -255,26 +255,6 @@ def _suggested_column(column: str, columns: Collection[str]) -> str:
     lowered = {one.lower().replace(" ", "_").replace("-", "_"): one for one in columns}
     known = next((lowered[name] for name in (column, *_MEANT.get(column, ())) if name in lowered), None)
     return f"; rename {known!r} to {column!r}" if known else suggestion(column, columns)
-
-
-def whole_number(
-    where: str, column: str, value: str, least: int, error: type[HarnessError] = LabelError
-) -> int | None:
-    """A cell as an integer, None for an empty one; raises ``error`` that begins with ``where``."""
-    value = without_zeros(value)
-    if not value:
-        return None
-    if not (value.isascii() and value.isdigit()):
-        raise error(f"{where}: {column} is {value!r}, not an integer of at least {least}. Correct it.")
-    if int(value) < least:
-        raise error(f"{where}: {column} is {value}, the least is {least}. Correct it.")
-    return int(value)
-
-
-def without_zeros(value: str) -> str:
-    """A number without the ``.0`` that spreadsheets give it."""
-    head, point, tail = value.partition(".")
-    return head if point and tail and not tail.strip("0") else value
 
 
 def check_offsets(where: str, start: int | None, end: int | None, error: type[HarnessError]) -> None:

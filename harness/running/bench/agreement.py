@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from harness.data import input_table, read_rows, without_zeros
+from harness.data import input_table, read_rows
 from harness.judge import (
     FEWEST,
     Agreement,
@@ -32,7 +32,7 @@ from harness.running.judging.judges import make_judge
 from harness.running.judging.pool import Judged, grade_all, judge_pool, judged_by_people
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import MAX_GRADE, Chunk, Column, Judgment, LabelError
+from harness.values import MAX_GRADE, Chunk, Column, Judgment, LabelError, whole
 
 Stage = tuple[str, str]
 """A setting and its step."""
@@ -142,25 +142,14 @@ def _values(
     return values
 
 
-def _whole(cell: str) -> int:
-    try:
-        return int(without_zeros(cell))
-    except ValueError:
-        raise ValueError(f"is {cell!r}, not a whole number. Correct it.") from None
-
-
-def _whole_or_none(cell: str) -> str:
-    return str(_whole(cell))
-
-
 @input_table("graded pairs", "grades of people and of a model, from elsewhere", LabelError)
 @dataclass(frozen=True, slots=True)
 class PairRow:
     """One pair that a person and a model have graded."""
 
     query_id: Annotated[str, Column("the query")]
-    human_grade: Annotated[int, Column("the grade of a person", read=_whole)]
-    llm_grade: Annotated[str, Column("that of the model; empty: it gave none", read=_whole_or_none)]
+    human_grade: Annotated[int, Column("the grade of a person", read=whole)]
+    llm_grade: Annotated[int | None, Column("that of the model; empty: it gave none", read=whole)]
     model: Annotated[str, Column("the name of the model")]
 
 
@@ -181,7 +170,7 @@ def read_pairs(
     pairs: dict[str, list[GradedPair]] = {}
     odd: dict[str, int] = {}
     for row in read_rows(path, PairRow, fault=fault):
-        judge, outside = int(row.llm_grade) if row.llm_grade else None, False
+        judge, outside = row.llm_grade, False
         if judge is not None and (outside := not 0 <= judge <= max_grade):
             judge = None if out_of_scale == "reject" else min(max(judge, 0), max_grade)
         odd[row.model] = odd.get(row.model, 0) + outside

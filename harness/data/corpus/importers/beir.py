@@ -16,7 +16,7 @@ from harness.data.corpus.importers.folder import (
     write_text,
 )
 from harness.data.corpus.inputs import input_table, read_rows
-from harness.values import MAX_GRADE, Column, CorpusError
+from harness.values import MAX_GRADE, Column, CorpusError, whole
 
 _README = """# {name}
 
@@ -39,13 +39,6 @@ def _file_stem(cell: str) -> str:
     if len(stem.encode()) > 200:
         raise ValueError(f"{cell[:80]!r} is too long for a file name. Shorten it.")
     return f"%2E{stem[1:]}" if stem.startswith(".") else stem
-
-
-def _whole(cell: str) -> int:
-    try:
-        return int(cell)
-    except ValueError:
-        raise ValueError(f"{cell!r} is not an integer. Correct it.") from None
 
 
 @input_table("queries.jsonl", "the queries of BEIR", CorpusError, key=("query_id",))
@@ -74,7 +67,7 @@ class BeirJudgment:
 
     query_id: Annotated[str, Column("the query", header="query-id", read=_query_id)]
     stem: Annotated[str, Column("the document", header="corpus-id", read=_file_stem)]
-    score: Annotated[int, Column("the grade", read=_whole)]
+    score: Annotated[int, Column("the grade", read=whole)]
 
 
 def import_beir(

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.data import read_objects, whole_number
+from harness.data import read_objects
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats import ExportResult, ImportResult
 from harness.labels.testset.formats.values import grade_from, valid_place
 from harness.labels.testset.grades import agreements
 from harness.labels.testset.rows import GradeRow, Place
-from harness.values import Document, Judgment, LabelError, counted
+from harness.values import Document, Judgment, LabelError, counted, whole
 
 FILE, CONFIG = "tasks.json", "labeling-config.xml"
 EVIDENCE = "evidence"
@@ -176,10 +176,10 @@ def _graded(results: list[Mapping[str, Any]], where: str) -> tuple[int, list[Mar
 
 def _offset(value: object, where: str) -> int:
     """An offset as a tool writes it, perhaps as 5.0; raises LabelError for anything else."""
-    offset = whole_number(where, "start or end", str(value), 0)
-    if offset is None:
-        raise LabelError(f"{where}: start or end is empty. Fill it.")
-    return offset
+    try:
+        return whole(str(value))
+    except ValueError as fault:
+        raise LabelError(f"{where}: start or end {fault}") from None
 
 
 def _passage(documents: Mapping[str, Document], data: Mapping[str, Any], where: str) -> Place:
