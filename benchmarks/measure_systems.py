@@ -18,7 +18,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.pool import judged_by_people
-from harness.running.search import search
+from harness.running.search import Chunked, search_settings
 from harness.steps.chunk.outline import Outline
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -87,7 +87,8 @@ def prepared(config: BenchConfig, budget: int, lexical: bool, own_documents: boo
             found = [first(ranking, DEPTH) for ranking in found]
         else:
             kept = {query.query_id for query in asked}
-            everything = search(setting, chunking, corpus.queries.queries, context).rankings["retrieve"]
+            point = Chunked(setting, chunking)
+            everything = search_settings([point], corpus.queries.queries, context)[0].rankings["retrieve"]
             found = [ranking for ranking in everything if ranking.query_id in kept]
         systems.append(System(setting.name, ChunkTable.of(chunks), tuple(found)))
     texts = {d.doc_id: Text(len(d.text), Outline.of(d.text).sentences) for d in corpus.documents}

@@ -32,7 +32,7 @@ from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.search import search
+from harness.running.search import Chunked, search_settings
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Document, Judgment
 
@@ -104,7 +104,8 @@ def pool(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Syst
     plain = {query.query_id: query.text for query in corpus.queries.queries}
     answered = meridian_pool.with_answers()
     for setting in config.settings:
-        searched = search(setting, chunk_corpus(corpus, setting, context), corpus.queries.queries, context)
+        point = Chunked(setting, chunk_corpus(corpus, setting, context))
+        (searched,) = search_settings([point], corpus.queries.queries, context)
         chunks = searched.chunking.chunks
         for stage, rankings in searched.rankings.items():
             yield System(LABELS[stage], setting.name, chunks, tuple(rankings))

@@ -30,7 +30,7 @@ from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
-from harness.running.search import search
+from harness.running.search import Chunked, search_settings
 from harness.values.progress import Silent
 from harness.values.text.sentences import passage_spans
 from harness.values.types import Chunk, Document, Query, Ranking
@@ -132,7 +132,8 @@ def fresh(config: BenchConfig, corpus: Corpus, context: Context) -> Iterator[Sys
     first: Setting = config.settings[0]
     chunk = first.chunk.model_copy(update={"chunk_size": FRESH_SIZE})
     setting = first.model_copy(update={"name": f"fresh chunk={FRESH_SIZE}", "chunk": chunk})
-    searched = search(setting, chunk_corpus(corpus, setting, context), corpus.queries.queries, context)
+    point = Chunked(setting, chunk_corpus(corpus, setting, context))
+    (searched,) = search_settings([point], corpus.queries.queries, context)
     chunks = searched.chunking.chunks
     for stage, rankings in searched.rankings.items():
         yield System(f"fresh: {LABELS[stage]}", setting.name, chunks, tuple(rankings))

@@ -16,7 +16,7 @@ from harness.running.context import Context
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import RETRIEVERS, EndpointRerankerConfig, Passages, RetrieverConfig, ServedScorer
+from harness.steps import RETRIEVERS, Passages, RetrieverConfig
 from harness.values import Query, Ranking
 
 
@@ -63,8 +63,8 @@ def _bought(
     that buys nothing gives the same; empty if no endpoint is asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
-    endpoints = [reranker for reranker in setting.rerank if isinstance(reranker, EndpointRerankerConfig)]
-    if not endpoints and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
+    served = [context.models.reranker(reranker).served for reranker in setting.rerank]
+    if not any(served) and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
         return {}
     tools, passages = RunTools(context), by_chunks.chunking.passages
     visits = list(tools.visits(RETRIEVE, setting.retrieve, tools.rewritten(setting.rewrite, queries)))
@@ -76,12 +76,10 @@ def _bought(
         of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
         found[name] = _cost(index, context), _cost(of_queries, context)
     index_cost, total = found[RETRIEVE]
-    for place, step in enumerate(reranker_names(setting)):
-        reranker = setting.rerank[place]
-        if isinstance(reranker, EndpointRerankerConfig):
+    for place, (step, scorer) in enumerate(zip(reranker_names(setting), served, strict=True)):
+        if scorer is not None:
             pairs = [digest(*pair) for pair in rerank_pairs(by_chunks, place, queries)]
-            scored = shares("pairs", pairs, ServedScorer(reranker).served, context)
-            total = add(total, reranker.endpoint.cost(*scored))
+            total = add(total, scorer.endpoint.cost(*shares("pairs", pairs, scorer, context)))
         found[step] = index_cost, total
     return found
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from harness.models import EncoderConfig, LocalEncoder, ServedEncoder
 from harness.running.compute import Computed, Floats, Served, compute_new, compute_served, digest
 from harness.running.context import Context
-from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig, ServedScorer
+from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig
 
 Items = Mapping[bytes, Any]
 """Distinct texts or pairs by their digests."""
@@ -68,7 +68,7 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
 def scoring(config: RerankerConfig, context: Context) -> ModelPass:
     """The pass of a reranker over pairs; the value of each is float32 [1]."""
     scorer = context.models.reranker(config)
-    if isinstance(scorer, ServedScorer):
+    if scorer.served is not None:
         path = context.cache.served("pairs", scorer.served.fingerprint)
         return ModelPass("pairs", scorer.fingerprint, path, scorer.served)
     path = context.cache.scores(scorer.fingerprint.replace(":", "-"))

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from time import perf_counter
 from typing import Any
 
@@ -118,35 +119,16 @@ def as_read(one: Searched) -> Searched:
     return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
 
 
-def search(setting: Setting, chunking: Chunking, queries: Sequence[Query], context: Context) -> Searched:
-    """Rank all chunks of one setting for all queries, step by step."""
-    return search_settings([Chunked(setting, chunking)], queries, context)[0]
-
-
 def search_settings(
     points: Sequence[Chunked],
     queries: Sequence[Query],
     context: Context,
-    found: Callable[[Searched], None] | None = None,
+    found: Callable[[Searched], None] = lambda _: None,
 ) -> list[Searched]:
     """Rank all chunks of every setting for all queries; ``found`` is called with each as it gets rankings.
 
     The results are given as they are read.
     """
-
-    def ranked(one: Searched) -> None:
-        if found is not None:
-            found(as_read(one))
-
-    return [as_read(one) for one in _search_chunks(points, queries, context, ranked)]
-
-
-def _search_chunks(
-    points: Sequence[Chunked],
-    queries: Sequence[Query],
-    context: Context,
-    found: Callable[[Searched], None] | None = None,
-) -> list[Searched]:
     tools = RunTools.of(queries, context)
     if context.prepared.unwritten:
         raise PendingCallsError(*context.prepared.unwritten.values())
@@ -157,26 +139,30 @@ def _search_chunks(
         if missing:
             raise PendingCallsError(*missing.values())
     known = _stored(points, queries, tools)
-    efforts = [Effort()] * len(points) if len(known) == len(points) else _embed_all(points, asked, tools)
-    searched = []
+    efforts = [Effort()] * len(points)
+    if len(known) < len(points):
+        # The texts of all points are named, whatever is stored, so that the batches of a model, and with them
+        # the last digits of its vectors, are always the same.
+        texts = [
+            list(tools.to_embed(point.setting.finder, point.chunking.passages, own))
+            for point, own in zip(points, asked, strict=True)
+        ]
+        efforts = embed_for_all(texts, context)
+    searched: list[Searched] = []
     with context.reporter.task("search", len(points)) as task:
-        for at, (point, effort) in enumerate(zip(points, efforts, strict=True)):
-            output = (
-                known[at]
-                if at < len(known)
-                else tools.retrieve(point.setting, point.chunking.passages, queries)
-            )
-            spent = Effort(point.seconds) + effort + output.effort
-            searched.append(_retrieved(point, output, spent, queries))
-            if found is not None:
-                found(searched[-1])
+        for point, effort, stored in zip_longest(points, efforts, known):
+            output = stored or tools.retrieve(point.setting, point.chunking.passages, queries)
+            one = Searched(point.setting, point.chunking, {}, {"exact_share": output.exact_share})
+            _collect(output, RETRIEVE, one, tuple(queries), ())
+            _note(one, RETRIEVE, Effort(point.seconds) + effort + output.effort)
+            searched.append(one)
+            found(as_read(one))
             task.advance()
     for place in range(max((len(point.setting.rerank) for point in points), default=0)):
         _rerank_all(searched, place, queries, context)
-        if found is not None:
-            for one in searched:
-                found(one)
-    return searched
+        for one in searched:
+            found(as_read(one))
+    return list(map(as_read, searched))
 
 
 def _stored(points: Sequence[Chunked], queries: Sequence[Query], tools: RunTools) -> list[RetrievalResult]:
@@ -190,29 +176,6 @@ def _stored(points: Sequence[Chunked], queries: Sequence[Query], tools: RunTools
         if not tools.context.may_compute:
             raise
     return found
-
-
-def _embed_all(points: Sequence[Chunked], asked: Sequence[Sequence[Query]], tools: RunTools) -> list[Effort]:
-    """The effort of embedding for each point.
-
-    The texts of all points are named, whatever is stored, so that the batches of a model, and with them the
-    last digits of its vectors, are always the same.
-    """
-    return embed_for_all(
-        [
-            list(tools.to_embed(point.setting.finder, point.chunking.passages, own))
-            for point, own in zip(points, asked, strict=True)
-        ],
-        tools.context,
-    )
-
-
-def _retrieved(point: Chunked, output: RetrievalResult, effort: Effort, queries: Sequence[Query]) -> Searched:
-    rankings: dict[str, list[Ranking]] = {}
-    one = Searched(point.setting, point.chunking, rankings, {"exact_share": output.exact_share})
-    _collect(output, RETRIEVE, one, tuple(queries), ())
-    _note(one, RETRIEVE, effort)
-    return one
 
 
 _Rewritings = tuple[Phrasings, ...]

@@ -14,7 +14,7 @@ from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
-from harness.running.search import Chunked, rerank_pairs, search
+from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.steps import CONTEXTS
 from harness.steps.search.context.step import ContextText, nested
 from harness.values.errors import ConfigError
@@ -263,7 +263,7 @@ def searched(path, cache):
         corpus = load_corpus(config, context)
         queries = corpus.queries.queries
         points = [Chunked(one, chunk_corpus(corpus, one, context)) for one in config.settings]
-        return [search(p.setting, p.chunking, queries, context) for p in points], queries, context
+        return search_settings(points, queries, context), queries, context
 
 
 def test_settings_share_their_chunks_and_differ_in_what_is_indexed(config_of, tmp_path):

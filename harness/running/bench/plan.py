@@ -14,9 +14,9 @@ from harness.judge import Pool, PoolJudgeConfig
 from harness.models import (
     EncoderConfig,
     Estimate,
-    RerankEndpoint,
     ServedEncoder,
     ServedEstimate,
+    ServedPairs,
     estimate_tokens,
 )
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
@@ -37,10 +37,8 @@ from harness.steps import (
     ANSWERERS,
     RETRIEVERS,
     AnswerReply,
-    EndpointRerankerConfig,
     PendingCalls,
     PendingCallsError,
-    ServedScorer,
 )
 from harness.values import Query, Ranking, Reporter
 
@@ -146,7 +144,10 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
         services = _services(points, looked)
         endpoints: tuple[PendingCalls, ...] = ()
         if not search:
-            endpoints = (*_texts_to_buy(points, queries, context), *_pairs_to_buy(points, looked, queries))
+            endpoints = (
+                *_texts_to_buy(points, queries, context),
+                *_pairs_to_buy(points, looked, queries, context),
+            )
         elif not calls and not services:
             try:
                 looked = list(search_settings(points, queries, context))
@@ -270,25 +271,26 @@ def _depths(point: Chunked) -> list[int]:
 
 
 def _pairs_to_buy(
-    points: Sequence[Chunked], looked: Sequence[Looked], queries: Sequence[Query]
+    points: Sequence[Chunked], looked: Sequence[Looked], queries: Sequence[Query], context: Context
 ) -> Iterator[PendingCalls]:
     """About the pairs that endpoints would be asked to score, by model; at most, as settings share pairs.
 
     Chunks are taken to have the average length.
     """
-    asked: dict[str, tuple[RerankEndpoint, list[tuple[int, int, int]]]] = {}
+    asked: dict[str, tuple[ServedPairs, list[tuple[int, int, int]]]] = {}
     for point, found in zip(points, looked, strict=True):
         texts = point.chunking.passages.texts
         for reranker, depth in zip(point.setting.rerank, _depths(point), strict=True):
-            if isinstance(found, Searched) or not isinstance(reranker, EndpointRerankerConfig):
+            scorer = context.models.reranker(reranker)
+            if isinstance(found, Searched) or scorer.served is None:
                 continue
             chunk = sum(map(estimate_tokens, texts)) / max(1, len(texts))
             tokens = round(sum(depth * (chunk + estimate_tokens(query.text)) for query in queries))
-            calls = len(queries) * math.ceil(depth / reranker.endpoint.documents_per_request)
-            model = ServedScorer(reranker).fingerprint
-            parts = asked.setdefault(model, (reranker.endpoint, []))[1]
+            calls = len(queries) * math.ceil(depth / scorer.served.endpoint.documents_per_request)
+            parts = asked.setdefault(scorer.fingerprint, (scorer.served, []))[1]
             parts.append((depth * len(queries), calls, tokens))
-    for model, (e, parts) in asked.items():
+    for model, (served, parts) in asked.items():
+        e = served.endpoint
         count, calls, tokens = map(sum, zip(*parts, strict=True))
         estimate = ServedEstimate(count, 0, calls, tokens, e.cost(tokens, calls), "pairs", about=True)
         yield PendingCalls(e.model, model, estimate, e.problem(), "endpoint")

@@ -35,7 +35,7 @@ class ServedScorer(PairScorer):
 
     def __init__(self, config: EndpointRerankerConfig) -> None:
         self.config = config
-        self.served = ServedPairs(config.endpoint)
+        self.served: ServedPairs = ServedPairs(config.endpoint)
 
     @property
     def fingerprint(self) -> str:

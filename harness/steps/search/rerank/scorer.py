@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import LocalConfig, LocalModel, not_finite
+from harness.models import LocalConfig, LocalModel, ServedPairs, not_finite
 from harness.steps.search.step import RerankerConfig
 from harness.values import NOT_SCORED, Ranking
 
@@ -19,10 +19,12 @@ Pair = tuple[str, str]
 class PairScorer(ABC):
     """Scores pairs of texts; models load their weights with the first pair that has to be scored.
 
-    ``own_code``: it runs the user's own code, which may cost something.
+    ``own_code``: it runs the user's own code, which may cost something. ``served``: the endpoint that is
+    asked for scores; None where they are computed here.
     """
 
     own_code: ClassVar[bool] = False
+    served: ServedPairs | None = None
 
     @property
     @abstractmethod
