@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,47 +15,43 @@ from harness.running.search import Searched
 from harness.running.tools import RETRIEVE
 
 
-def _deepest_cutoff(config: BenchConfig) -> int:
-    """The lowest rank that a measure looks at; 0 if none has a cutoff in ranks."""
-    return max((rank_cutoff(name) or 0 for name in config.measures), default=0)
-
-
-def _deeper_than(rank: int, config: BenchConfig) -> list[str]:
-    """The measures that look below a rank."""
-    return [name for name in config.measures if (rank_cutoff(name) or 0) > rank]
-
-
 def warn_of_measures(config: BenchConfig, context: Context) -> None:
     """Warn where parsers, rankings or the pool limit what the measures of a configuration can show."""
+    cutoffs = {name: rank_cutoff(name) or 0 for name in config.measures}
     _warn_of_parsers(config, context)
-    _warn_of_shallow_rankings(config, context)
-    _warn_of_pool(config, context)
+    _warn_of_shallow_rankings(config, cutoffs, context)
+    _warn_of_pool(config, cutoffs, context)
 
 
-def _warn_of_shallow_rankings(config: BenchConfig, context: Context) -> None:
+def _deeper_than(rank: int, cutoffs: Mapping[str, int]) -> list[str]:
+    """The measures that look below a rank."""
+    return [name for name, cutoff in cutoffs.items() if cutoff > rank]
+
+
+def _warn_of_shallow_rankings(config: BenchConfig, cutoffs: Mapping[str, int], context: Context) -> None:
     """Say where a measure looks deeper than rankings go, or no deeper than the reranker does."""
-    deepest = _deepest_cutoff(config)
-    depths = [
-        setting.retrieve.top_k if setting.retrieve.top_chars is None else None for setting in config.settings
-    ]
-    shallow = [depth for depth in depths if depth is not None and depth < deepest]
+    deepest, settings = max(cutoffs.values()), config.settings
+    depths = {one.name: one.retrieve.top_k for one in settings if one.retrieve.top_chars is None}
+    shallow = {name: depth for name, depth in depths.items() if depth < deepest}
     if shallow:
+        least = min(shallow.values())
         context.warn(
             "depth",
-            f"rankings end at rank {min(shallow)} in {len(shallow)} of {len(depths)} settings; a measure at "
+            f"rankings end at rank {least} in {len(shallow)} of {len(settings)} settings; a measure at "
             f"cutoff {deepest} sees nothing below that. Raise retrieve.top_k.",
-            _deeper_than(min(shallow), config),
-            [one.name for one, depth in zip(config.settings, depths, strict=True) if depth in shallow],
+            _deeper_than(least, cutoffs),
+            shallow,
         )
-    scored = [reranker.top_n for setting in config.settings for reranker in setting.rerank]
-    flat = [top_n for top_n in scored if top_n is not None and top_n <= deepest]
+    reranked = [(one.name, step.top_n) for one in settings for step in one.rerank]
+    flat = [(name, top_n) for name, top_n in reranked if top_n is not None and top_n <= deepest]
     if flat:
+        least = min(top_n for _, top_n in flat)
         context.warn(
             "depth",
-            f"the reranker scores the first {min(flat)} chunks, and a measure looks at {deepest}: no "
+            f"the reranker scores the first {least} chunks, and a measure looks at {deepest}: no "
             f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}.",
-            _deeper_than(min(flat) - 1, config),
-            [one.name for one in config.settings if any(step.top_n in flat for step in one.rerank)],
+            _deeper_than(least - 1, cutoffs),
+            dict(flat),
         )
 
 
@@ -78,18 +74,17 @@ def _warn_of_parsers(config: BenchConfig, context: Context) -> None:
         )
 
 
-def _warn_of_pool(config: BenchConfig, context: Context) -> None:
+def _warn_of_pool(config: BenchConfig, cutoffs: Mapping[str, int], context: Context) -> None:
     """Say where the pool leaves text unjudged that is scored, or judges text that overlaps."""
     judge = pool_judge_config(config)
     if judge is None:
         return
-    deepest = _deepest_cutoff(config)
-    if judge.pool.depth < deepest:
+    if deeper := _deeper_than(judge.pool.depth, cutoffs):
         context.warn(
             "judge",
             f"the judge sees the first {judge.pool.depth} chunks (relevance.pool.depth) and a measure looks "
-            f"at {deepest}; chunks in between may be unjudged and then gain nothing.",
-            _deeper_than(judge.pool.depth, config),
+            f"at {max(cutoffs.values())}; chunks in between may be unjudged and then gain nothing.",
+            deeper,
         )
     if (
         judge.pool.unit == "chunk"
