@@ -119,31 +119,26 @@ def test_a_model_that_obeys_what_it_reads_is_found_out():
     ]
 
 
-def test_a_model_that_says_yes_to_everything_is_found_out():
-    def yes(name, query, texts, sample):
-        return (
-            verdicts([1] * len(json.loads(texts[1])))
-            if "supported" in name
-            else honest(name, query, texts, sample)
-        )
+@pytest.mark.parametrize(
+    ("verdict", "problems"),
+    [
+        (
+            1,
+            [
+                "faithfulness: 1.00 for “figure changed” is too high, up to 0.10 is right",
+                "faithfulness: 1.00 for “invented sentence added” is too high, 0.25 to 0.85 is right",
+            ],
+        ),
+        (0, ["faithfulness: 0.00 for “golden answer” is too low, 0.90 to 1.00 is right"]),
+    ],
+)
+def test_a_model_that_says_the_same_to_everything_is_found_out(verdict, problems):
+    def same(name, query, texts, sample):
+        if "supported" in name:
+            return verdicts([verdict] * len(json.loads(texts[1])))
+        return honest(name, query, texts, sample)
 
-    problems = check("faithfulness", yes).problems
-    assert "faithfulness: 1.00 for “figure changed” is too high, up to 0.10 is right" in problems
-    assert any("invented sentence added" in one and "too high" in one for one in problems)
-
-
-def test_a_model_that_says_no_to_everything_is_found_out():
-    def no(name, query, texts, sample):
-        return (
-            verdicts([0] * len(json.loads(texts[1])))
-            if "supported" in name
-            else honest(name, query, texts, sample)
-        )
-
-    assert (
-        "faithfulness: 0.00 for “golden answer” is too low, 0.90 to 1.00 is right"
-        in check("faithfulness", no).problems
-    )
+    assert set(problems) <= set(check("faithfulness", same).problems)
 
 
 def test_calls_that_fail_are_reported_and_are_no_score():

@@ -32,18 +32,6 @@ def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, mo
     assert run(path)[1] == rows
 
 
-def test_a_cache_of_an_older_version_gets_what_it_lacks(write_config, corpus):
-    path = write_config(cache="fresh")
-    _, rows = run(path)
-    artifacts = corpus / "fresh" / "harness-v2" / "artifacts"
-    for kind in ("chunk_health", "outlines"):
-        for file in (artifacts / kind).iterdir():
-            file.unlink()
-    results, again = run(path)
-    assert again == rows
-    assert results.record.counts.get("vectors_computed", 0) == 0
-
-
 @pytest.mark.parametrize(("window", "warned"), [(256, False), (16, True)])
 def test_a_size_that_the_window_of_tokens_caps_is_warned_of(write_config, window, warned):
     path = write_config(

@@ -1,0 +1,106 @@
+"""Odd documents of a run: the answer key, copies of a fact, text that steers a terminal."""
+
+import csv
+import json
+
+from harness.report import read_table
+from harness.running.bench.page import write_page
+from harness.values.progress import Silent
+from tests.bench.conftest import SENTENCES
+from tests.command import bench, told
+
+LEXICAL = "retrieve: {kind: bm25, top_k: 5}\n"
+
+
+def write_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    facts = {
+        "pump": "The pump is primed with oil.",
+        "valve": "The valve opens at 3 bar.",
+        "motor": "The motor runs.",
+    }
+    for name, text in facts.items():
+        (tmp_path / "docs" / f"{name}.txt").write_text(text)
+    questions = [f"What of the {name} then, number {i}?" for i, name in enumerate([*facts, *facts])]
+    (tmp_path / "docs" / "queries.csv").write_text(
+        "query_id,text\n" + "".join(f'q{i},"{text}"\n' for i, text in enumerate(questions))
+    )
+    labels = "".join(
+        f"q{i},{name},{text},4\n" for i, (name, text) in enumerate([*facts.items(), *facts.items()])
+    )
+    (tmp_path / "docs" / "labels.csv").write_text("query_id,document,quote,grade\n" + labels)
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "name: key\ndocuments: docs/*\nqueries: docs/queries.csv\nlabels: docs/labels.csv\n"
+        "chunk: {kind: page}\n" + LEXICAL
+    )
+    return config, questions
+
+
+def test_labels_and_queries_next_to_the_documents_are_not_searched(tmp_path, monkeypatch):
+    config, _ = write_corpus(tmp_path, monkeypatch)
+    _, folder, reporter = told(config)
+    documents = (folder / "documents.csv").read_text()
+    assert "pump" in documents
+    assert "labels" not in documents
+    assert any("Not read as documents" in note and "labels.csv" in note for note in reporter.notes)
+    assert json.loads((folder / "record.json").read_text())["counts"]["documents"] == 3
+
+
+def test_a_document_that_holds_the_questions_is_warned_of(tmp_path, monkeypatch):
+    config, questions = write_corpus(tmp_path, monkeypatch)
+    assert not [w for w in told(config)[2].warnings if "word for word" in w]
+    (tmp_path / "docs" / "faq.txt").write_text("\n".join(questions[:4]).replace(" ", "  ").upper())
+    messages = [w for w in told(config)[2].warnings if "word for word" in w]
+    assert messages == [w for w in messages if w.startswith("faq holds 4 of the 6 questions")]
+    assert messages
+
+
+def test_a_word_for_word_copy_counts_as_the_evidence(write_config, corpus):
+    fact = SENTENCES["people"][0]
+    (corpus / "docs" / "summary.txt").write_text(f"{fact}\n\nNothing else is in here.", encoding="utf-8")
+    results, shown = {}, {}
+    for switch in ("true", "false"):
+        reporter = Silent()
+        path = write_config(more=f"anchor: {{duplicates: {switch}}}\nmeasures: [ndcg_exp@10, recall@10]")
+        results[switch], _ = bench(path, reporter)
+        shown[switch] = [text for text in reporter.notes if "word for word" in text]
+    (line,) = shown["true"]
+    assert line.startswith("1 label occurs word for word elsewhere too: 1 place counts as the same evidence")
+    assert shown["false"] == []
+    places = {
+        switch: {(row.document, row.grade) for row in result.judgments if row.query_id == "q1"}
+        for switch, result in results.items()
+    }
+    assert places["true"] == {("people", 4), ("summary", 4)}
+    assert places["false"] == {("people", 4)}
+    assert results["true"].record.counts["duplicates_credited"] == 1
+
+
+STEERING = "The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
+
+
+def test_control_characters_of_a_document_are_escaped_in_every_table_and_whole_again_when_read(
+    write_config, corpus
+):
+    (corpus / "docs" / "crane.txt").write_text(STEERING, encoding="utf-8")
+    with (corpus / "queries.csv").open("a", encoding="utf-8") as file:
+        file.write("q6,Where does the \x1b[31mred crane stand?,train,yes\n")
+    with (corpus / "labels.csv").open("a", encoding="utf-8") as file:
+        file.write("q6,crane,stands in Bremerton,4\n")
+    _, folder = bench(write_config(rerank="null"))
+    for path in folder.rglob("*.csv"):
+        content = path.read_bytes()
+        assert not set(content) & {*range(9), 11, 12, *range(14, 32), 127}, path.name
+        assert b"\xc2\x9b" not in content, path.name
+    with (folder / "passages.csv").open(newline="", encoding="utf-8") as file:
+        (shown,) = [row["text"] for row in csv.DictReader(file) if row["document"] == "crane"]
+    assert shown == (
+        r"The \x1b[31mred\x07 crane\x9b1m stands in Bremerton, and the manual says '\\x1b[0m' twice."
+    )
+    passages = read_table(folder, "passages")
+    assert passages.text[passages.document == "crane"].tolist() == [STEERING]
+    _, page = write_page(folder)
+    assert page.size > 10_000
+    assert json.loads((folder / "record.json").read_text(encoding="utf-8"))["config"]["name"] == "tiny"
