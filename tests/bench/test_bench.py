@@ -17,7 +17,7 @@ from harness.running.evaluate.scoring import answerability
 from harness.values.errors import CorpusError, LabelError, ModelError
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
-from tests.command import table, told
+from tests.command import bench, table, told
 
 
 def unchanging(folder):
@@ -356,3 +356,27 @@ def test_repairs_of_the_parser_are_reported_in_the_terminal(write_config, corpus
     (row,) = [row for row in table(folder / "documents.csv") if row["document"] == "odd"]
     reason = row["reason"].split("; ")[0]
     assert f"1 document could be read, but only after repairing errors (odd: {reason})" in message
+
+
+BM25 = "{kind: bm25, top_k: 10}"
+
+
+def test_sentences_are_embedded_once_for_all_chunkings_by_meaning(write_config):
+    chunk = "{kind: semantic, percentile: [50, 80], chunk_size: 300, min_size: 20}"
+    path = write_config(chunk=chunk, rerank="null", retrieve=BM25, cache="own")
+    first, _ = bench(path)
+    # three documents of eight sentences; both chunkings read the same ones
+    assert first.record.counts["vectors_computed"] == 24
+    assert "embedded:all-MiniLM-L6-v2" in first.record.models
+    again, _ = bench(path)
+    assert again.record.counts.get("vectors_computed", 0) == 0
+    assert again.summary == first.summary
+    assert make_plan(load_config(path), Silent()).models == ("embedded:all-MiniLM-L6-v2",)
+
+
+def test_a_splitter_that_alters_text_ends_the_run_with_the_place(write_config):
+    markdown = '{headers_to_split_on: [["#", Title]]}'
+    chunk = f"{{kind: langchain, splitter: MarkdownHeaderTextSplitter, arguments: {markdown}}}"
+    path = write_config(chunk=chunk, rerank="null", retrieve=BM25)
+    with pytest.raises(CorpusError, match=r"engines: splitter MarkdownHeader.* \(character \d+\)"):
+        bench(path)

@@ -3,16 +3,18 @@
 import itertools
 import json
 
+import numpy as np
 import pytest
 
 from harness.cli import main
 from harness.cli.api import read_results
-from harness.report import read_summary
+from harness.report import CostRow, read_summary
 from harness.report.page.payload import base_payload
 from harness.report.page.tables import read_tables
 from harness.report.summaries import summary_table
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
+from harness.running.judging.pool import cost_rows
 from harness.values.errors import JudgeError, LlmError
 from harness.values.progress import Silent
 from tests.command import bench, table, told
@@ -328,3 +330,14 @@ def test_labels_may_come_as_graded_spans(write_config, corpus):
     assert said in " ".join(results.verdict["sentences"])
     assert base_payload(read_tables(folder), {})["left_out"] == said
     assert said in " ".join(str(read_results(folder).compare()).split())
+
+
+def test_cost_per_setting():
+    costs = np.array([1.0, 2.0, 4.0, np.nan])
+    # pair 1 is shared: A pays 1 + 2/2, B pays 2/2 + 4; what is unknown is not zero
+    assert cost_rows(costs, {"A": [0, 1], "B": [1, 2, 2], "C": [3], "D": []}) == [
+        CostRow("A", 2, 3.0, 2.0),
+        CostRow("B", 3, 6.0, 5.0),
+        CostRow("C", 1, None, None),
+        CostRow("D", 0, 0.0, 0.0),
+    ]
