@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, dataclass_transform
 
 from harness.values import Cells, Declared, columns_of
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 R = TypeVar("R", bound="DataclassInstance")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ TABLES: dict[str, TableSpec[Any]] = {}
 _BY_ROW: dict[type, TableSpec[Any]] = {}
 
 
+@dataclass_transform(frozen_default=True)
 def table(
     name: str,
     title: str,
@@ -80,21 +82,25 @@ def table(
     when: str = "",
     some: bool = False,
     own: bool = False,
-    order: str = "",
-) -> Callable[[type[R]], type[R]]:
-    """Declare the dataclass below, whose docstring describes it, as the rows of a table; see `TableSpec`.
+    header: str = "",
+    kw_only: bool = False,
+) -> Callable[[type[T]], type[T]]:
+    """Make a frozen dataclass of the class below, the rows of a table; see `TableSpec`.
 
-    ``order`` is that of the columns, where fields of a base class are not to come first.
+    Its docstring describes the table. ``header`` has the columns in their order, where fields
+    of a base class are not to come first. ``kw_only`` is that of dataclasses.
     """
 
-    def declare(row: type[R]) -> type[R]:
+    def declare(declared: type[T]) -> type[T]:
+        row: Any = dataclass(frozen=True, slots=True, kw_only=kw_only)(declared)
         columns = columns_of(row)
-        if order:
-            columns = tuple(sorted(columns, key=lambda one: order.split().index(one.name)))
+        if header:
+            columns = tuple(sorted(columns, key=lambda one: header.split().index(one.name)))
         if bare := {field.name for field in fields(row)} - {one.field for one in columns}:
             raise TypeError(f"{min(bare)} has no Column that says what it means")
         TABLES[name] = _BY_ROW[row] = TableSpec(name, row, title, when, tuple(key), some, own, columns)
-        return row
+        made: type[T] = row
+        return made
 
     return declare
 

@@ -1,7 +1,7 @@
 """Every table is declared once: what is written comes back, as rows, as text and as a DataFrame."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,7 +102,6 @@ def test_a_column_without_a_meaning_is_refused():
     with pytest.raises(TypeError, match="count has no Column that says what it means"):
 
         @table("made", "up")
-        @dataclass
         class Made:
             count: int
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -112,7 +112,6 @@ def test_everything_is_written_and_read_back(tmp_path, results):
 
 def test_a_new_table_is_its_declaration_and_its_rows(tmp_path, results):
     @table("toys", "what was made up", key=("toy",), when="in this test")
-    @dataclass(frozen=True)
     class ToyRow:
         """A toy."""
 

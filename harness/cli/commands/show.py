@@ -75,7 +75,7 @@ def show(args: argparse.Namespace) -> int:
     if args.worst:
         write_parts([_worst(args, rows, _headline(rows, record))], args.format, args.output)
     elif args.format == "csv":
-        write_lines(report.to_csv(tuple(rows[0].__slots__), map(asdict, rows)), args.output)
+        write_lines(report.to_csv(report.spec_of(report.SummaryRow).names, map(asdict, rows)), args.output)
     elif args.format == "json":
         found = comparison.verdict_json(verdict_on(args.results))
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
@@ -16,7 +15,6 @@ from harness.values import Column
     key=("setting", "stage"),
     when="if some queries have no answer",
 )
-@dataclass(frozen=True, slots=True)
 class AnswerabilityRow:
     """How well the top score of a ranking tells answerable from unanswerable queries."""
 
@@ -33,7 +31,6 @@ class AnswerabilityRow:
 
 
 @table("thresholds", "answering only from a given score upwards", when="if some queries have no answer")
-@dataclass(frozen=True, slots=True)
 class ThresholdRow:
     """The effect of answering only queries whose top score reaches a threshold."""
 
@@ -50,7 +47,6 @@ class ThresholdRow:
     key=("setting", "stage", "query_id"),
     when="where `relevance: {seed_ratio: 5}` asks for it",
 )
-@dataclass(frozen=True, slots=True)
 class SeedRatioRow:
     """The seed ratio of one ranking, which is *not* NDCG; docs/conventions.md says what it is worth."""
 

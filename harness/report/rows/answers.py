@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
@@ -15,7 +14,6 @@ _MEASURED = "where answers are measured (`answer_measures`)"
 
 
 @table("replies", "what was answered", key=("setting", "query_id"), when=_WHEN)
-@dataclass(frozen=True, slots=True)
 class ReplyRow:
     """The answer of one setting to one question.
 
@@ -46,7 +44,6 @@ class ReplyRow:
     key=("setting", "query_id", "place"),
     when=_WHEN,
 )
-@dataclass(frozen=True, slots=True)
 class ReplyPassageRow:
     """A passage that was read to answer a question. Its text is in ``passages.csv``."""
 
@@ -59,7 +56,6 @@ class ReplyPassageRow:
 
 
 @table("answer_scores", "every value of every answer", key=("setting", "query_id", "measure"), when=_MEASURED)
-@dataclass(frozen=True, slots=True)
 class AnswerScoreRow:
     """The value of one measure for one answer. What is not scored has no value, which is not 0."""
 
@@ -80,7 +76,6 @@ class AnswerScoreRow:
 
 
 @table("answer_summary", "how good the answers are", key=("setting", "split", "measure"), when=_MEASURED)
-@dataclass(frozen=True, slots=True)
 class AnswerSummaryRow:
     """The mean of one measure of answers over the questions of a split that have a value.
 
@@ -105,7 +100,6 @@ class AnswerSummaryRow:
     key=("measure", "setting", "against"),
     when="where the answers of several settings are measured",
 )
-@dataclass(frozen=True, slots=True)
 class AnswerComparisonRow:
     """A setting against the one with the highest mean of a measure, on the questions that all have a value.
 
@@ -159,7 +153,6 @@ _LISTED = "; ".join(f"`{part}`: {what}" for part, what in ANSWER_PARTS.items())
     key=("setting", "query_id", "part"),
     when="if answers are measured against golden ones and evidence is labelled",
 )
-@dataclass(frozen=True, slots=True)
 class AnswerLossRow:
     """The loss of one answer at one part of the way, and the value left after it.
 
@@ -203,7 +196,6 @@ OVER = ("settings", "queries", "within queries")
     key=("answer_measure", "ranking_measure", "over", "coefficient"),
     when="where answers are measured",
 )
-@dataclass(frozen=True, slots=True)
 class AnswerPredictionRow:
     """How a measure of rankings goes with a measure of answers, by the last ranking of every setting.
 

@@ -14,7 +14,6 @@ _beginning = partial(snippet, length=160)
 
 
 @table("judgments", "every graded span")
-@dataclass(frozen=True, slots=True)
 class JudgmentRow:
     """One graded span of a document, half-open in characters."""
 
@@ -59,9 +58,9 @@ class FoundText:
 @table(
     "anchoring",
     "where each label's quote was found",
-    order="line query_id doc_id page method score start end quote found copies accepted figures_differ",
+    header="line query_id doc_id page method score start end quote found copies accepted figures_differ",
+    kw_only=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnchoringRow(FoundText):
     """A label with a quote, and where it was found in the extracted text: how, and how surely."""
 
@@ -78,10 +77,10 @@ class AnchoringRow(FoundText):
     "where the hits of another pipeline are in the documents",
     key=("setting", "query_id", "rank"),
     when="of `harness score --hits`",
-    order="setting line query_id rank document start end method score copies repeats other_page "
+    header="setting line query_id rank document start end method score copies repeats other_page "
     "figures_differ snippet",
+    kw_only=True,
 )
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HitRow(FoundText):
     """A passage that another pipeline returned, and where it was found in the extracted text."""
 
@@ -94,8 +93,7 @@ class HitRow(FoundText):
     text: Annotated[str, Column("the beginning of its text", header="snippet", shown=snippet)]
 
 
-@table("documents", "what was read, and what was skipped", key=("document",))
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("documents", "what was read, and what was skipped", key=("document",), kw_only=True)
 class DocumentRow:
     """One document. A skipped one has a reason, and no figures.
 

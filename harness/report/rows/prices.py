@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
@@ -15,7 +14,6 @@ from harness.values import Column
     "what quality costs",
     key=("setting", "stage", "measure"),
 )
-@dataclass(frozen=True, slots=True)
 class PriceRow:
     """The cost of one setting and stage, and what a reader reads for each measure.
 
@@ -118,7 +116,6 @@ class PriceRow:
 
 
 @table("costs", "what the judge has cost", key=("setting",), when="with a judge that is paid")
-@dataclass(frozen=True, slots=True)
 class CostRow:
     """The cost of the judgments that one setting uses."""
 
@@ -146,7 +143,6 @@ _TOTAL = "the search up to and including the step, with all rewriting for it"
     key=("setting", "stage"),
     when="with `latency: {queries: 50}` or similar",
 )
-@dataclass(frozen=True, slots=True)
 class LatencyRow:
     """How long one step of a setting takes for a query, on the machine of the run.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
@@ -11,7 +10,6 @@ from harness.values import Cells, Chunk, Column, snippet
 
 
 @table("rankings", "every ranked passage", key=("setting", "stage", "query_id", "rank"))
-@dataclass(frozen=True, slots=True)
 class RankedRow:
     """One ranked chunk."""
 
@@ -76,7 +74,6 @@ def passage_text(row: Cells) -> str:
     "the text of the top passages",
     key=("chunk_id",),
 )
-@dataclass(frozen=True, slots=True)
 class PassageRow:
     """A chunk that is among the first ten of some ranking, or was read to answer, whole.
 
@@ -101,7 +98,6 @@ class PassageRow:
     "the text around the top passages",
     key=("document", "start"),
 )
-@dataclass(frozen=True, slots=True)
 class SurroundingRow:
     """Text right before or after the passages of passages.csv, as far as none of them shows it.
 
@@ -120,7 +116,6 @@ class SurroundingRow:
     key=("setting", "step", "query_id", "number"),
     when="if queries are rewritten",
 )
-@dataclass(frozen=True, slots=True)
 class AskedRow:
     """A query of a setting as a rewriter put it to a step.
 
@@ -137,7 +132,6 @@ class AskedRow:
 
 
 @table("chunk_offsets", "the place of every chunk")
-@dataclass(frozen=True, slots=True)
 class ChunkOffsetRow:
     """A chunk of a setting, ranked or not.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from harness.report.columns import table
@@ -19,7 +18,6 @@ WHY = {
 
 
 @table("summary", "means", key=("setting", "stage", "split", "measure"), some=True)
-@dataclass(frozen=True, slots=True)
 class SummaryRow:
     """The mean of one measure over the queries of a split.
 
@@ -71,8 +69,7 @@ def left_out_words(counts: Mapping[str, int]) -> str:
     return f"Left out: {listed(parts, len(parts))}." if parts else ""
 
 
-@table("per_query", "every value", key=("setting", "stage", "query_id", "measure"), some=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
+@table("per_query", "every value", key=("setting", "stage", "query_id", "measure"), some=True, kw_only=True)
 class ScoreRow:
     """The value of one measure for one query."""
 
@@ -92,7 +89,6 @@ class ScoreRow:
 
 
 @table("queries", "the questions", key=("query_id",), own=True)
-@dataclass(frozen=True, slots=True)
 class QueryRow:
     """One question, and all that the query file says of it: its other columns follow under their names."""
 
@@ -110,7 +106,6 @@ class QueryRow:
     key=("setting", "stage", "measure", "labels"),
     when="if a measure depends on the length of text",
 )
-@dataclass(frozen=True, slots=True)
 class LabelSensitivityRow:
     """The mean of a measure that reads a length of text, with the labels drawn in one of several ways.
 

@@ -14,7 +14,6 @@ from harness.values import Column
 @table(
     "filters", "what a filter found in each query", key=("setting", "step", "query_id"), when="with a filter"
 )
-@dataclass(frozen=True, slots=True)
 class FilterRow:
     """The values that a filter found in a query, and the labelled text that it left out.
 
@@ -108,7 +107,6 @@ _LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
     key=("setting", "query_id", "step", "part"),
     when="if a query has relevant text",
 )
-@dataclass(frozen=True, slots=True)
 class LossRow:
     """The loss of one query of a setting at one part of a step, and the score left after it.
 
@@ -156,7 +154,6 @@ class LossRow:
 @table(
     "routes", "what each route brings to a fusion", key=("setting", "stage"), when="where routes are fused"
 )
-@dataclass(frozen=True, slots=True)
 class RouteRow:
     """How much of the first k of a fusion is in the first k of each of its routes, and of no other.
 
@@ -183,7 +180,6 @@ class RouteRow:
 
 
 @table("chunks", "chunk statistics", key=("setting",))
-@dataclass(frozen=True, slots=True)
 class ChunkRow:
     """The health of one setting's chunks.
 
