@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.labels.testset.config import load_prompt
+from harness.labels.testset.kinds import KINDS
 from harness.labels.testset.propose.drafting import draft
-from harness.labels.testset.propose.llm import Proposer, question_requests
+from harness.labels.testset.propose.llm import FOLDER, QuestionForm, question_in, question_requests
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
 from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
+from harness.models import Malformed, Model, answers, jobs_of
 from harness.running import Context
 from harness.store import Ledger
 from harness.values import ConfigError, Document, counted
@@ -78,40 +81,42 @@ def propose_by_model(
             "(propose --offline), or bring questions (propose --from FILE)."
         )
     documents = _documents(state, context, again or dry or add)
-    briefs = question_requests(list(documents.values()), count, state.config.seed)
+    requests = question_requests(list(documents.values()), count, state.config.seed)
     name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
+    words = load_prompt(name, FOLDER, ("kind", "passages"), KINDS)
+    by = f"{state.config.llm.endpoint.model} ({words.name})"
     with Ledger(context.cache.ledger) as ledger:
-        proposer = Proposer(state.config.llm, ledger, name)
+        model = Model(state.config.llm, QuestionForm(words.system, words.user, words), ledger)
+        calls = [model.call(kind, [place.text for place in places]) for kind, places in requests]
         if dry:
-            estimates = ((proposer.name, proposer.estimate(briefs)),)
-            return Outcome(
-                (f"{proposer.name} would be asked for {counted(len(briefs), 'question')}.",),
-                estimates,
-                dry=True,
-            )
-        found = proposer.propose(briefs, context.reporter)
-    reasons = ", ".join(f"{reason} {times}" for reason, times in found.failed.items())
-    if not found.questions:
+            would = f"{by} would be asked for {counted(len(calls), 'question')}."
+            return Outcome((would,), ((by, model.estimate(jobs_of(calls), noun="questions")),), dry=True)
+        answered, spending = answers(model, calls, reporter=context.reporter, name="proposing")
+    read = [question_in(request, answer) for request, answer in zip(requests, answered, strict=True)]
+    questions = [replace(one, by=by) for one in read if isinstance(one, Question)]
+    failed = Counter(one.reason for one in read if isinstance(one, Malformed))
+    reasons = ", ".join(f"{reason} {times}" for reason, times in failed.items())
+    if not questions:
         raise ConfigError(
-            f"None of {len(briefs)} answers holds a question that can be used ({reasons}). See what it "
+            f"None of {len(calls)} answers holds a question that can be used ({reasons}). See what it "
             f"said: harness judge export --cache {state.config.cache}; then change the model or the prompt."
         )
-    lines = _save(state, found.questions, documents.values(), f"proposed by {proposer.name}", add)
-    lines.append(f"{calls_made(found.spending)}.")
-    if found.failed:
-        lines.append(f"{counted(sum(found.failed.values()), 'call')} brought no question: {reasons}.")
-    if len(briefs) < count:
-        lines.append(f"The documents give {counted(len(briefs), 'excerpt')} and kinds, not {count}.")
+    lines = _save(state, questions, documents.values(), f"proposed by {by}", add)
+    lines.append(f"{calls_made(spending)}.")
+    if failed:
+        lines.append(f"{counted(failed.total(), 'call')} brought no question: {reasons}.")
+    if len(requests) < count:
+        lines.append(f"The documents give {counted(len(requests), 'excerpt')} and kinds, not {count}.")
     return Outcome(tuple(lines))
 
 
-def _documents(state: SetState, context: Context, replace: bool) -> dict[str, Document]:
-    """The documents; raises ConfigError if there are proposals already and ``replace`` is false."""
-    if state.has(Question) and not replace:
+def _documents(state: SetState, context: Context, overwrite: bool) -> dict[str, Document]:
+    """The documents; raises ConfigError if there are proposals already and ``overwrite`` is false."""
+    if state.has(Question) and not overwrite:
         raise ConfigError(
             f"{state.path(Question)} exists already, perhaps with your edits. Repeat the step with --again "
             "(the old file stays in history/), or go on with the next one: "
-            f"harness testset {state.folder} status"
+            f"{state.command} status"
         )
     return state.documents(context)
 

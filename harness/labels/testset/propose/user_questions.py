@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.data import read_json, read_table, read_traces
 from harness.labels.testset.kinds import GIVEN
@@ -55,20 +55,12 @@ def read_user_questions(path: Path, field: str = "") -> QuestionList:
     ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
     file holds where there is no such field.
     """
-    if not field and (traces := _traces(path)) is not None:
-        return traces
-    entries = _entries(path)
-    found = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
-    texts = [_text(entry, found) for entry in entries] if found else []
-    if not any(texts):
-        names = ", ".join(sorted({name for entry in entries[:100] for name in entry})) or "nothing"
-        where = f"no text under {field!r}" if field else "no field that is known to hold questions"
-        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
-    counts = Counter(text for text in texts if text)
+    read = (None if field else _of_traces(path)) or _by_field(path, field)
+    counts = Counter(text for _, text in read.entries if text)
     first: dict[str, dict[str, Any]] = {}
-    for entry, text in zip(entries, texts, strict=True):
+    for entry, text in read.entries:
         first.setdefault(text, entry)
-    questions = [
+    questions = tuple(
         Question(
             query_id="",
             text=text,
@@ -79,25 +71,41 @@ def read_user_questions(path: Path, field: str = "") -> QuestionList:
         )
         # of equal counts the order of the file
         for text, count in counts.most_common()
-    ]
-    return QuestionList(tuple(questions), f"the field {found}", len(entries), sum(not text for text in texts))
+    )
+    return QuestionList(questions, read.where, len(read.entries), len(read.entries) - counts.total())
 
 
-def _traces(path: Path) -> QuestionList | None:
+class _Entries(NamedTuple):
+    """What a file holds, each with the question that it asks, '' for none; and where that was found."""
+
+    where: str
+    entries: list[tuple[dict[str, Any], str]]
+
+
+def _by_field(path: Path, field: str) -> _Entries:
+    entries = _entries(path)
+    name = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
+    texts = [_text(entry, name) for entry in entries] if name else []
+    if not any(texts):
+        names = ", ".join(sorted({key for entry in entries[:100] for key in entry})) or "nothing"
+        where = f"no text under {field!r}" if field else "no field that is known to hold questions"
+        raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
+    return _Entries(f"the field {name}", list(zip(entries, texts, strict=True)))
+
+
+def _of_traces(path: Path) -> _Entries | None:
     """The questions of an export of traces; None for all other files, which are read object by object."""
     if path.suffix.lower() not in (".json", ".jsonl"):
         return None
     try:
-        found = read_traces(path)
+        read = read_traces(path)
     except CorpusError:
         return None
-    counts = Counter(text for one in found.exchanges if len(text := on_one_line(one.question)) <= _LONGEST)
-    questions = tuple(
-        Question(query_id="", text=text, kind=GIVEN, by=path.name, asked=count)
-        for text, count in counts.most_common()
+    texts = [on_one_line(one.question) for one in read.exchanges]
+    texts += [""] * (read.left.without_question + read.left.without_rest)
+    return _Entries(
+        f"traces of {read.format}", [({}, text if len(text) <= _LONGEST else "") for text in texts]
     )
-    entries = len(found.exchanges) + found.left.without_question + found.left.without_rest
-    return QuestionList(questions, f"traces of {found.format}", entries, entries - sum(counts.values()))
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -128,7 +136,9 @@ def _text(entry: dict[str, Any], field: str) -> str:
         except ValueError:
             return ""
     if isinstance(value, list):
-        value = _asked_last(value)
+        # the last message of the user in a chat
+        said = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") == "user"]
+        value = said[-1] if said else None
     if isinstance(value, dict):
         value = next((value[one] for one in FIELDS if isinstance(value.get(one), str)), "")
     text = on_one_line(value) if isinstance(value, str) else ""
@@ -139,12 +149,4 @@ def _value(entry: Any, field: str) -> Any:
     if isinstance(entry, dict) and field in entry:
         return entry[field]
     head, dot, rest = field.partition(".")
-    if dot and isinstance(entry, dict) and head in entry:
-        return _value(entry[head], rest)
-    return None
-
-
-def _asked_last(messages: list[Any]) -> Any:
-    """The last message of the user in a list of chat messages."""
-    texts = [one.get("content") for one in messages if isinstance(one, dict) and one.get("role") == "user"]
-    return texts[-1] if texts else None
+    return _value(entry[head], rest) if dot and isinstance(entry, dict) and head in entry else None
