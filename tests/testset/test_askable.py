@@ -4,10 +4,15 @@ from collections import Counter
 
 import pytest
 
-from harness.labels.testset.propose.askable import Vocabulary, is_heading, is_noun_phrase, is_whole_row
+from harness.labels.testset.propose.askable import (
+    Vocabulary,
+    is_heading,
+    is_noun_phrase,
+    is_whole_row,
+    owners_of,
+)
 from harness.labels.testset.propose.drafting import draft
 from harness.labels.testset.propose.material import table_rows
-from harness.labels.testset.propose.owner import owners_of
 from harness.labels.testset.state import time_to_grade
 from tests.testset.test_propose import document
 

@@ -46,38 +46,23 @@ class Format:
     read: Callable[[Path, Mapping[str, Document]], ImportResult]
 
 
+# what it is, what is read, and the module that has its functions write_NAME and read_NAME
 _OURS = {
-    "csv": ("queries.csv and labels.csv", "the folder", "tables.write_csv", "tables.read_tables"),
-    "jsonl": ("queries.jsonl and labels.jsonl", "the folder", "tables.write_jsonl", "tables.read_tables"),
-    "xlsx": ("queries.xlsx and labels.xlsx", "the folder", "tables.write_xlsx", "tables.read_tables"),
-    "trec": ("topics and qrels over passages", "the folder", "qrels.write_trec", "qrels.read_trec"),
-    "label_studio": (
-        "an export of Label Studio",
-        "the JSON file",
-        "label_studio.write_label_studio",
-        "label_studio.read_label_studio",
-    ),
-    "quepid": ("a book or case of Quepid", "the CSV file", "qrels.write_quepid", "qrels.read_quepid"),
-    "ragas": (
-        "questions with reference answers and contexts",
-        "the JSONL file",
-        "ragas.write_ragas",
-        "ragas.read_ragas",
-    ),
+    "csv": ("queries.csv and labels.csv", "the folder", "tables"),
+    "jsonl": ("queries.jsonl and labels.jsonl", "the folder", "tables"),
+    "xlsx": ("queries.xlsx and labels.xlsx", "the folder", "tables"),
+    "trec": ("topics and qrels over passages", "the folder", "qrels"),
+    "label_studio": ("an export of Label Studio", "the JSON file", "label_studio"),
+    "quepid": ("a book or case of Quepid", "the CSV file", "qrels"),
+    "ragas": ("questions with reference answers and contexts", "the JSONL file", "ragas"),
 }
 
 
-def _at(place: str) -> At:
-    module, _, name = place.partition(".")
-    return At(f"{__name__}.{module}", name)
+def _ours(name: str) -> Format:
+    about, reads, module = _OURS[name]
+    home = f"{__name__}.{module}"
+    return Format(about, reads, At(home, f"write_{name}"), At(home, f"read_{name}"))
 
 
-FORMATS: OpenTable[Format] = OpenTable(
-    "testset_formats",
-    Format,
-    {
-        name: Format(about, reads, _at(write), _at(read))
-        for name, (about, reads, write, read) in _OURS.items()
-    },
-)
+FORMATS: OpenTable[Format] = OpenTable("testset_formats", Format, {name: _ours(name) for name in _OURS})
 """By name; other packages add theirs, see docs/own-steps.md."""

@@ -65,6 +65,9 @@ def read_tables(source: Path, documents: Mapping[str, Document]) -> ImportResult
     return ImportResult(tuple(questions), judgments)
 
 
+read_csv = read_jsonl = read_xlsx = read_tables
+
+
 def _tables(testset: FinishedTestset) -> list[tuple[str, Sequence[str], list[Cells]]]:
     """The name, the columns and the rows of queries and of labels; these by offsets, page and quote."""
     queries: list[Cells] = [

@@ -1,59 +1,38 @@
 """Whether a draft can be asked: it needs a subject that is a whole noun phrase, and a whole span behind it.
 
-Rules for English. Each drops more than it must: reading a question that nobody would ask takes longer than
-writing one that is missing.
+Among reports of several companies it also says whose figure it asks for, and of when. Rules for
+English. Each drops more than it must: reading a question that nobody would ask takes longer than writing one
+that is missing.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
 from harness.labels.testset.propose.material import TableRow
+from harness.values import Document
 
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # no noun phrase ends so, and in a subject none of these stands for a noun
-_INSIDE = frozenset(
-    [
-        "that",
-        "which",
-        "who",
-        "when",
-        "where",
-        "if",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "will",
-        "would",
-        "may",
-        "can",
-        "these",
-        "this",
-        "those",
-        "above",
-        "such",
-        "following",
-    ]
+_INSIDE = _set(
+    "that which who when where if is are was were be been has have had will would may can these this those "
+    "above such following"
 )
-_LOOSE = _INSIDE | frozenset(
-    "a an the and or of in on at by for from to with as per than its their our this these those "  # noqa: SIM905
-    "not no see under within".split()
+_LOOSE = _INSIDE | _set(
+    "a an the and or of in on at by for from to with as per than its their our not no see under within"
 )
 _NO_START = ("of", "and", "or", "we", "included", "including", "based")
-_MONTHS = frozenset(
-    "january february march april may june july august september october november "  # noqa: SIM905
-    "december".split()
-)
+_MONTHS = _set("january february march april may june july august september october november december")
 # parts of a report that say nothing by themselves
 _FORMAL = re.compile(
     r"^(?:item|part|section|article|note|schedule|exhibits?|appendix|signatures?|see|table of|index|form"
@@ -61,6 +40,16 @@ _FORMAL = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 12
+_PART = re.compile(r"[^\W\d_]{3,}")
+_OWN = re.compile(r"^(?:the|our) ", re.IGNORECASE)
+_COMPANY = re.compile(r"\b(?:the|our) company\b", re.IGNORECASE)
+# behind these stands what a figure is compared with
+_COMPARED = re.compile(r"\b(?:compared|versus|against|from|than)\b")
+_DATE = r"(?:fiscal )?(?:year )?(?:[A-Z][a-z]+ \d{1,2}, )?(?:19|20)\d\d\b"
+_PERIOD = re.compile(
+    r"\b(?:in|for|during|as of|at|at the end of|through) (?:the )?"
+    rf"(?:(?:\w+ )?(?:quarter|years?|months) )?(?:of |ended )?{_DATE}"
+)
 
 
 def is_noun_phrase(text: str, fewest: int = 2) -> bool:
@@ -150,3 +139,51 @@ class Vocabulary:
             return False
         written, small = (sum(one.count(form) for one in self._texts) for form in (text, text.lower()))
         return written > small
+
+
+def owners_of(documents: Sequence[Document]) -> dict[str, str]:
+    """The company of each document; '' where none is found, for all where there is only one.
+
+    It is the first part of a document's id that its text has as a name: `ULTABEAUTY_2023` is of Ulta Beauty.
+    """
+    owners = {document.doc_id: _owner(document) for document in documents}
+    several = len({name.casefold() for name in owners.values() if name}) > 1
+    return owners if several else dict.fromkeys(owners, "")
+
+
+def _owner(document: Document) -> str:
+    for part in _PART.findall(document.doc_id):
+        spelt = re.compile(rf"\b{' ?'.join(part)}\b", re.IGNORECASE)
+        found: Counter[str] = Counter(one for one in spelt.findall(document.text) if one[0].isupper())
+        # in capitals on a cover, and as it is usually written elsewhere
+        usual = [one for one in found if not one.isupper()] or list(found)
+        small = sum(one[0].islower() for one in spelt.findall(document.text))
+        if usual and found.total() > small:
+            return max(usual, key=lambda one: (found[one], one))
+    return ""
+
+
+def owned(subject: str, owner: str) -> str:
+    """A subject with its owner: `Adobe's contract assets`."""
+    subject = str(_COMPANY.sub(owner, subject)) if owner else subject
+    if not owner or owner.casefold() in subject.casefold():
+        return subject
+    if subject.startswith(("all ", "every ", "each ")):
+        return f"{subject} at {owner}"
+    own = f"{owner}'" if owner.endswith("s") else f"{owner}'s"
+    return f"{own} {_OWN.sub('', subject)}"
+
+
+def period_of(rest: str) -> str:
+    """The period of a figure in the words behind it, such as `in fiscal 2022`; '' where there is none."""
+    found = _PERIOD.search(_COMPARED.split(rest)[0])
+    return str(found[0]) if found else ""
+
+
+def contradicted(rows: Iterable[TableRow]) -> set[str]:
+    """The labels of rows that have two figures for one column: a question could mean either."""
+    figures: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        for column, cell in row.cells.items():
+            figures.setdefault((row.label.casefold(), column), set()).add(cell)
+    return {label for (label, _), cells in figures.items() if len(cells) > 1}

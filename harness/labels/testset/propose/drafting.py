@@ -13,10 +13,14 @@ from typing import Any
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.askable import (
     Vocabulary,
+    contradicted,
     is_heading,
     is_noun_phrase,
     is_whole_row,
     is_whole_sentence,
+    owned,
+    owners_of,
+    period_of,
 )
 from harness.labels.testset.propose.material import (
     TableRow,
@@ -25,7 +29,6 @@ from harness.labels.testset.propose.material import (
     sentences,
     table_rows,
 )
-from harness.labels.testset.propose.owner import contradicted, owned, owners_of, period_of
 from harness.labels.testset.rows import Place, Question
 from harness.values import Document, main_script, on_one_line, outside_latin
 
@@ -46,28 +49,18 @@ _SUBJECT = (
 _ABOUT = "(?:about |approximately |around |nearly |almost |over |under |up to |at least |at most )?"
 _FIGURE = rf"{_ABOUT}[$€£¥]? ?\d[\d,.]*(?![^\W\d_])"
 _IS = re.compile(rf"^{_SUBJECT} (?P<verb>is|are|was|were) (?P<rest>{_FIGURE}[^;!?]*)\.?$")
+# past forms with their base
+_PAST = (
+    "rose:rise fell:fall grew:grow sold:sell paid:pay held:hold increased:increase decreased:decrease "
+    "declined:decline employed:employ opened:open covered:cover reached:reach owned:own"
+)
+_BASE = dict(pair.split(":") for pair in _PAST.split())
 _DID = re.compile(
-    rf"^{_SUBJECT} (?P<verb>rose|fell|grew|increased|decreased|declined|employed|employs|sold|sells|paid|pays"
-    rf"|opened|opens|covers|covered|holds|held|reached|owned|owns) (?P<rest>(?:by |to )?{_FIGURE}[^;!?]*)\.?$"
+    rf"^{_SUBJECT} (?P<verb>{'|'.join(_BASE)}|employs|sells|pays|opens|covers|holds|owns)"
+    rf" (?P<rest>(?:by |to )?{_FIGURE}[^;!?]*)\.?$"
 )
 # a word cut at the end of a line, or a sentence with a verb of its own
 _BROKEN = re.compile(r"\w- |\b(?:is|are|was|were|has|have|had|will|would|which|that|who)\b")
-_BASE = {
-    "rose": "rise",
-    "fell": "fall",
-    "grew": "grow",
-    "sold": "sell",
-    "paid": "pay",
-    "held": "hold",
-    "increased": "increase",
-    "decreased": "decrease",
-    "declined": "decline",
-    "employed": "employ",
-    "opened": "open",
-    "covered": "cover",
-    "reached": "reach",
-    "owned": "own",
-}
 _MOVES = ("rise", "fall", "grow", "increase", "decrease", "decline")
 _HOW_MANY = ("sell", "open")
 _ZH_FACT = re.compile(
@@ -133,17 +126,20 @@ def draft(documents: Sequence[Document], count: int, seed: int) -> list[Question
     return [replace(one, by=BY) for one in chosen]
 
 
-def question(text: str, kind: str, first: Place, second: Place | None = None) -> Question:
+def question(text: str, kind: str, *places: Place) -> Question:
     """A question whose evidence would be in one or two places."""
-    more = {} if second is None else _suggested(second, "_2")
-    return Question(query_id="", text=text, kind=kind, **_suggested(first), **more)
+    suggested: dict[str, Any] = {}
+    for suffix, place in zip(("", "_2"), places, strict=False):
+        passage = on_one_line(place.text)
+        columns = {"document": place.document.doc_id, "page": place.page, "passage": passage}
+        columns |= {"start": place.start, "end": place.end}
+        suggested |= {f"{name}{suffix}": value for name, value in columns.items()}
+    return Question(query_id="", text=text, kind=kind, **suggested)
 
 
-def _suggested(place: Place, suffix: str = "") -> dict[str, Any]:
-    """The columns that say where evidence is."""
-    values = (place.document.doc_id, place.page, place.start, place.end, on_one_line(place.text))
-    names = ("document", "page", "start", "end", "passage")
-    return {f"{name}{suffix}": value for name, value in zip(names, values, strict=True)}
+def _asked(zh: bool, kind: str, chinese: str, english: str, *places: Place) -> Question:
+    """A question in the language of the text that it is about."""
+    return question(chinese if zh else english, kind, *places)
 
 
 def is_chinese(text: str) -> bool:
@@ -194,12 +190,9 @@ def _facts(document: Document, vocabulary: Vocabulary, owner: str) -> Iterator[Q
             # the document asks it itself
             yield question(title, "fact", place)
         elif zh or (is_heading(_bare(title)) and _is_about(_bare(title), place.text.strip())):
-            about = (
-                f"关于“{title}”，{document.doc_id} 是怎么说的？"
-                if zh
-                else f"What does {owner or document.doc_id} say about {_bare(title)}?"
-            )
-            yield question(about, "fact", place)
+            chinese = f"关于“{title}”，{document.doc_id} 是怎么说的？"
+            english = f"What does {owner or document.doc_id} say about {_bare(title)}?"
+            yield _asked(zh, "fact", chinese, english, place)
 
 
 def _is_about(title: str, sentence: str) -> bool:
@@ -267,11 +260,11 @@ def _lowered(subject: str) -> str:
 
 
 def _of_cell(row: TableRow, column: str, kind: str) -> Question:
-    if is_chinese(row.label + column):
-        return question(f"{row.label}的{column}是多少？", kind, row.place)
+    english = f"What is the {column} of {row.label}?"
     if _YEAR.fullmatch(column):
-        return question(f"What {_was(row.label)} in {column}?", kind, row.place)
-    return question(f"What is the {column} of {row.label}?", kind, row.place)
+        english = f"What {_was(row.label)} in {column}?"
+    zh = is_chinese(row.label + column)
+    return _asked(zh, kind, f"{row.label}的{column}是多少？", english, row.place)
 
 
 def _was(label: str) -> str:
@@ -303,10 +296,9 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
     """Two columns of a row, and two rows of a table, in turn."""
     for row in rows:
         for one, two in islice(combinations(row.cells, 2), 1):
-            if is_chinese(row.label + one):
-                yield question(f"{row.label}在{one}与{two}之间有何差别？", "comparison", row.place)
-            else:
-                yield question(_change(row.label, one, two), "comparison", row.place)
+            chinese = f"{row.label}在{one}与{two}之间有何差别？"
+            zh = is_chinese(row.label + one)
+            yield _asked(zh, "comparison", chinese, _change(row.label, one, two), row.place)
     by_document: dict[str, list[TableRow]] = {}
     for row in rows:
         by_document.setdefault(row.place.document.doc_id, []).append(row)
@@ -314,13 +306,10 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
         for left, right in zip(own[::2], own[1::2], strict=False):
             column = next((name for name in left.cells if name in right.cells), "")
             if column and left.label != right.label:
+                chinese = f"{left.label}与{right.label}的{column}相比如何？"
+                english = f"How do {left.label} and {right.label} compare in {column}?"
                 zh = is_chinese(left.label + column)
-                text = (
-                    f"{left.label}与{right.label}的{column}相比如何？"
-                    if zh
-                    else f"How do {left.label} and {right.label} compare in {column}?"
-                )
-                yield question(text, "comparison", left.place, right.place)
+                yield _asked(zh, "comparison", chinese, english, left.place, right.place)
 
 
 def _two_places(documents: Sequence[Document], vocabulary: Vocabulary) -> Iterator[Question]:
@@ -370,9 +359,9 @@ def _unanswerable(
         return
     note = f"no document names {missing}; check that none answers it"
     for row in rows:
-        zh = is_chinese(row.label)
-        text = f"{row.label}在{missing}年是多少？" if zh else f"What {_was(row.label)} in {missing}?"
-        yield replace(question(text, "unanswerable", row.place), answerable=False, note=note)
+        chinese, english = f"{row.label}在{missing}年是多少？", f"What {_was(row.label)} in {missing}?"
+        asked = _asked(is_chinese(row.label), "unanswerable", chinese, english, row.place)
+        yield replace(asked, answerable=False, note=note)
     for one in facts:
         found = _YEAR.search(one.text)
         if found:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.data import read_json, read_table, read_traces
 from harness.labels.testset.kinds import GIVEN
@@ -55,10 +55,10 @@ def read_user_questions(path: Path, field: str = "") -> QuestionList:
     ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
     file holds where there is no such field.
     """
-    read = (None if field else _of_traces(path)) or _by_field(path, field)
-    counts = Counter(text for _, text in read.entries if text)
+    where, asked = (None if field else _of_traces(path)) or _by_field(path, field)
+    counts = Counter(text for _, text in asked if text)
     first: dict[str, dict[str, Any]] = {}
-    for entry, text in read.entries:
+    for entry, text in asked:
         first.setdefault(text, entry)
     questions = tuple(
         Question(
@@ -72,17 +72,14 @@ def read_user_questions(path: Path, field: str = "") -> QuestionList:
         # of equal counts the order of the file
         for text, count in counts.most_common()
     )
-    return QuestionList(questions, read.where, len(read.entries), len(read.entries) - counts.total())
+    return QuestionList(questions, where, len(asked), len(asked) - counts.total())
 
 
-class _Entries(NamedTuple):
-    """What a file holds, each with the question that it asks, '' for none; and where that was found."""
-
-    where: str
-    entries: list[tuple[dict[str, Any], str]]
+Asked = list[tuple[dict[str, Any], str]]
+"""What a file holds, each with the question that it asks; '' for none."""
 
 
-def _by_field(path: Path, field: str) -> _Entries:
+def _by_field(path: Path, field: str) -> tuple[str, Asked]:
     entries = _entries(path)
     name = field or next((one for one in FIELDS if any(_text(entry, one) for entry in entries)), "")
     texts = [_text(entry, name) for entry in entries] if name else []
@@ -90,10 +87,10 @@ def _by_field(path: Path, field: str) -> _Entries:
         names = ", ".join(sorted({key for entry in entries[:100] for key in entry})) or "nothing"
         where = f"no text under {field!r}" if field else "no field that is known to hold questions"
         raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
-    return _Entries(f"the field {name}", list(zip(entries, texts, strict=True)))
+    return f"the field {name}", list(zip(entries, texts, strict=True))
 
 
-def _of_traces(path: Path) -> _Entries | None:
+def _of_traces(path: Path) -> tuple[str, Asked] | None:
     """The questions of an export of traces; None for all other files, which are read object by object."""
     if path.suffix.lower() not in (".json", ".jsonl"):
         return None
@@ -103,9 +100,7 @@ def _of_traces(path: Path) -> _Entries | None:
         return None
     texts = [on_one_line(one.question) for one in read.exchanges]
     texts += [""] * (read.left.without_question + read.left.without_rest)
-    return _Entries(
-        f"traces of {read.format}", [({}, text if len(text) <= _LONGEST else "") for text in texts]
-    )
+    return f"traces of {read.format}", [({}, text if len(text) <= _LONGEST else "") for text in texts]
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
