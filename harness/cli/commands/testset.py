@@ -191,14 +191,17 @@ def _propose(state: labels.SetState, context: running.Context, args: argparse.Na
         raise ConfigError("--field goes with --from.")
     if args.dry_run and (args.offline or args.given):
         raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
-    if args.offline:
-        return labels.proposing.propose_offline(state, context, count, args.again, args.add)
-    if args.given:
-        return labels.proposing.propose_from_file(
-            state, context, args.given, count, args.field, args.again, args.add
-        )
-    return labels.proposing.propose_by_model(
-        state, context, count, args.prompt, args.again, args.add, args.dry_run
+    return labels.propose(
+        state,
+        context,
+        count,
+        source=args.given,
+        field=args.field,
+        offline=args.offline,
+        prompt=args.prompt,
+        again=args.again,
+        add=args.add,
+        dry=args.dry_run,
     )
 
 
