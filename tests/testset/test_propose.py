@@ -17,10 +17,9 @@ from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Place, Question
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
-from harness.values.errors import CorpusError
 from harness.values.types import Document
 from tests.external import samples
-from tests.judge.fake_server import FakeServer, error, says
+from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
 
 SET = SetState(Path("set"))
@@ -210,21 +209,6 @@ def test_a_limit_of_money_ends_the_step_and_it_goes_on_from_there(folder, capsys
     assert len(SET.rows(Question)) >= 8
 
 
-def test_an_endpoint_that_refuses_is_reported_and_nothing_is_written(folder, capsys):
-    with FakeServer(lambda request, number: error(401, "bad key")) as server:
-        configure(model(server.url))
-        assert testset("propose") == 1
-    assert "bad key" in capsys.readouterr().err
-    assert not SET.has(Question)
-
-
-def test_without_a_model_the_other_ways_are_named(folder, capsys):
-    assert testset("propose") == 1
-    output = capsys.readouterr().err
-    assert "--offline" in output
-    assert "--from" in output
-
-
 LOG = [
     {"inputs": {"question": "How do I charge?"}, "run": 1},
     {"inputs": {"question": "How do I  charge?"}, "run": 2},
@@ -295,15 +279,6 @@ def test_a_condition_is_no_subject():
     # "What is a door?" is not what the sentence answers
     assert not any("door" in one for one in asked)
     assert not any("If you" in one for one in asked)
-
-
-def test_a_log_without_questions_says_what_it_has(tmp_path):
-    (tmp_path / "l.csv").write_text("who,when\na,b\n")
-    with pytest.raises(CorpusError, match="It has: when, who"):
-        read_user_questions(tmp_path / "l.csv")
-    (tmp_path / "l.jsonl").write_text('{"a": 1}\n{broken\n')
-    with pytest.raises(CorpusError, match="line 2"):
-        read_user_questions(tmp_path / "l.jsonl")
 
 
 def test_a_list_can_be_added_to_drafts(folder, capsys):

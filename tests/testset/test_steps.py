@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import json
 import os
 import signal
 import subprocess
@@ -53,30 +52,23 @@ def filled(sheet, grade):
     return rows
 
 
-def test_passages_to_grade_are_no_labels_that_a_run_warns_of(folder):
-    about = (
-        "The plant in {0} makes gearboxes for cars that are sold in Europe, Asia and both Americas. "
-        "Its {1} people voted for the new shifts in spring, after long talks with the works council."
-    )
-    sentences = [about.format(f"town {i}", 100 + i) for i in range(60)]
-    Path("docs/plants.md").write_text(" ".join(sentences))
-    Path("mine.csv").write_text(
-        "text,answerable\nWho voted for new shifts?,yes\nWhat is made in town 7?,yes\n"
-    )
-    for words in (
-        ("propose", "--from", "mine.csv"),
-        ("choose", "--auto"),
-        ("gather",),
-        ("grade", "--sheet", "s.csv"),
-    ):
-        assert testset(*words) == 0
-    filled("s.csv", lambda row: 3 if "plant in town" in row["passage"] else 0)
-    assert testset("grade", "--from", "s.csv", "--by", "Ann") == 0
-    assert testset("export") == 0
-    assert bench_by_words() == 0
-    record = json.loads(Path("results/set/record.json").read_text())
-    assert record["counts"]["label_characters_p50"] > 200
-    assert not [one["text"] for one in record["warnings"] if "counts any" in one["text"]]
+def graded(by, grade):
+    """A person grades a sheet."""
+    Path("s.csv").unlink(missing_ok=True)
+    assert testset("grade", "--sheet", "s.csv", "--all") == 0
+    filled("s.csv", grade)
+    assert testset("grade", "--from", "s.csv", "--by", by) == 0
+
+
+def worse(row):
+    return 2 if "Total revenue" in row["passage"] else by_words(row)
+
+
+def settled(**columns):
+    """Fill in every disagreement."""
+    rows = [replace(row, **columns) for row in SET.rows(DisagreementRow)]
+    SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, rows), encoding="utf-8")
+    return rows
 
 
 def exported(name):
@@ -158,7 +150,7 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     ]
     SET.path(AnswerRow).write_text(to_csv(AnswerRow, rows), encoding="utf-8")
     assert testset("review", "--sheet", "r.csv", "--share", "1") == 0
-    filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
+    filled("r.csv", worse)
     assert testset("review", "--from", "r.csv", "--by", "Ben") == 0
     output = capsys.readouterr().out
     assert "Ann and Ben" in output
@@ -167,8 +159,7 @@ def test_people_grade_answer_review_and_export(gathered, capsys):
     assert (disagreement.grades, disagreement.apart, disagreement.resolved) == ("Ann 4; Ben 2", 2, None)
     assert testset("export") == 0
     assert "left unjudged: people disagree" in capsys.readouterr().out
-    resolved = [replace(row, resolved=3) for row in SET.rows(DisagreementRow)]
-    SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, resolved), encoding="utf-8")
+    settled(resolved=3)
     assert testset("export") == 0
     labels = exported("labels")
     (label,) = [
@@ -205,19 +196,14 @@ def test_labels_of_the_page_keep_the_part_that_answers(gathered, capsys):
 
 
 def test_people_who_differ_are_listed_however_they_graded_and_what_was_resolved_stays(gathered):
-    testset("grade", "--sheet", "s.csv")
-    filled("s.csv", by_words)
-    testset("grade", "--from", "s.csv", "--by", "Ann")
+    graded("Ann", by_words)
     assert SET.rows(DisagreementRow) == []
-    filled("s.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
-    testset("grade", "--from", "s.csv", "--by", "Ben")
+    graded("Ben", worse)
     rows = SET.rows(DisagreementRow)
     assert {(row.grades, row.apart) for row in rows} == {("Ann 4; Ben 2", 2)}
-    resolved = [replace(row, resolved=3) for row in rows]
-    SET.path(DisagreementRow).write_text(to_csv(DisagreementRow, resolved), encoding="utf-8")
+    resolved = settled(resolved=3)
     # a third person agrees with Ann in all: one row a passage has what all three said, and stays resolved
-    filled("s.csv", by_words)
-    testset("grade", "--from", "s.csv", "--by", "Cleo")
+    graded("Cleo", by_words)
     again = SET.rows(DisagreementRow)
     assert len(again) == len(rows)
     assert {(row.grades, row.resolved) for row in again} == {("Ann 4; Ben 2; Cleo 4", 3)}
@@ -243,7 +229,7 @@ def test_what_comes_next_can_be_done(gathered, capsys):
     assert advice("review", "--sheet", "r.csv", "--share", "1") == (
         ":\n  harness testset set review --from r.csv --by NAME\n"
     )
-    filled("r.csv", lambda row: 2 if "Total revenue" in row["passage"] else by_words(row))
+    filled("r.csv", worse)
     after = advice("review", "--from", "r.csv", "--by", "Ben")
     assert "into the column resolved of set/disagreements.csv" in after
     assert "--sheet" not in after
@@ -277,20 +263,6 @@ def test_a_model_proposes_grades_and_answers_and_the_export_runs(folder, capsys)
     assert bench_by_words() == 0
 
 
-def test_grades_of_people_go_before_those_of_a_model(gathered):
-    with FakeServer(lambda request, number: says('{"grade": 1}')) as server:
-        configure(model(server.url))
-        testset("grade")
-    testset("grade", "--sheet", "s.csv")
-    filled("s.csv", lambda row: 4 if "Total revenue" in row["passage"] else "")
-    testset("grade", "--from", "s.csv", "--by", "Ann")
-    testset("export")
-    labels = exported("labels")
-    assert {row["grade"] for row in labels if "Total revenue" in row["quote"]} == {"4"}
-    assert {row["judge"] for row in labels if "Total revenue" in row["quote"]} == {"Ann"}
-    assert {row["grade"] for row in labels if "Total revenue" not in row["quote"]} == {"1"}
-
-
 def test_a_failed_grade_is_no_grade(gathered, capsys):
     def script(request, number):
         return says("no grade") if "Total revenue" in prompt_of(request) else says('{"grade": 2}')
@@ -315,9 +287,7 @@ def indented(section):
 
 
 def test_an_unanswerable_reply_and_a_fault_are_no_answers(gathered, capsys):
-    testset("grade", "--sheet", "s.csv")
-    filled("s.csv", by_words)
-    testset("grade", "--from", "s.csv", "--by", "Ann")
+    graded("Ann", by_words)
 
     def script(request, number):
         return says("UNANSWERABLE") if "revenue?" in prompt_of(request) else says("", finish="content_filter")
@@ -367,20 +337,6 @@ def test_every_step_can_be_undone(gathered, capsys):
     assert "nothing to undo" in capsys.readouterr().err
 
 
-def test_the_status_names_the_next_command(folder, capsys):
-    testset("status")
-    assert "propose --offline" in capsys.readouterr().out
-    Path("mine.csv").write_text(QUESTIONS)
-    for words, expected in (
-        (["propose", "--from", "mine.csv"], "choose --auto"),
-        (["choose", "--auto"], "gather"),
-        (["gather"], "grade --sheet"),
-    ):
-        capsys.readouterr()
-        testset(*words)
-        assert f"harness testset set {expected}" in capsys.readouterr().out
-
-
 def test_steps_out_of_order_say_what_to_do_first(folder, capsys):
     for step, first in (
         (["choose"], "propose"),
@@ -399,14 +355,6 @@ def test_a_document_that_has_changed_stops_every_step(gathered, capsys):
         file.write("One more sentence.\n")
     assert testset("grade", "--sheet", "s.csv") == 1
     assert "report has changed since" in capsys.readouterr().err
-
-
-def test_a_wrong_key_is_reported_with_its_line(folder, capsys):
-    configure("passagess: 3\n")
-    assert testset("status") == 1
-    output = capsys.readouterr().err
-    assert "testset.yaml:7" in output
-    assert "did you mean passages?" in output
 
 
 def row(grade, grader, by_model=False, start=0):
@@ -444,9 +392,7 @@ def changed(edit):
 
 
 def test_what_was_added_to_exported_labels_stays(gathered, capsys):
-    testset("grade", "--sheet", "s.csv")
-    filled("s.csv", by_words)
-    testset("grade", "--from", "s.csv", "--by", "Ann")
+    graded("Ann", by_words)
     testset("export")
     before = exported("labels")
     added = {**before[0], "start": "0", "end": "7", "quote": "", "grade": "1", "judge": "Zoe", "note": "mine"}
@@ -466,8 +412,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
     testset("export")
     assert exported("labels") == rows
     # the test set changes what was edited too: nothing is written before that is settled
-    filled("s.csv", lambda row: 1)
-    testset("grade", "--from", "s.csv", "--by", "Ann")
+    graded("Ann", lambda row: 1)
     capsys.readouterr()
     assert testset("export") != 0
     assert "disagree on 1 passage (" in " ".join(capsys.readouterr().err.split())
@@ -488,9 +433,7 @@ def test_two_commands_at_once_are_refused(gathered, capsys):
 
 @pytest.mark.slow
 def test_the_export_runs_as_it_is(gathered):
-    testset("grade", "--sheet", "s.csv")
-    filled("s.csv", by_words)
-    testset("grade", "--from", "s.csv", "--by", "Ann")
+    graded("Ann", by_words)
     testset("export")
     assert run("bench", "set/export/bench.yaml", "--quiet") == 0
     assert Path("results/set/report.html").exists()
