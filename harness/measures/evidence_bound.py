@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.measures.evidence_ndcg import HALF, ROUNDING, discount, found_within, places, stretch_of
 from harness.measures.qrels import SpanQrels, Spans
-from harness.measures.ragged import Floats, Ints, before, offsets_of, owners
+from harness.measures.ragged import Floats, Ints, before, offsets_of, owners, place_in
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, of_answers, read
 from harness.values import MAX_GRADE
@@ -36,8 +35,7 @@ def holes(trail: Trail) -> Trail:
     """
     query, doc = _ranked_pairs(trail)
     ends, spans, n_docs = document_ends(trail), trail.judged, len(trail.chunks.doc_ids)
-    number = {doc_id: i for i, doc_id in enumerate(trail.chunks.doc_ids)}
-    there = np.array([number.get(doc_id, n_docs) for doc_id in spans.doc_ids], dtype=np.int64)[spans.doc]
+    there = place_in(spans.doc_ids, trail.chunks.doc_ids, n_docs)[spans.doc]
     group = query * n_docs + doc
     known = np.isin(spans.query * n_docs + there, group) & (there < n_docs)
     # each document is closed by an empty span at its beginning and one at its end
@@ -126,64 +124,35 @@ def ndcg_evidence_upper(
     to the ratio found until it stands still (Dinkelbach, Management Science 1967) ends at the maximum. That
     the m of the grades are nested is not asked for, which can only raise the value.
     """
-    places_of_new = _releases(trail, budget, enough, least)
-    known = _known(trail, budget, enough)
+    offsets, new = _releases(trail, budget, enough, least)
+    (owner, stretch, gain), (owner_of_all, gain_of_all) = _known(trail, budget, enough)
     last = -(-budget // enough)
     pay = discount(np.arange(last), enough, L)
     levels = gain_exp(np.arange(max_grade + 1))
     values = np.zeros(trail.n_queries)
     for query in range(trail.n_queries):
-        new = places_of_new.of(query)[:last]
-        judged, all_gains = known.of(query)
-        values[query] = _highest(judged, all_gains, new, pay, levels)
+        own, soonest = owner == query, new[offsets[query] : offsets[query + 1]].tolist()
+        judged = list(zip(stretch[own].tolist(), gain[own].tolist(), strict=True))
+        values[query] = _highest(judged, gain_of_all[owner_of_all == query], soonest[:last], pay, levels)
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class _Releases:
-    """The stretches in which new evidence can be found at the soonest, in order, query by query."""
-
-    offsets: Ints
-    stretch: Ints
-
-    def of(self, query: int) -> list[int]:
-        found: list[int] = self.stretch[self.offsets[query] : self.offsets[query + 1]].tolist()
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The judged evidence found, as (stretch, gain), and the gain of all judged evidence, query by query."""
-
-    owner: Ints
-    stretch: Ints
-    gain: Floats
-    owner_of_all: Ints
-    gain_of_all: Floats
-
-    def of(self, query: int) -> tuple[list[tuple[int, float]], Floats]:
-        own = self.owner == query
-        found = list(zip(self.stretch[own].tolist(), self.gain[own].tolist(), strict=True))
-        return found, self.gain_of_all[self.owner_of_all == query]
-
-
-def _known(trail: Trail, budget: int, enough: int) -> _Known:
+def _known(trail: Trail, budget: int, enough: int) -> tuple[tuple[Ints, Ints, Floats], tuple[Ints, Floats]]:
+    """The judged evidence found, as (query, stretch, gain), and all judged evidence, as (query, gain)."""
     answers, named = of_answers(trail)
     needed = np.where(named, answers.length, np.minimum(HALF * answers.length, enough))
     evidence, place, grade, earlier = found_within(answers, places(answers, needed), budget)
     owner, best = trail.spans.evidence_grades()
     present = owner >= 0
-    return _Known(
-        owner[evidence],
-        stretch_of(place, enough),
-        gain_exp(grade) - gain_exp(earlier),
-        owner[present],
-        gain_exp(best[present]),
-    )
+    found = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
+    return found, (owner[present], gain_exp(best[present]))
 
 
-def _releases(trail: Trail, budget: int, enough: int, least: int) -> _Releases:
-    """The soonest stretches of step (1) of the derivation, and those of judgments that failed."""
+def _releases(trail: Trail, budget: int, enough: int, least: int) -> tuple[Ints, Ints]:
+    """Offsets, and the stretches in which new evidence can be found at the soonest, in order, query by query.
+
+    They are those of step (1) of the derivation, and of judgments that failed.
+    """
     open_text, failed = holes(trail), _failed(trail)
     spans, length = open_text.spans, open_text.length
     whole = (spans.start == 0) & (spans.end == document_ends(trail)[spans.doc])
@@ -197,7 +166,7 @@ def _releases(trail: Trail, budget: int, enough: int, least: int) -> _Releases:
     inside = place <= budget + ROUNDING
     query, stretch = query[inside], stretch_of(place[inside], enough)
     order = np.lexsort((stretch, query))
-    return _Releases(offsets_of(np.bincount(query, minlength=trail.n_queries)), stretch[order])
+    return offsets_of(np.bincount(query, minlength=trail.n_queries)), stretch[order]
 
 
 def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[Ints, Floats]:
@@ -219,8 +188,7 @@ def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[
 def _failed(trail: Trail) -> Trail:
     """The same rankings read for the spans whose judgment failed."""
     unscored = trail.judged.unscored
-    number = {doc_id: i for i, doc_id in enumerate(trail.chunks.doc_ids)}
-    doc = np.array([number.get(doc_id, -1) for doc_id in unscored.doc_ids], dtype=np.int64)[unscored.doc]
+    doc = place_in(unscored.doc_ids, trail.chunks.doc_ids)[unscored.doc]
     there = doc >= 0
     return reading(trail, unscored.query[there], doc[there], unscored.start[there], unscored.end[there])
 

@@ -59,7 +59,7 @@ def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int)
     """``ndcg_evidence`` where each span [S] is found at its ``place`` on the trail; infinite means never."""
     evidence, place, grade, earlier = found_within(trail, place, budget)
     gain = gain_exp(grade) - gain_exp(earlier)
-    owner = _owner_of_evidence(trail)
+    owner = trail.spans.evidence_grades()[0]
     last = -(-budget // enough)
     stretch = _one_a_stretch(stretch_of(place, enough), gain, owner[evidence])
     paid = np.where(stretch < last, gain * discount(stretch, enough, L), 0.0)
@@ -91,13 +91,6 @@ def found_within(trail: Trail, place: Floats, budget: int) -> tuple[Ints, Floats
     earlier = np.maximum(np.concatenate([[0], highest[:-1]]) - evidence * step, 0)
     better = grade > earlier
     return evidence[better], place[spans][better], grade[better], earlier[better]
-
-
-def _owner_of_evidence(trail: Trail) -> Ints:
-    """The query of every evidence; 0 for one that is not on the trail."""
-    owner = np.zeros(trail.spans.n_evidence, dtype=np.int64)
-    owner[trail.spans.evidence] = trail.spans.query
-    return owner
 
 
 def _one_a_stretch(wanted: Ints, gain: Floats, owner: Ints) -> Ints:

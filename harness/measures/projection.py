@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from harness.measures.qrels import SpanQrels, Spans
-from harness.measures.ragged import Bools, Ints, offsets_of, owners, segment_sum, slices
+from harness.measures.ragged import Bools, Ints, offsets_of, owners, place_in, repeated, segment_sum, slices
 from harness.values import MAX_GRADE, Chunk
 
 
@@ -73,9 +73,7 @@ def _check(ids: tuple[str, ...], offsets: Ints, start: Ints, end: Ints) -> None:
             f"{start[part + 1]}-{end[part + 1]}; its parts must be in text order and disjoint"
         )
     if len(set(ids)) != len(ids):
-        seen: set[str] = set()
-        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise ValueError(f"chunk {twice} occurs more than once among the chunks")
+        raise ValueError(f"chunk {repeated(ids)} occurs more than once among the chunks")
 
 
 Rule = Literal["half_of_span_or_chunk", "any_overlap", "full_cover"]
@@ -246,9 +244,11 @@ def overlapping_parts(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints, Int
 
 def _documents_in_common(spans: Spans, chunks: ChunkTable) -> tuple[Ints, Ints]:
     """The parts of chunks of judged documents by document and start: (their document in ``spans``, row)."""
-    number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
-    renumber = np.array([number.get(doc_id, -1) for doc_id in chunks.doc_ids], dtype=np.int64)
-    doc = renumber[chunks.doc][chunks.part_chunk] if len(chunks) else np.zeros(0, dtype=np.int64)
+    doc = (
+        place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc][chunks.part_chunk]
+        if len(chunks)
+        else np.zeros(0, dtype=np.int64)
+    )
     rows = np.flatnonzero(doc >= 0)
     rows = rows[np.lexsort((chunks.part_start[rows], doc[rows]))]
     return doc[rows], rows

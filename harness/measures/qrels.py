@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from harness.measures.ragged import AnyArray, Bools, Ints
+from harness.measures.ragged import AnyArray, Bools, Ints, place_in
 from harness.values import Judgment
 
 PADDING = (100, 250, 700)
@@ -99,8 +99,7 @@ class SpanQrels(Spans):
         """The spans of these queries alone, in their order; documents and evidence keep their numbers."""
         if query_ids == self.query_ids:
             return self
-        number = {query_id: i for i, query_id in enumerate(query_ids)}
-        place = np.array([number.get(query_id, -1) for query_id in self.query_ids], dtype=np.int64)
+        place = place_in(self.query_ids, query_ids)
         unscored = _of_queries(self.unscored, place)
         return replace(_of_queries(self, place), query_ids=query_ids, unscored=unscored)
 

@@ -6,6 +6,7 @@ queries through these few functions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,15 @@ def mean_within(values: Floats, groups: Ints) -> Floats:
     ends = offsets_of(sizes)
     means: Floats = segment_sum(values, ends) / sizes
     return means[groups]
+
+
+def place_in(names: Iterable[str], among: Iterable[str], missing: int = -1) -> Ints:
+    """For every name its place among others, ``missing`` for one that is not there."""
+    place = {name: i for i, name in enumerate(among)}
+    return np.array([place.get(name, missing) for name in names], dtype=np.int64)
+
+
+def repeated(names: Iterable[str]) -> str:
+    """The first name that has been before; raises StopIteration if there is none."""
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]

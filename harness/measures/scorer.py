@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from harness.measures.ragged import (
     offsets_of,
     owners,
     positions,
+    repeated,
     slices,
     sorted_descending,
 )
@@ -63,23 +64,10 @@ def score(
     spans: SpanQrels | Iterable[Judgment],
     chunks: ChunkTable | Iterable[Chunk],
     measures: Sequence[Measure | str],
-    *,
-    projection: Projection | None = None,
-    unanswerable: Unanswerable = "nan",
-    token_boundaries: TokenBoundaries | None = None,
-    chunk_tokens: AnyArray | None = None,
+    **options: Any,
 ) -> ScoreTable:
-    """Score every query of ``queries`` under every measure: a ``Scorer`` that is used once."""
-    scorer = Scorer(
-        queries,
-        spans,
-        chunks,
-        projection=projection,
-        unanswerable=unanswerable,
-        token_boundaries=token_boundaries,
-        chunk_tokens=chunk_tokens,
-    )
-    return scorer.score(rankings, measures)
+    """Score every query of ``queries`` under every measure: a ``Scorer``, with its options, used once."""
+    return Scorer(queries, spans, chunks, **options).score(rankings, measures)
 
 
 class Scorer:
@@ -111,7 +99,7 @@ class Scorer:
         self.queries = tuple(queries)
         self.query_ids = tuple(query.query_id for query in queries)
         if len(set(self.query_ids)) != len(self.query_ids):
-            raise ValueError(f"query {_repeated(self.query_ids)} is listed more than once")
+            raise ValueError(f"query {repeated(self.query_ids)} is listed more than once")
         qrels = spans if isinstance(spans, SpanQrels) else SpanQrels.from_judgments(spans)
         self.spans = qrels.for_queries(self.query_ids)
         self.chunks = chunks if isinstance(chunks, ChunkTable) else ChunkTable.of(chunks)
@@ -233,7 +221,7 @@ def lay_out(
     """
     by_query = {ranking.query_id: ranking for ranking in rankings}
     if len(by_query) != len(rankings):
-        raise ValueError(f"query {_repeated([r.query_id for r in rankings])} has more than one ranking")
+        raise ValueError(f"query {repeated([r.query_id for r in rankings])} has more than one ranking")
     unknown = by_query.keys() - set(query_ids)
     if unknown:
         raise ValueError(
@@ -283,15 +271,6 @@ def _grade(chunk: Ints, offsets: Ints, spans: SpanQrels, grades: ChunkGrades) ->
         certain=certain,
     )
     return graded, RankedItems(offsets, query, positions(offsets) + 1, chunk, grade, earned)
-
-
-def _repeated(names: Sequence[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name is repeated")
 
 
 def _first_of_evidence(evidence: Ints, grade: Ints) -> Bools:

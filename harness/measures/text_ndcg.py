@@ -30,8 +30,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     by_span = np.bincount(trail.read_span, density[trail.read_span] * earned, minlength=len(trail.spans))
     by_evidence = np.zeros(trail.spans.n_evidence)
     np.maximum.at(by_evidence, trail.spans.evidence, by_span)
-    owner = np.zeros(trail.spans.n_evidence, dtype=np.int64)
-    owner[trail.spans.evidence] = trail.spans.query
+    owner = np.maximum(trail.spans.evidence_grades()[0], 0)
     found = np.bincount(owner, by_evidence, minlength=trail.n_queries)
     best = ideal_gain(trail, budget, L)
     return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
@@ -48,45 +47,25 @@ def _interpolate(paid: Floats, place: Floats) -> Floats:
 
 
 def ideal_gain(trail: Trail, budget: int, L: int) -> Floats:
-    """The discounted gain of the best reading of every query, [Q], whatever is ranked."""
-    paid = paid_up_to(budget, L)
-    ideal = densest_first(trail, gain_exp(trail.spans.grade) / trail.length)
-    value = ideal.density * (_interpolate(paid, ideal.until) - _interpolate(paid, ideal.at))
-    by_choice = np.bincount(ideal.choice, value, minlength=len(ideal.query_of_choice))
-    best = np.zeros(trail.n_queries)
-    np.maximum.at(best, ideal.query_of_choice, by_choice)
-    return best
+    """The discounted gain of the best reading of every query, [Q], whatever is ranked.
 
-
-@dataclass(frozen=True, slots=True)
-class IdealReading:
-    """The densest text first: segments, their place ``at``..``until`` on the ideal trail, their density.
-
-    Segments belong to a ``choice`` among copies, choices to a query.
+    It reads the relevant spans in the order of their gain per unit of length. Where spans of several facts
+    overlap, their densities add up, so it is characters, not spans, that are put in order: no trail of text
+    can earn more.
     """
-
-    choice: Ints
-    at: Floats
-    until: Floats
-    density: Floats
-    query_of_choice: Ints
-
-
-def densest_first(trail: Trail, density: Floats) -> IdealReading:
-    """Read the relevant spans of every query in the order of their gain per unit of length.
-
-    ``density`` [S] is the gain per unit of each span. Where spans of several facts overlap, their densities
-    add up, so it is characters, not spans, that are put in order: no trail of text can earn more.
-    """
-    chosen = choices(trail)
-    choice, length, total = _segments(trail, chosen, density)
-    order = np.lexsort((-total, choice))
-    choice, length, total = choice[order], length[order], total[order]
+    paid, chosen = paid_up_to(budget, L), choices(trail)
+    choice, length, density = _segments(trail, chosen, gain_exp(trail.spans.grade) / trail.length)
+    order = np.lexsort((-density, choice))
+    choice, length, density = choice[order], length[order], density[order]
     offsets = offsets_of(np.bincount(choice, minlength=len(chosen.cap)))
-    room = np.maximum(chosen.cap[choice] - before(total * length, offsets), 0.0)
-    length = np.minimum(length, room / total)
+    room = np.maximum(chosen.cap[choice] - before(density * length, offsets), 0.0)
+    length = np.minimum(length, room / density)
     at = before(length, offsets)
-    return IdealReading(choice, at, at + length, total, chosen.query_of_choice)
+    value = density * (_interpolate(paid, at + length) - _interpolate(paid, at))
+    by_choice = np.bincount(choice, value, minlength=len(chosen.query_of_choice))
+    best = np.zeros(trail.n_queries)
+    np.maximum.at(best, chosen.query_of_choice, by_choice)
+    return best
 
 
 def _segments(trail: Trail, chosen: Choices, density: Floats) -> tuple[Ints, Floats, Floats]:

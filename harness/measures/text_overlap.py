@@ -6,8 +6,6 @@ one evidence the best-covered one. Text that two chunks share is found once but 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from harness.measures.projection import overlapping_parts
@@ -15,31 +13,22 @@ from harness.measures.ragged import Bools, Floats, Ints, head, segment_sum
 from harness.measures.trail import Trail
 
 
-@dataclass(frozen=True, slots=True)
-class _Amounts:
-    """Per query, in characters: wanted text, the wanted text that was found, the text read."""
-
-    wanted: Floats
-    found: Floats
-    read: Floats
-
-
 def text_recall(trail: Trail, k: int | None) -> Floats:
     """The share of the wanted text that the first k chunks show."""
-    amounts = _amounts(trail, k)
-    return _share(amounts.found, amounts.wanted)
+    wanted, found, _ = _amounts(trail, k)
+    return _share(found, wanted)
 
 
 def text_precision(trail: Trail, k: int | None) -> Floats:
     """The share of the text of the first k chunks that is wanted and new; 0 if nothing is ranked."""
-    amounts = _amounts(trail, k)
-    return _share(amounts.found, amounts.read)
+    _, found, text = _amounts(trail, k)
+    return _share(found, text)
 
 
 def text_iou(trail: Trail, k: int | None) -> Floats:
     """Wanted text found, over all text that is wanted or read by the first k chunks (Jaccard index)."""
-    amounts = _amounts(trail, k)
-    return _share(amounts.found, amounts.read + amounts.wanted - amounts.found)
+    wanted, found, text = _amounts(trail, k)
+    return _share(found, text + wanted - found)
 
 
 def precision_omega(trail: Trail, _k: None = None) -> Floats:
@@ -56,7 +45,8 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     return _share(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
 
 
-def _amounts(trail: Trail, k: int | None) -> _Amounts:
+def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
+    """Per query, in characters: wanted text, the wanted text that was found, the text read."""
     spans = trail.spans
     seen = np.ones(len(trail.read_rank), dtype=np.bool_) if k is None else trail.read_rank < k
     covered = np.bincount(
@@ -66,10 +56,10 @@ def _amounts(trail: Trail, k: int | None) -> _Amounts:
     found = seen & chosen[trail.read_span]
     span = trail.read_span[found]
     index, offsets = head(trail.offsets, k)
-    return _Amounts(
-        wanted=_union(trail, chosen, spans.start[chosen], spans.end[chosen]),
-        found=_union(trail, span, trail.read_start[found], trail.read_end[found]),
-        read=segment_sum(trail.item_length[index], offsets),
+    return (
+        _union(trail, chosen, spans.start[chosen], spans.end[chosen]),
+        _union(trail, span, trail.read_start[found], trail.read_end[found]),
+        segment_sum(trail.item_length[index], offsets),
     )
 
 

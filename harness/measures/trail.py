@@ -21,6 +21,7 @@ from harness.measures.ragged import (
     before,
     offsets_of,
     owners,
+    place_in,
     positions,
     slices,
 )
@@ -61,8 +62,8 @@ class Tokens:
         if len(edges) < 2 or (np.diff(edges) < 0).any():
             raise ValueError(f"{doc_id}: token boundaries must be sorted and 2 or more, not {edges[:5]}…")
         # several tokens that hold bytes of one character begin together: none of them is before it
-        places, before = np.unique(edges, return_index=True)
-        return np.interp(offset, places, before)
+        place_in, before = np.unique(edges, return_index=True)
+        return np.interp(offset, place_in, before)
 
 
 Unit = Characters | Tokens
@@ -121,7 +122,7 @@ def read(chunk: Ints, offsets: Ints, spans: SpanQrels, chunks: ChunkTable, unit:
     """Lay the trail of every query of ``spans``: the ranked rows of ``chunks``, delimited by ``offsets``."""
     relevant = spans.take(np.flatnonzero(spans.grade > 0))
     groups, group = np.unique(relevant.query * len(spans.doc_ids) + relevant.doc, return_inverse=True)
-    item_doc = _docs_of(chunks, spans)[chunk] if len(chunk) else chunk
+    item_doc = place_in(chunks.doc_ids, spans.doc_ids)[chunks.doc[chunk]] if len(chunk) else chunk
     item_group = _group_of(groups, owners(offsets) * len(spans.doc_ids) + item_doc, item_doc >= 0)
     # a chunk is read part by part, so the trail is one of parts
     counts = np.diff(chunks.part_offsets)[chunk]
@@ -196,13 +197,6 @@ def _lengths(spans: SpanQrels, unit: Unit) -> Floats:
         where = f"{spans.doc_ids[spans.doc[row]]}:{spans.start[row]}-{spans.end[row]}"
         raise ValueError(f"the span {where} holds no token; do the token boundaries cover the document?")
     return lengths
-
-
-def _docs_of(chunks: ChunkTable, spans: SpanQrels) -> Ints:
-    """For every chunk its document's number among the judged ones, -1 for none."""
-    number = {doc_id: i for i, doc_id in enumerate(spans.doc_ids)}
-    renumber = np.array([number.get(doc_id, -1) for doc_id in chunks.doc_ids], dtype=np.int64)
-    return renumber[chunks.doc]
 
 
 def _group_of(groups: Ints, keys: Ints, known: Bools) -> Ints:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.measures.answer.responses import Refusal
-from harness.measures.answer.words import refuses
+from harness.measures.answer.responses import Refusal, refuses
 from harness.values.types import Judgment
 
 from .helpers import NO_TOOLS, ToyTools, case
