@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.values.columns import Cells, Column, Declared, columns_of, id_of_query, whole
+    from harness.values.columns import (
+        Cells,
+        Column,
+        Declared,
+        columns_of,
+        golden_answers,
+        golden_cell,
+        golden_of_query,
+        id_of_query,
+        whole,
+    )
     from harness.values.errors import (
         ConfigError,
         CorpusError,
@@ -56,7 +66,6 @@ if TYPE_CHECKING:
         without_controls,
         wrapped,
     )
-    from harness.values.text.golden import golden_answers, golden_cell, golden_of_query
     from harness.values.text.headings import Heading, HeadingStyle, markdown_headings, numbered_headings
     from harness.values.text.numbers import (
         FEWEST_FOR_INTERVAL,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.values.text.golden import golden_answers, golden_cell
+from harness.values.columns import golden_answers, golden_cell
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.trec import ids, match
+from harness.data.trec import ids
+from harness.data.trec import tables as match
 from harness.data.trec.ids import DocIds, fingerprints
 
 texts = st.text(st.sampled_from("aé\0"), max_size=3) | st.text(max_size=40)

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from harness.data.trec.ids import Ids, fingerprints
-from harness.data.trec.match import PairRows, judged_rows
-from harness.data.trec.tables import Qrels, Run, refuse_repeats
+from harness.data.trec.tables import PairRows, Qrels, Run, judged_rows, refuse_repeats
 from harness.measures import (
     FAMILIES,
     Convention,

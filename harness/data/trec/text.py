@@ -27,8 +27,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from harness.data.trec.ids import DocIds, Ids, TrecError
-from harness.data.trec.match import PairRows
-from harness.data.trec.tables import Qrels, Run, refuse_repeats
+from harness.data.trec.tables import PairRows, Qrels, Run, refuse_repeats
 
 _MAGIC = b"\x1f\x8b"
 _FREE_BYTES = 64 << 20
