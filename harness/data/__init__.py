@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         read_labels,
         refuse_disputed,
     )
-    from harness.data.corpus.lost_text import refusal, some_pages
     from harness.data.corpus.page_picture import can_draw, draw_page
     from harness.data.corpus.parse import (
         SkippedDocument,
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
         read_table,
         suggestion,
     )
-    from harness.data.corpus.text import ParsedDocument
+    from harness.data.corpus.text import ParsedDocument, refusal, some_pages
     from harness.data.corpus.workers import ParsingConfig
     from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
     from harness.data.external.traces import read_traces

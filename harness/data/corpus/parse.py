@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from harness.data.corpus.documents import PDF_SUFFIXES, DocumentFile, refuse_unknown
 from harness.data.corpus.formats import FORMAT_SUFFIXES, FileFormat, format_of
-from harness.data.corpus.lost_text import compare, read_again
 from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
 from harness.data.corpus.parsers.pdf_file import OnPage
 from harness.data.corpus.reading import read_utf8
@@ -22,8 +21,10 @@ from harness.data.corpus.text import (
     TEXT_FORMAT,
     ParsedDocument,
     TextStats,
+    compare,
     count_odd,
     join_pages,
+    read_again,
     text_sha256,
     without_surrogates,
 )
