@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.running.abilities.answered import answer_trials, price, shares_table
     from harness.running.abilities.own import LeftOut, evidence_of, own_trials
     from harness.running.abilities.rgb import RgbOptions, rgb_trials
-    from harness.running.abilities.trial import read_trials, write_trials
+    from harness.running.abilities.trial import answer_trials, price, read_trials, shares_table, write_trials
     from harness.running.answering.external import (
         MeasureScores,
         compare_with_people,
