@@ -22,8 +22,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.tables import results_of
-from harness.running.evaluate.warnings import warn_of_unfilled_budgets
-from harness.running.judging.label_warnings import warn_of_labels
+from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets
 from harness.running.search import Searched
 from harness.running.tools import RETRIEVE
 from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors, token_lengths
