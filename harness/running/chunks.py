@@ -28,7 +28,6 @@ from harness.steps import (
     ReadConfig,
     examine,
     nested,
-    text_lengths,
     token_lengths,
 )
 from harness.store import key_of
@@ -37,19 +36,6 @@ from harness.values import Chunk, Ranking, Span, Tokenizer, merge
 _Spans = tuple[Span, ...]
 _Place = tuple[str, int, int]
 Warn = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPassages:
-    """The distinct spans that may be read, in the order of the text, and rankings of them by step.
-
-    ``tokens`` [spans] are their lengths, special tokens left out; ``key`` identifies chunking and spans.
-    """
-
-    spans: tuple[Chunk, ...]
-    tokens: NDArray[np.int32]
-    rankings: dict[str, list[Ranking]]
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +49,15 @@ class Reading:
     read_as: Mapping[str, Chunk]
     sources: RunSources = field(repr=False)
 
-    def of(self, rankings: Mapping[str, Sequence[Ranking]]) -> ReadPassages:
-        """The text read for rankings of chunks: every span once, at the rank and score of its first chunk."""
+    def chunking(self, searched: Chunking) -> Chunking:
+        """The distinct spans that may be read, in the order of the text, in place of the chunks searched."""
         spans = {span.chunk_id: span for span in self.read_as.values()}
         place = {document.doc_id: i for i, document in enumerate(self.sources.corpus.documents)}
         ordered = tuple(sorted(spans.values(), key=lambda one: (place[one.doc_id], one.start, one.end)))
         key = key_of(self.key, "read", [one.chunk_id for one in ordered])
-        ranked = {step: [self.ranking(found) for found in its] for step, its in rankings.items()}
-        return ReadPassages(ordered, self._tokens(ordered, key), ranked, key)
+        tokens = self.sources.lengths("read_tokens", key, [one.text for one in ordered])
+        read = {"read_spans": len(ordered), "read_tokens_p50": int(np.median(tokens))}
+        return Chunking(ordered, key, searched.health | read, tokens, searched.quality)
 
     def ranking(self, found: Ranking) -> Ranking:
         """What is read for one ranking of chunks."""
@@ -78,16 +65,6 @@ class Reading:
         for chunk_id, score in zip(found.chunk_ids, found.scores, strict=True):
             first.setdefault(self.read_as[chunk_id].chunk_id, score)
         return Ranking(found.query_id, tuple(first), tuple(first.values()))
-
-    def _tokens(self, spans: Sequence[Chunk], key: str) -> NDArray[np.int32]:
-        """The lengths of spans, from the cache where they were counted before."""
-        stored = self.sources.kept("read_tokens", key)
-        if stored is None:
-            tokenizer = self.sources.tokenizer
-            lengths = text_lengths([one.text for one in spans], tokenizer) - tokenizer.special
-            stored = {"lengths": lengths.tolist()}
-            self.sources.keep("read_tokens", key, stored)
-        return np.array(stored["lengths"], dtype=np.int32)
 
 
 def reading_of(
@@ -324,11 +301,7 @@ def with_context(
         around = nested(around, own)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
     indexed_key = key_of(key, "context", _digest(around))
-    stored = context.artifacts.get("indexed_tokens", indexed_key)
-    if stored is None:
-        stored = {"lengths": (text_lengths(texts, tokenizer) - np.int32(tokenizer.special)).tolist()}
-        context.artifacts.put("indexed_tokens", indexed_key, stored)
-    tokens = np.array(stored["lengths"], dtype=np.int32)
+    tokens = sources.lengths("indexed_tokens", indexed_key, texts)
     return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 

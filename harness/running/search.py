@@ -10,8 +10,6 @@ from itertools import zip_longest
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from harness.report import AskedRow, is_route
 from harness.running.chunks import Chunking, chunk_corpus
 from harness.running.config.models import Setting
@@ -113,10 +111,8 @@ def as_read(one: Searched) -> Searched:
     reading = one.chunking.reading
     if reading is None:
         return one
-    own, read = one.chunking, reading.of(one.rankings)
-    health = own.health | {"read_spans": len(read.spans), "read_tokens_p50": int(np.median(read.tokens))}
-    chunking = Chunking(read.spans, read.key, health, read.tokens, own.quality)
-    return replace(one, chunking=chunking, rankings=read.rankings, over_chunks=one)
+    rankings = {step: list(map(reading.ranking, found)) for step, found in one.rankings.items()}
+    return replace(one, chunking=reading.chunking(one.chunking), rankings=rankings, over_chunks=one)
 
 
 def search_settings(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,14 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import vectors
 from harness.running.resources import Resources
-from harness.steps import OUTLINE_VERSION, ChunkerConfig, Outline, chunk_documents, chunker_fingerprint
+from harness.steps import (
+    OUTLINE_VERSION,
+    ChunkerConfig,
+    Outline,
+    chunk_documents,
+    chunker_fingerprint,
+    text_lengths,
+)
 from harness.store import key_of
 from harness.values import (
     Chunk,
@@ -28,6 +34,8 @@ from harness.values import (
     numbered_headings,
 )
 
+# Raised when stored chunks are written differently.
+_FORMAT = 2
 _FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 
@@ -65,6 +73,15 @@ class RunSources(Resources):
             raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
 
+    def lengths(self, kind: str, key: str, texts: Sequence[str]) -> NDArray[np.int32]:
+        """The tokens of texts, special tokens left out, from the cache where they were counted before."""
+        stored = self.kept(kind, key)
+        if stored is None:
+            found = text_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
+            stored = {"lengths": found.tolist()}
+            self.keep(kind, key, stored)
+        return np.array(stored["lengths"], dtype=np.int32)
+
 
 def cut(
     corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
@@ -72,43 +89,21 @@ def cut(
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
     encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
     key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
-    stored = context.artifacts.get("chunks", key)
+    place = key_of(key, _FORMAT)
+    stored = context.artifacts.get("chunks", place)
     if stored is not None:
-        return _from_spans(stored["spans"], stored.get("before", {}), corpus.documents), key
+        by_id = {document.doc_id: document for document in corpus.documents}
+        return [
+            Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in before))
+            for doc_id, rows in stored.items()
+            for start, end, *before in rows
+        ], key
     chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
-    context.artifacts.put("chunks", key, {"spans": _spans(chunks), "before": _before(chunks)})
+    spans: dict[str, list[list[Any]]] = {}
+    for chunk in chunks:
+        spans.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
+    context.artifacts.put("chunks", place, spans)
     return chunks, key
-
-
-def _spans(chunks: list[Chunk]) -> list[list[Any]]:
-    """Chunks as [doc_id, start, end, start, end, …], one list per document."""
-    rows: dict[str, list[Any]] = {}
-    for chunk in chunks:
-        rows.setdefault(chunk.doc_id, [chunk.doc_id]).extend((chunk.start, chunk.end))
-    return list(rows.values())
-
-
-def _before(chunks: list[Chunk]) -> dict[str, list[list[Any]]]:
-    """The ranges shown before the chunks of a document, for those documents that have some."""
-    documents = {chunk.doc_id for chunk in chunks if chunk.before}
-    found: dict[str, list[list[Any]]] = {doc_id: [] for doc_id in documents}
-    for chunk in chunks:
-        if chunk.doc_id in documents:
-            found[chunk.doc_id].append([list(span) for span in chunk.before])
-    return found
-
-
-def _from_spans(
-    rows: list[list[Any]], before: dict[str, list[list[Any]]], documents: list[Document]
-) -> list[Chunk]:
-    by_id = {document.doc_id: document for document in documents}
-    return [
-        Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in shown))
-        for doc_id, *flat in rows
-        for (start, end), shown in zip(
-            list(pairwise(flat))[::2], before.get(doc_id, repeat([])), strict=False
-        )
-    ]
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:

@@ -291,38 +291,26 @@ class RunTools(Resources):
         """
         if retriever.parts:
             return find()
-        known = self._known(retriever, passages, asked, more)
-        if known is not None:
-            return known
+        put = [[query.query_id, query.text] for query in asked]
+        identity = RETRIEVERS.make(retriever).identity(self)
+        key = key_of(passages.key, put, retriever.kind, identity, *more)
+        stored = self.kept("ranking", key)
+        if stored is not None:
+            rankings = [
+                Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
+            ]
+            texts = stored.get("asked", ())
+            again = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
+            return RetrievalResult(rankings, stored["exact_share"], asked=again)
         if not self.context.may_compute:
             raise NotStoredError("rankings")
         found = find()
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
-        stored: dict[str, Any] = {"rankings": rows, "exact_share": found.exact_share}
+        stored = {"rankings": rows, "exact_share": found.exact_share}
         if found.asked:
             stored["asked"] = [query.text for query in found.asked]
-        self.keep("ranking", self._key(retriever, passages, asked, more), stored)
+        self.keep("ranking", key, stored)
         return found
-
-    def _known(
-        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any] = ()
-    ) -> RetrievalResult | None:
-        stored = self.kept("ranking", self._key(retriever, passages, asked, more))
-        if stored is None:
-            return None
-        rankings = [
-            Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
-        ]
-        texts = stored.get("asked", ())
-        put = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
-        return RetrievalResult(rankings, stored["exact_share"], asked=put)
-
-    def _key(
-        self, retriever: RetrieverConfig, passages: Passages, asked: Sequence[Query], more: Sequence[Any]
-    ) -> str:
-        texts = [[query.query_id, query.text] for query in asked]
-        own = RETRIEVERS.make(retriever).identity(self)
-        return key_of(passages.key, texts, retriever.kind, own, *more)
 
 
 def _bare(retriever: RetrieverConfig) -> RetrieverConfig:
