@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,45 +12,12 @@ from harness.models import ModelConfig, ServedEncoder, Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.compute import digest, shares
 from harness.running.context import Context
+from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import RETRIEVERS, Passages, RetrieverConfig
 from harness.values import Query, Ranking
-
-
-@dataclass(frozen=True, slots=True)
-class QueryCost:
-    """``rewriting``: what language models were paid for all queries; ``per_1000``: what a thousand cost.
-
-    Whoever paid, in this run or before. None if a price is unknown, as that of a service of one's own is,
-    and for ``per_1000`` where a language model filters, whose calls are not separated by setting.
-    ``endpoints`` is what vectors and scores of endpoints cost for chunks and queries; None without one too.
-    """
-
-    rewriting: float | None
-    per_1000: float | None
-    endpoints: float | None
-
-
-def query_costs(
-    searched: Sequence[Searched], queries: Sequence[Query], context: Context
-) -> dict[tuple[str, str], QueryCost]:
-    """The cost of all queries, by setting and stage, up to and including it."""
-    found: dict[tuple[str, str], QueryCost] = {}
-    for one in searched:
-        bought = _bought(one, queries, context)
-        unknown = bool(one.setting.services) or any(
-            isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
-        )
-        for stage in one.rankings:
-            # later steps depend on all calls made for retrieval
-            rewritten = one.rewriting_costs.get(stage, one.rewriting_costs.get(RETRIEVE, 0.0))
-            index, asked = bought.get(stage, (None, None)) if bought else (None, 0.0)
-            total = None if unknown else add(rewritten, asked)
-            per_1000 = None if total is None or not queries else 1000 * total / len(queries)
-            found[one.setting.name, stage] = QueryCost(rewritten, per_1000, add(index, asked))
-    return found
 
 
 def _bought(
@@ -148,25 +114,35 @@ def price_rows(
     searched: Sequence[Searched],
     summary: Sequence[SummaryRow],
     costs: Sequence[CostRow],
-    queries: int,
-    paid: Mapping[tuple[str, str], QueryCost],
+    corpus: Corpus,
     measures: Sequence[str],
+    context: Context,
 ) -> list[PriceRow]:
     """The cost of every setting and stage, beside each measure's mean, as deep as the measure reads.
 
-    ``queries`` is their number, ``paid`` what they cost at endpoints by setting and stage.
+    What queries cost counts whoever paid, in this run or before. It is None if a price is unknown, as that of
+    a service of one's own is; what a thousand cost also where a language model filters, whose calls are not
+    separated by setting. What endpoints cost for chunks and queries is None without one too.
     """
-    depths = {name: reading_depth(name) for name in measures if not less_is_better(name)}
+    depths = {name: depth for name in measures if not less_is_better(name) and (depth := reading_depth(name))}
     means = {(r.setting, r.stage, r.measure): r.mean for r in summary if r.split == "all"}
     judge = {row.setting: row.cost_alone for row in costs}
+    queries = corpus.queries.queries
     rows = []
     for one in searched:
         over_chunks = one.over_chunks or one
         characters = float(text_ranked(one, "characters").mean())
+        bought = _bought(one, queries, context)
+        unknown = bool(one.setting.services) or any(
+            isinstance(r.filter, ModelConfig) for r in one.setting.finder.every()
+        )
         for stage, rankings in one.rankings.items():
-            read = _read(one, rankings, {depth for depth in depths.values() if depth})
+            read = _read(one, rankings, set(depths.values()))
             pairs, pair_tokens = _reranked(over_chunks, stage)
-            cost = paid[one.setting.name, stage]
+            # later steps depend on all calls made for retrieval
+            rewritten = one.rewriting_costs.get(stage, one.rewriting_costs.get(RETRIEVE, 0.0))
+            index, asked = bought.get(stage, (None, None)) if bought else (None, 0.0)
+            total = None if unknown else add(rewritten, asked)
             rows += [
                 PriceRow(
                     setting=one.setting.name,
@@ -175,25 +151,19 @@ def price_rows(
                     mean=(mean := means[one.setting.name, stage, measure]),
                     depth=str(depth),
                     characters_ranked=characters,
-                    tokens_read=(tokens := read[depth] / queries),
+                    tokens_read=(tokens := read[depth] / len(queries)),
                     tokens_per_point=tokens / (100 * mean) if mean else None,
                     index_tokens=over_chunks.chunking.index_tokens,
                     rerank_pairs=pairs,
                     rerank_tokens=pair_tokens,
                     judge_cost=judge.get(one.setting.name),
-                    rewrite_cost=cost.rewriting,
-                    cost_per_1000=cost.per_1000,
-                    endpoint_cost=cost.endpoints,
+                    rewrite_cost=rewritten,
+                    cost_per_1000=None if total is None else 1000 * total / len(queries),
+                    endpoint_cost=add(index, asked),
                 )
                 for measure, depth in depths.items()
-                if depth
             ]
     return rows
-
-
-def _lengths(searched: Searched, with_context: bool) -> dict[str, int]:
-    tokens = searched.chunking.tokens_read(with_context).tolist()
-    return {chunk.chunk_id: length for chunk, length in zip(searched.chunking.chunks, tokens, strict=True)}
 
 
 def _read(searched: Searched, rankings: Sequence[Ranking], depths: set[Depth]) -> dict[Depth, float]:
@@ -214,7 +184,8 @@ def _reranked(searched: Searched, stage: str) -> tuple[int, int]:
         return 0, 0
     place = names.index(stage)
     reranker = searched.setting.rerank[place]
-    lengths = _lengths(searched, reranker.reads_context)
+    tokens = searched.chunking.tokens_read(reranker.reads_context).tolist()
+    lengths = dict(zip((chunk.chunk_id for chunk in searched.chunking.chunks), tokens, strict=True))
     before = searched.rankings[searched.steps[place]]
     read = [lengths[chunk_id] for ranking in before for chunk_id in ranking.chunk_ids[: reranker.top_n]]
     return len(read), sum(read)

@@ -28,7 +28,7 @@ from harness.running.chunks import chunk_rows
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.costs import endpoint_facts, price_rows, query_costs, rewriting_facts
+from harness.running.costs import endpoint_facts, price_rows, rewriting_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
 from harness.running.evaluate.scoring import left_out
 from harness.running.evaluate.verdict import run_verdict
@@ -53,8 +53,7 @@ def results_of(
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
     queries = corpus.queries.queries
-    paid = query_costs(searched, queries, context)
-    prices = price_rows(searched, summary, judged.costs, len(evaluated.queries), paid, config.measures)
+    prices = price_rows(searched, summary, judged.costs, corpus, config.measures, context)
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     record = make_record(config, corpus, searched, judged, context)
