@@ -7,8 +7,6 @@ import sys
 import pytest
 
 from harness.store import CacheLayout
-from harness.store.atomic import write_bytes
-from harness.store.seal import seal
 from tests.command import exit_code, printed, refused
 
 
@@ -149,10 +147,9 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     layout = CacheLayout(tmp_path)
     in_use = layout.use()
     chroma = layout.chroma
-    (chroma / "abc-1").mkdir(parents=True)
-    (chroma / "abc-1" / "data").write_bytes(b"x" * 2_000_000)
-    (chroma / "def-2").mkdir()
-    write_bytes(chroma / "def.pointer", seal(b"def", b'{"folder": "def-2", "sha256": ""}'))
+    (chroma / ".partial-2").mkdir(parents=True)
+    (chroma / ".partial-2" / "data").write_bytes(b"x" * 2_000_000)
+    (chroma / "def").mkdir()
     (layout.artifacts / "chunks").mkdir(parents=True)
     (layout.artifacts / "chunks" / ".partial-1").write_text("half")
     (tmp_path / "judgments.sqlite").write_bytes(b"x" * 1_000_000)
@@ -163,7 +160,7 @@ def test_the_cache_is_sized_tidied_and_cleared_and_judgments_stay(tmp_path, caps
     assert "2 half-written or damaged items removed" in printed(
         capsys, "cache", "--cache", tmp_path, "--tidy"
     )
-    assert sorted(path.name for path in chroma.iterdir()) == ["def-2", "def.pointer"]
+    assert sorted(path.name for path in chroma.iterdir()) == ["def"]
     assert list((layout.artifacts / "chunks").iterdir()) == []
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     assert [path.name for path in tmp_path.iterdir()] == ["judgments.sqlite"]
@@ -182,27 +179,3 @@ def test_clearing_touches_only_what_carries_our_mark(tmp_path, capsys):
     assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
     shutil.rmtree(tmp_path / ".in-use")
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_cache_of_the_first_format_is_sized_and_cleared(tmp_path, capsys):
-    # what version 1 wrote: it had no mark
-    key = 64 * "a"
-    files = (
-        f"artifacts/chunks/{key}.json.gz",
-        "artifacts/chunks/.partial-3f",
-        "vectors/fffe.sqlite",
-        "vectors/fffe.sqlite-wal",
-        f"chroma/{key}.json",
-        f"chroma/{key[:16]}-0123abcd/chroma.sqlite3",
-        f"chroma/{key[:16]}-0123abcd/uuid/data_level0.bin",
-    )
-    for name in files:
-        (tmp_path / "v1" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "v1" / name).write_bytes(b"x" * 1_000_000)
-    assert "v1 (older format) 7.0" in printed(capsys, "cache", "--cache", tmp_path)
-    (tmp_path / "v1" / "vectors" / "my-notes.txt").write_text("mine")
-    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
-    assert (tmp_path / "v1" / files[0]).exists()
-    (tmp_path / "v1" / "vectors" / "my-notes.txt").unlink()
-    assert exit_code("cache", "--cache", tmp_path, "--clear") == 0
-    assert list(tmp_path.iterdir()) == []

@@ -9,9 +9,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from harness.store.atomic import write_bytes
+from harness.store.atomic import seal, unseal, write_bytes
 from harness.store.faults import Faults
-from harness.store.seal import seal, unseal
 
 
 def key_of(*parts: Any) -> str:

@@ -1,14 +1,16 @@
-"""Write files atomically: readers see the old content or the new, never a part."""
+"""Whole files: written at once or not at all, and their content sealed, so that a flipped bit is found."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import uuid
 from pathlib import Path
 
 # The prefix of names of unfinished files.
 TEMPORARY = ".partial-"
+_CHECKSUM = 16
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -36,3 +38,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, content: str) -> None:
     """`write_bytes` for text in UTF-8."""
     write_bytes(path, content.encode("utf-8"))
+
+
+def seal(key: bytes, content: bytes) -> bytes:
+    """``content`` with a checksum over it and the key that it is stored under."""
+    return _checksum(key, content) + content
+
+
+def unseal(key: bytes, sealed: bytes) -> bytes | None:
+    """The content that ``seal`` was given; None if a bit of it has changed or it belongs to another key."""
+    content = sealed[_CHECKSUM:]
+    return content if sealed[:_CHECKSUM] == _checksum(key, content) else None
+
+
+def _checksum(key: bytes, content: bytes) -> bytes:
+    # SHA-256 is as fast as any hash of this length where the processor has instructions for it
+    return hashlib.sha256(key + content).digest()[:_CHECKSUM]

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tempfile
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 
-from harness.store.atomic import TEMPORARY, write_bytes
+from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
 from harness.store.faults import Faults
-from harness.store.seal import seal, unseal
 from harness.values import Slot
 
 _WHAT = "indexes"
-_POINTER = ".pointer"
+_FILES, _SEAL = "collection", "seal"
 
 
 class CollectionFolders:
-    """Collections below ``folder``, found by the key of their content.
+    """Collections below ``folder``, each under the key of its content.
 
-    A collection is filled under a name of its own; a pointer file with its checksum, written last, makes it
-    the one that its key stands for; it is sealed with that key, so that under another key it is damage, and
-    the collection is built again. So a collection cut short by a kill is never used, and two runs do not
-    share a half one. Chroma writes to a database that it only reads: a stored collection is checked, and a
-    copy of it is opened, so that what is stored stays as it is, and a cache that is read-only will do.
+    A collection is filled elsewhere and moved to its place when it is finished, with a checksum over its
+    files that is sealed with its key, so that under another key it is damage, and it is built again. So a
+    collection cut short by a kill is never used, and two runs do not share a half one. Chroma writes to a
+    database that it only reads: a stored collection is checked, and a copy of it is opened, so that what is
+    stored stays as it is, and a cache that is read-only will do.
     """
 
     def __init__(self, folder: Path, faults: Faults | None = None) -> None:
@@ -36,35 +33,28 @@ class CollectionFolders:
     def slot(self, key: str) -> Slot:
         """The finished collection of this key, or a fresh place for it."""
         scratch = self._scratch()
-        stored = self._stored(key)
-        if stored is not None:
-            shutil.copytree(stored, scratch / "collection")
-            return Slot(scratch / "collection", True, _nothing, lambda: _remove(scratch))
-        fresh = _Fresh(self._folder, key, scratch, self._faults)
-        return Slot(scratch / "collection", False, fresh.finish, fresh.release)
+        stored, finished = self._folder / key, False
+        if _is_whole(stored):
+            shutil.copytree(stored / _FILES, scratch / _FILES)
+            return Slot(scratch / _FILES, True, lambda: None, lambda: _remove(scratch))
+        if stored.exists():
+            self._faults.damaged(_WHAT, stored)
 
-    def remove_unfinished(self) -> int:
-        """Delete folders that no pointer names; returns how many. Not while a run is going on."""
-        pointed = {_target(pointer)[0] for pointer in self._folder.glob(f"*{_POINTER}")}
-        # pointers once were JSON that did not hold their key
-        for old in self._folder.glob("*.json"):
-            old.unlink()
-        left = [path for path in self._folder.glob("*-*") if path.is_dir() and path.name not in pointed]
-        for path in left:
-            _remove(path)
-        return len(left)
+        def finish() -> None:
+            nonlocal finished
+            finished = True
 
-    def _stored(self, key: str) -> Path | None:
-        """The folder of a finished collection that passes its check."""
-        pointer = _pointer(self._folder, key)
-        if not pointer.exists():
-            return None
-        name, digest = _target(pointer)
-        path = self._folder / name
-        if name and path.is_dir() and _digest(path) == digest:
-            return path
-        self._faults.damaged(_WHAT, pointer)
-        return None
+        def release() -> None:
+            """Store the finished collection, now that nothing writes to it."""
+            try:
+                if finished and scratch.parent == self._folder:
+                    _store(scratch, stored)
+            except OSError as error:
+                self._faults.cannot_write(self._folder, error)
+            finally:
+                _remove(scratch)
+
+        return Slot(scratch / _FILES, False, finish, release)
 
     def _scratch(self) -> Path:
         """A new folder of our own: in the cache, else where the system keeps temporary files."""
@@ -77,76 +67,37 @@ class CollectionFolders:
         return scratch
 
 
-@dataclass(slots=True)
-class _Fresh:
-    """A collection that is being built in ``scratch``."""
-
-    folder: Path
-    key: str
-    scratch: Path
-    faults: Faults
-    finished: bool = False
-
-    def finish(self) -> None:
-        self.finished = True
-
-    def release(self) -> None:
-        """Store the finished collection, now that nothing writes to it."""
-        try:
-            if self.finished and self.scratch.parent == self.folder:
-                self._store()
-        except OSError as error:
-            self.faults.cannot_write(self.folder, error)
-        finally:
-            _remove(self.scratch)
-
-    def _store(self) -> None:
-        pointer = _pointer(self.folder, self.key)
-        name, digest = _target(pointer)
-        if name and _digest(self.folder / name) == digest:
-            # another run has stored it in the meantime, and others may be reading it
-            return
-        path = self.folder / f"{self.key[:16]}-{uuid.uuid4().hex[:8]}"
-        (self.scratch / "collection").rename(path)
-        content = json.dumps({"folder": path.name, "sha256": _digest(path)}).encode()
-        write_bytes(pointer, seal(self.key.encode(), content))
-        if name:
-            _remove(self.folder / name)
-
-
-def _pointer(folder: Path, key: str) -> Path:
-    return folder / f"{key}{_POINTER}"
-
-
-def _target(pointer: Path) -> tuple[str, str]:
-    """The folder that a pointer names and its checksum; two empty strings where it is damaged."""
+def _store(scratch: Path, place: Path) -> None:
+    if _is_whole(place):
+        # another run has stored it in the meantime, and others may be reading it
+        return
+    write_bytes(scratch / _SEAL, seal(place.name.encode(), _digest(scratch / _FILES)))
+    _remove(place)
     try:
-        content = json.loads(unseal(pointer.stem.encode(), pointer.read_bytes()) or b"")
-        name, digest = content["folder"], content["sha256"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return "", ""
-    # a damaged name must not lead elsewhere
-    if not isinstance(name, str) or not isinstance(digest, str) or Path(name).name != name:
-        return "", ""
-    return name, digest
+        scratch.rename(place)
+    except OSError:
+        if not _is_whole(place):
+            raise
 
 
-def _digest(folder: Path) -> str:
+def _is_whole(place: Path) -> bool:
+    """Whether a stored collection passes its check."""
+    try:
+        sealed = (place / _SEAL).read_bytes()
+        return unseal(place.name.encode(), sealed) == _digest(place / _FILES)
+    except OSError:
+        return False
+
+
+def _digest(folder: Path) -> bytes:
     """A hash over the names and the content of all files."""
     digest = hashlib.sha256()
-    try:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
-            digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
-    except OSError:
-        return ""
-    return digest.hexdigest()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return digest.digest()
 
 
 def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _nothing() -> None:
-    """A built collection needs no finishing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -78,8 +77,3 @@ def disk_full(path: Path, reason: object) -> StoreError:
         f"{path} cannot be written: {reason}. Free some space (harness cache shows what the cache contains) "
         "and run the same command again: it resumes from what is stored."
     )
-
-
-def sqlite_kind(error: sqlite3.Error) -> int:
-    """The primary result code of SQLite, such as ``sqlite3.SQLITE_FULL``; 0 if there is none."""
-    return (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

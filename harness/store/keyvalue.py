@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from harness.store.faults import Faults, disk_full, sqlite_kind
-from harness.store.seal import seal, unseal
-from harness.store.wal import transaction, use_write_ahead_log
+from harness.store.atomic import seal, unseal
+from harness.store.faults import Faults, disk_full
+from harness.store.sqlite import Schema, opened, sqlite_kind, transaction
 from harness.values import StoreError
 
 _ASK_AT_ONCE = 500
@@ -17,7 +17,7 @@ _CONDEMNED = ".damaged"
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
-_CREATE = "CREATE TABLE IF NOT EXISTS item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+_SCHEMA = Schema(None, "CREATE TABLE item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;")
 
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ class KeyValue:
                     raise _translated(error, path) from error
                 if not self._condemn(path):
                     break
-        return self._asked_for, _prepared(sqlite3.connect(":memory:", isolation_level=None))
+        return self._asked_for, opened(":memory:", _SCHEMA)
 
     def _connect(self, path: Path) -> sqlite3.Connection:
         try:
@@ -152,16 +152,13 @@ class KeyValue:
         except OSError as error:
             self._faults.cannot_write(path.parent, error)
         try:
-            return _prepared(
-                sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False),
-                durable=self._durable,
-            )
+            return opened(path, _SCHEMA, durable=self._durable)
         except sqlite3.DatabaseError as error:
             if sqlite_kind(error) not in _READ_ONLY:
                 raise
             if not path.is_file():
                 self._faults.not_kept(path, error)
-                return _prepared(sqlite3.connect(":memory:", isolation_level=None))
+                return opened(":memory:", _SCHEMA)
         # the file is read-only, so nothing changes while we read
         db = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
@@ -212,17 +209,6 @@ def remove_condemned(folder: Path) -> int:
             for part in [] if first.exists() else _parts(later):
                 part.rename(first.with_name(first.name + part.name.removeprefix(later.name)))
     return len(marks)
-
-
-def _prepared(db: sqlite3.Connection, durable: bool = False) -> sqlite3.Connection:
-    try:
-        use_write_ahead_log(db)
-        db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
-        db.execute(_CREATE)
-    except BaseException:
-        db.close()
-        raise
-    return db
 
 
 def _generations(path: Path) -> Iterator[Path]:

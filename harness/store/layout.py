@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.store.users import User, join
+from harness.store.locking import User, join
 
 FORMAT = 2
 FOLDER = "harness-v"

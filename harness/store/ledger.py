@@ -11,6 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,12 +20,38 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from harness.store.artifacts import canonical, key_of
-from harness.store.faults import sqlite_kind
-from harness.store.ledger_schema import prepare
 from harness.store.locking import Turn
 from harness.store.sent_batches import SentBatches
-from harness.store.wal import explained, transaction
+from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
 from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
+
+VERSION = 2
+_TABLES = """
+CREATE TABLE answers (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL, settled INTEGER NOT NULL,
+  query TEXT NOT NULL, passages TEXT NOT NULL, prompt_sha TEXT NOT NULL, model TEXT NOT NULL,
+  parameters TEXT NOT NULL, sample INTEGER NOT NULL,
+  grades TEXT, reason TEXT NOT NULL, raw TEXT NOT NULL,
+  prompt_tokens INTEGER, completion_tokens INTEGER, price REAL, seconds REAL NOT NULL,
+  request_id TEXT NOT NULL, served_model TEXT NOT NULL, answered_at TEXT NOT NULL,
+  finish TEXT, logprobs TEXT
+);
+CREATE INDEX answers_by_key ON answers (key, settled);
+CREATE INDEX answers_by_parameters ON answers (model, prompt_sha, parameters);
+CREATE TRIGGER answers_never_change BEFORE UPDATE ON answers
+  BEGIN SELECT RAISE(ABORT, 'answers are only added'); END;
+CREATE TRIGGER answers_never_go BEFORE DELETE ON answers
+  BEGIN SELECT RAISE(ABORT, 'answers are only added'); END;
+"""
+# Version 1 kept no finish_reason and no log probabilities. No row is touched: values unknown then stay NULL.
+# Its table of claims stays too, for a process that still runs with the version before.
+_FROM_1 = """
+ALTER TABLE answers ADD COLUMN finish TEXT;
+ALTER TABLE answers ADD COLUMN logprobs TEXT;
+CREATE INDEX answers_by_parameters ON answers (model, prompt_sha, parameters);
+"""
+_SCHEMA = Schema(VERSION, _TABLES, {1: _FROM_1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +104,19 @@ class Ledger:
         self.batches = SentBatches(path.with_name(f"{path.name}.batches"))
         self._turns: dict[str, Turn] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        self._db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
         try:
-            prepare(self._db, path)
+            self._db = opened(path, _SCHEMA)
+        except UnknownVersionError as error:
+            raise LlmError(
+                f"{path} is not a ledger of version {VERSION} or earlier (it says {error}). "
+                "Export it with the version that wrote it, and import the lines into a new ledger."
+            ) from None
         except sqlite3.DatabaseError as error:
-            self._db.close()
             raise LlmError(
                 f"The ledger {path} cannot be opened: {error}. If it is damaged, move it away "
                 "and import the last export; it is never rebuilt silently, because it contains answers that "
                 "were paid for."
             ) from error
-        except LlmError:
-            self._db.close()
-            raise
 
     def __enter__(self) -> Ledger:
         return self
@@ -97,71 +124,60 @@ class Ledger:
     def __exit__(self, *failure: object) -> None:
         self.close()
 
-    @explained(_unusable)
     def close(self) -> None:
         """End all turns of this object and close the file."""
         for turn in self._turns.values():
             turn.end()
         self._turns.clear()
-        self._db.close()
+        with self._explained() as db:
+            db.close()
 
     def key(self, call: LlmCall) -> str:
         """The identity of a call: the SHA-256 of everything that can change its answer."""
         c = call
         return key_of(c.query, c.passages, c.prompt_sha, c.model, dict(c.parameters), c.sample)
 
-    @explained(_unusable)
     def find(self, key: str) -> LedgerEntry | None:
         """The newest settled answer to a call, or None."""
-        row = self._db.execute(
-            f"SELECT {_LISTED} FROM answers WHERE key = ? AND settled = 1 ORDER BY id DESC LIMIT 1", (key,)
-        ).fetchone()
-        return _from_row(row) if row else None
+        newest = "key = ? AND settled = 1 ORDER BY id DESC LIMIT 1"
+        rows = self._rows(f"SELECT {_LISTED} FROM answers WHERE {newest}", key)
+        return _from_row(rows[0]) if rows else None
 
-    @explained(_unusable)
     def has(self, key: str, request_id: str) -> bool:
         """Whether an answer with that id of its request is recorded for a call."""
-        rows = self._db.execute(
-            "SELECT 1 FROM answers WHERE key = ? AND request_id = ? LIMIT 1", (key, request_id)
-        )
-        return rows.fetchone() is not None
+        query = "SELECT 1 FROM answers WHERE key = ? AND request_id = ? LIMIT 1"
+        return bool(self._rows(query, key, request_id))
 
-    @explained(_unusable)
     def knows(self, model: str) -> bool:
         """Whether an answer of a model is recorded."""
-        rows = self._db.execute("SELECT 1 FROM answers WHERE model = ? AND settled = 1 LIMIT 1", (model,))
-        return rows.fetchone() is not None
+        return bool(self._rows("SELECT 1 FROM answers WHERE model = ? AND settled = 1 LIMIT 1", model))
 
-    @explained(_unusable)
     def parameters(self, model: str, prompt_sha: str) -> list[dict[str, Any]]:
         """The different parameters under which a model was asked with a prompt.
 
         Read once, and again at every turn, since other runs add answers only while it is theirs.
         """
         if (model, prompt_sha) not in self._parameters:
-            rows = self._db.execute(
-                "SELECT DISTINCT parameters FROM answers WHERE model = ? AND prompt_sha = ?",
-                (model, prompt_sha),
-            )
+            query = "SELECT DISTINCT parameters FROM answers WHERE model = ? AND prompt_sha = ?"
+            rows = self._rows(query, model, prompt_sha)
             self._parameters[model, prompt_sha] = [json.loads(row) for (row,) in rows]
         return self._parameters[model, prompt_sha]
 
-    @explained(_unusable)
     def cost(self, key: str) -> float | None:
         """The cost of all tries of a call; None when the price of one that used tokens is unknown."""
-        total, unknown = self._db.execute(
-            "SELECT COALESCE(SUM(price), 0), COALESCE(SUM(price IS NULL), 0) FROM answers WHERE key = ?",
-            (key,),
-        ).fetchone()
+        sums = "COALESCE(SUM(price), 0), COALESCE(SUM(price IS NULL), 0)"
+        ((total, unknown),) = self._rows(f"SELECT {sums} FROM answers WHERE key = ?", key)
         return None if unknown else float(total)
 
     def usage(self, prompt_sha: str, model: str, parameters: Mapping[str, Any]) -> tuple[int, int]:
         """How many calls of one prompt and model are answered, and the completion tokens of all tries."""
-        calls, tokens = self._db.execute(
+        ((calls, tokens),) = self._rows(
             "SELECT COUNT(DISTINCT key), COALESCE(SUM(completion_tokens), 0) FROM answers "
             "WHERE prompt_sha = ? AND model = ? AND parameters = ? AND completion_tokens IS NOT NULL",
-            (prompt_sha, model, canonical(dict(parameters))),
-        ).fetchone()
+            prompt_sha,
+            model,
+            canonical(dict(parameters)),
+        )
         return int(calls), int(tokens)
 
     def take_turn(self, model: str) -> bool:
@@ -189,7 +205,6 @@ class Ledger:
         if model in self._turns:
             self._turns[model].end()
 
-    @explained(_unusable)
     def record(self, key: str, answered: LlmAnswer) -> None:
         """Add one answer; it is on disk when this returns."""
         entry = LedgerEntry(
@@ -197,30 +212,27 @@ class Ledger:
             key=key,
             answered_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        with transaction(self._db):
+        with self._explained() as db, transaction(db):
             self._add(entry)
 
     def entries(self) -> Iterator[LedgerEntry]:
         """All rows, oldest first."""
-        try:
-            for row in self._db.execute(f"SELECT {_LISTED} FROM answers ORDER BY id"):
+        with self._explained() as db:
+            for row in db.execute(f"SELECT {_LISTED} FROM answers ORDER BY id"):
                 yield _from_row(row)
-        except sqlite3.Error as error:
-            raise _unusable(self.path, error) from error
 
     def export_lines(self) -> Iterator[str]:
         """All rows as JSON lines, for ``import_lines`` of another ledger."""
         for entry in self.entries():
             yield canonical(asdict(entry))
 
-    @explained(_unusable)
     def import_lines(self, lines: Iterable[str], name: str = "the import") -> Imported:
         """Add the rows of an export, also of an earlier version, that are not yet here, all of them or none.
 
         Raises LlmError that names the line where a row is malformed or does not belong to its key.
         """
         added = already = 0
-        with transaction(self._db):
+        with self._explained() as db, transaction(db):
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
@@ -249,12 +261,21 @@ class Ledger:
             known.append(dict(entry.parameters))
 
     def _holds(self, entry: LedgerEntry) -> bool:
-        return bool(
-            self._db.execute(
-                "SELECT 1 FROM answers WHERE key = ? AND settled = ? AND answered_at = ? AND request_id = ?",
-                (entry.key, entry.settled, entry.answered_at, entry.request_id),
-            ).fetchone()
-        )
+        row = "key = ? AND settled = ? AND answered_at = ? AND request_id = ?"
+        values = (entry.key, entry.settled, entry.answered_at, entry.request_id)
+        return bool(self._rows(f"SELECT 1 FROM answers WHERE {row}", *values))
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with self._explained() as db:
+            return db.execute(query, values).fetchall()
+
+    @contextmanager
+    def _explained(self) -> Iterator[sqlite3.Connection]:
+        """The database; what it raises becomes the error that says what to do."""
+        try:
+            yield self._db
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from error
 
     def _checked(self, line: str, where: str) -> LedgerEntry:
         try:

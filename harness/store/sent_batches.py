@@ -15,27 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from harness.store.artifacts import canonical
-from harness.store.wal import explained, transaction, use_write_ahead_log
+from harness.store.sqlite import Schema, opened, transaction
 from harness.values import LlmCall, LlmError, SentBatch, SentCall
 
-VERSION = 1
-_SCHEMA = (
+_SCHEMA = Schema(
+    1,
     "CREATE TABLE batches (number INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, "
     "endpoint TEXT NOT NULL, file_id TEXT NOT NULL, batch_id TEXT NOT NULL, made_at TEXT NOT NULL, "
-    "size INTEGER NOT NULL)",
+    "size INTEGER NOT NULL);\n"
     "CREATE TABLE calls (batch INTEGER NOT NULL, key TEXT NOT NULL, call TEXT NOT NULL, "
-    "unusable INTEGER NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (batch, key)) WITHOUT ROWID",
-    "CREATE INDEX calls_by_key ON calls (key)",
-    f"PRAGMA user_version = {VERSION}",
+    "unusable INTEGER NOT NULL, failed INTEGER NOT NULL, PRIMARY KEY (batch, key)) WITHOUT ROWID;\n"
+    "CREATE INDEX calls_by_key ON calls (key);\n",
 )
-
-
-def _unusable(path: Path, error: sqlite3.Error) -> LlmError:
-    return LlmError(
-        f"{path}, which holds the batches in progress, cannot be used: {error}. Free space and make "
-        "it writable. If it is damaged, look up the batches at your provider before you move it "
-        "away: their answers are paid for, and without this file the calls would be made again."
-    )
 
 
 class SentBatches:
@@ -44,7 +35,6 @@ class SentBatches:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @explained(_unusable)
     def add(self, model: str, endpoint: dict[str, Any], calls: Iterable[SentCall]) -> int:
         """Record a batch before it is sent; returns its number."""
         rows = list(calls)
@@ -62,24 +52,20 @@ class SentBatches:
             )
         return number
 
-    @explained(_unusable)
     def uploaded(self, number: int, file_id: str) -> None:
         """Note the name that the endpoint gave to the file of requests."""
         self._set(number, "file_id", file_id)
 
-    @explained(_unusable)
     def created(self, number: int, batch_id: str) -> None:
         """Note the name that the endpoint gave to the batch."""
         self._set(number, "batch_id", batch_id)
 
-    @explained(_unusable)
     def remove(self, number: int) -> None:
         """Remove a batch: its answers are in the ledger, or none will come."""
         with self._open() as db, transaction(db):
             db.execute("DELETE FROM calls WHERE batch = ?", (number,))
             db.execute("DELETE FROM batches WHERE number = ?", (number,))
 
-    @explained(_unusable)
     def all(self, model: str | None = None) -> list[SentBatch]:
         """The batches in progress, oldest first; those of one model, if it is named."""
         found = [
@@ -90,18 +76,15 @@ class SentBatches:
         ]
         return [batch for batch in found if model in (None, batch.model)]
 
-    @explained(_unusable)
     def calls(self, number: int) -> list[SentCall]:
         """The calls of a batch."""
         rows = self._rows("SELECT key, call, unusable, failed FROM calls WHERE batch = ?", number)
         return [SentCall(key, _call(call), unusable, failed) for key, call, unusable, failed in rows]
 
-    @explained(_unusable)
     def holds(self, key: str) -> bool:
         """Whether a call is part of a batch in progress."""
         return bool(self._rows("SELECT 1 FROM calls WHERE key = ? LIMIT 1", key))
 
-    @explained(_unusable)
     def keys(self) -> frozenset[str]:
         """The keys of all calls in progress."""
         return frozenset(key for (key,) in self._rows("SELECT key FROM calls"))
@@ -120,15 +103,15 @@ class SentBatches:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A connection for one statement or two: batches change a few times an hour."""
-        with closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as db:
-            use_write_ahead_log(db)
-            db.execute("PRAGMA synchronous = FULL")
-            if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                with transaction(db):
-                    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                        for statement in _SCHEMA:
-                            db.execute(statement)
-            yield db
+        try:
+            with closing(opened(self.path, _SCHEMA)) as db:
+                yield db
+        except sqlite3.Error as error:
+            raise LlmError(
+                f"{self.path}, which holds the batches in progress, cannot be used: {error}. Free space and "
+                "make it writable. If it is damaged, look up the batches at your provider before you move it "
+                "away: their answers are paid for, and without this file the calls would be made again."
+            ) from error
 
 
 def _call_row(call: LlmCall) -> str:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 from harness.store.atomic import TEMPORARY
-from harness.store.collections import CollectionFolders
 from harness.store.keyvalue import SQLITE_SUFFIXES, remove_condemned
 from harness.store.layout import FOLDER, CacheLayout, is_marked
-from harness.store.users import alone
-
-# Format 1 had no mark; what is in it tells that it is ours.
-_UNMARKED = {
-    "artifacts": re.compile(r"\w+/[0-9a-f]{64}\.json\.gz"),
-    "vectors": re.compile(r"[^/]+\.sqlite(-wal|-shm)?"),
-    "scores": re.compile(r"[^/]+\.sqlite(-wal|-shm)?"),
-    "chroma": re.compile(r"[0-9a-f]{64}\.json|[0-9a-f]{16}-[0-9a-f]{8}(/.*)?"),
-}
+from harness.store.locking import alone
 
 
 def sizes(layout: CacheLayout) -> dict[str, int]:
@@ -44,8 +34,7 @@ def tidy(layout: CacheLayout) -> int:
         left = [path for path in layout.base.rglob(f"{TEMPORARY}*") if path.exists()]
         for path in left:
             _remove(path)
-        unfinished = CollectionFolders(layout.chroma).remove_unfinished()
-        return len(left) + unfinished + remove_condemned(layout.base)
+        return len(left) + remove_condemned(layout.base)
 
 
 def clear(layout: CacheLayout) -> tuple[Path, ...]:
@@ -65,31 +54,8 @@ def clear(layout: CacheLayout) -> tuple[Path, ...]:
 
 def _ours(layout: CacheLayout) -> list[Path]:
     """The folders of all formats below the root that are ours for sure."""
-    found = []
-    for path in sorted(layout.root.glob(f"{FOLDER}*")):
-        if path.is_dir() and not path.is_symlink() and is_marked(path):
-            found.append(path)
-    first = layout.root / "v1"
-    return [first, *found] if _is_first(first) else found
-
-
-def _is_first(folder: Path) -> bool:
-    """Whether this is a cache of format 1: nothing is in it but what that format wrote."""
-    if folder.is_symlink() or not folder.is_dir():
-        return False
-    rooms = list(folder.iterdir())
-    if not rooms:
-        return False
-    for room in rooms:
-        pattern = _UNMARKED.get(room.name)
-        if pattern is None or room.is_symlink() or not room.is_dir():
-            return False
-        for path in room.rglob("*"):
-            if path.is_dir() or path.name.startswith(TEMPORARY):
-                continue
-            if not pattern.fullmatch(path.relative_to(room).as_posix()):
-                return False
-    return True
+    found = sorted(layout.root.glob(f"{FOLDER}*"))
+    return [path for path in found if path.is_dir() and not path.is_symlink() and is_marked(path)]
 
 
 def _remove(path: Path) -> None:

@@ -44,7 +44,7 @@ MOMENTS = {
     "a collection is being filled": lambda cache, _: any(
         cache.glob("harness-v2/chroma/.partial-*/collection")
     ),
-    "a collection is done": lambda cache, _: any(cache.glob("harness-v2/chroma/*.pointer")),
+    "a collection is done": lambda cache, _: any(cache.glob("harness-v2/chroma/*/seal")),
     "pairs are being scored": lambda cache, _: rows_in(cache / "harness-v2" / "scores") >= 1,
     "results are being written": lambda _, results: any(results.glob(".partial-*")),
     "results are there": lambda _, results: (results / "tiny").exists(),

@@ -6,8 +6,9 @@ import sqlite3
 import pytest
 
 from harness.judge import LlmJudge
-from harness.store.ledger import Imported, Ledger
-from harness.store.ledger_schema import VERSION
+from harness.store import ledger as ledgers
+from harness.store.ledger import VERSION, Imported, Ledger
+from harness.store.sqlite import Schema
 from harness.values.errors import LlmError
 from tests.judge.fake_server import FakeServer, grade
 from tests.judge.helpers import config, judge_all, pairs, script_of
@@ -120,9 +121,8 @@ def test_a_process_of_the_version_before_may_go_on_writing(path):
 def test_a_migration_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     write_version_1(path, LINE_1)
     before = rows_of(path)
-    monkeypatch.setattr(
-        "harness.store.ledger_schema._FROM_1", "ALTER TABLE answers ADD x TEXT; SELECT nothing;"
-    )
+    broken = Schema(VERSION, "", {1: "ALTER TABLE answers ADD x TEXT; SELECT nothing;"})
+    monkeypatch.setattr(ledgers, "_SCHEMA", broken)
     with pytest.raises(LlmError, match="cannot be opened"):
         Ledger(path)
     assert rows_of(path) == before

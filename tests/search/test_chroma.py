@@ -13,7 +13,6 @@ import pytest
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
 from harness.steps.search.step import Passages
-from harness.store import CollectionFolders
 from harness.values.errors import HarnessError
 from harness.values.types import Query, Ranking
 
@@ -104,7 +103,7 @@ def test_the_index_is_searched_harder_until_the_answer_is_exact(tmp_path):
 def test_ef_search_is_obeyed_by_a_collection_that_was_built_with_another(tmp_path):
     little = search_hard(tmp_path, exact=False)
     much = search_hard(tmp_path, exact=False, ef_search=2500)
-    assert [p.name for p in tmp_path.glob("*.pointer")] == ["key.pointer"]
+    assert [p.parent.name for p in tmp_path.glob("*/seal")] == ["key"]
     assert much.exact_share > little.exact_share + 0.1
     assert search_hard(tmp_path, exact=False).exact_share < much.exact_share - 0.1
 
@@ -166,13 +165,11 @@ def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):
     built = {p.name for p in tmp_path.iterdir()}
     assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
     assert {p.name for p in tmp_path.iterdir()} == built
-    # killed while filling: a folder without a pointer to it
-    (tmp_path / "key.pointer").unlink()
+    # not whole: built anew
+    (tmp_path / "key" / "seal").unlink()
     assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
-    assert CollectionFolders(tmp_path).remove_unfinished() == 1
     # the folder was deleted by hand: built anew, in the same process
-    for path in tmp_path.glob("key-*"):
-        shutil.rmtree(path)
+    shutil.rmtree(tmp_path / "key")
     assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
 
 

@@ -15,6 +15,6 @@ def test_the_file_is_named(kind, tmp_path, monkeypatch):
         error.sqlite_errorcode = kind
         raise error
 
-    monkeypatch.setattr(keyvalue, "_prepared", full)
+    monkeypatch.setattr(keyvalue, "opened", full)
     with pytest.raises(HarnessError, match=r"vectors\.sqlite"):
         keyvalue.KeyValue(tmp_path / "vectors.sqlite")

@@ -15,7 +15,7 @@ from functools import partial
 import pytest
 
 from harness.store import Artifacts, KeyValue, key_of, write_text
-from harness.store.wal import use_write_ahead_log
+from harness.store.sqlite import use_write_ahead_log
 
 
 def test_keys_depend_on_content_and_not_on_the_order_of_mappings():

@@ -9,7 +9,7 @@ import pytest
 
 from harness.store import CacheLayout, clear, tidy
 from harness.store import locking as locks
-from harness.store.users import alone, join
+from harness.store.locking import alone, join
 from harness.values.errors import StoreError
 
 HARNESS = Path(locks.__file__).parents[1]
@@ -17,7 +17,7 @@ USER = """
 import sys, time
 from pathlib import Path
 from harness.store import CacheLayout
-from harness.store.users import alone
+from harness.store.locking import alone
 if sys.argv[2] == "user":
     user = CacheLayout(Path(sys.argv[1])).use()
 else:

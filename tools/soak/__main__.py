@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from tools.soak.attack import Attack, Outcome
-from tools.soak.cache import bounded_files, full_disk, may_mount, swapped_pointers
+from tools.soak.cache import bounded_files, full_disk, may_mount, swapped_indexes
 from tools.soak.files import damaged_results, hostile_configs, mutated_pdfs, mutated_scores
 from tools.soak.runs import at_once, flipped_bits, kills
 from tools.soak.service import hostile_json, redirects
@@ -27,7 +27,7 @@ ATTACKS = (
     Attack("mutated runs and judgments", mutated_scores, 1.0),
     Attack("kills", kills, 25.0),
     Attack("flipped bits in the cache", flipped_bits, 8.0),
-    Attack("swapped pointers to indexes", swapped_pointers, 12.0),
+    Attack("swapped indexes", swapped_indexes, 12.0),
     Attack("files that cannot grow", bounded_files, 8.0),
     *([Attack("disk almost full", full_disk, 8.0)] if may_mount() else []),
     Attack("redirects", redirects, 4.0),

@@ -1,4 +1,4 @@
-"""Attacks on what the cache stores: swapped pointers to Chroma's indexes, and a disk that is almost full."""
+"""Attacks on what the cache stores: swapped indexes of Chroma, and a disk that is almost full."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from tools.soak.attack import Outcome, harness
 from tools.soak.corpus import content, write_benchmark
 
 
-def swapped_pointers(folder: Path, dice: random.Random, count: int) -> Outcome:
-    """Exchange the pointers of two indexes: both are built again, and the results stay what they are."""
+def swapped_indexes(folder: Path, dice: random.Random, count: int) -> Outcome:
+    """Exchange two indexes: both are built again, and the results stay what they are."""
     outcome = Outcome()
     config = write_benchmark(folder)
     harness("bench", config, "--quiet")
     expected = content(folder / "results" / "soak")
     for number in range(count):
-        pointers = sorted((folder / "cache").rglob("*.pointer"))
-        if len(pointers) < 2:
-            outcome.faults.append("the benchmark has no two indexes whose pointers could be swapped")
+        indexes = sorted(path.parent for path in (folder / "cache").rglob("chroma/*/seal"))
+        if len(indexes) < 2:
+            outcome.faults.append("the benchmark has no two indexes that could be swapped")
             break
-        one, other = dice.sample(pointers, 2)
-        swapped = other.read_bytes(), one.read_bytes()
-        one.write_bytes(swapped[0])
-        other.write_bytes(swapped[1])
+        one, other = dice.sample(indexes, 2)
+        aside = one.with_name("aside")
+        for path, place in ((one, aside), (other, one), (aside, other)):
+            path.rename(place)
         # rankings are made again, so that the indexes are opened
         for stored in (folder / "cache").rglob("artifacts/ranking"):
             shutil.rmtree(stored)
         ended = harness("bench", config, "--quiet", "--again")
         outcome.tried += 1
-        outcome.check(ended, f"pointers {number}")
+        outcome.check(ended, f"indexes {number}")
         if ended.code or content(folder / "results" / "soak") != expected:
-            outcome.faults.append(f"pointers {number}: the results differ")
+            outcome.faults.append(f"indexes {number}: the results differ")
     return outcome
 
 
