@@ -69,13 +69,13 @@ def replace_models(patch):
     from harness.models import encoder, token_encoder, tokenizer
     from harness.steps.search.rerank import late_interaction
 
-    load, vectors = cache(encoder.load_bi_encoder), token_encoder.content_vectors
+    load, vectors = cache(encoder.load), token_encoder.content_vectors
     start, tokenizers = tokenizer.ModelTokenizer.__init__, {}
 
-    def loaded(model, *options):
-        if not model.name.startswith(SHIPPED) or "openvino" in options:
-            return load.__wrapped__(model, *options)
-        return load(model, *options) if real else HashedWords()
+    def loaded(kind, model, *options):
+        if kind != "SentenceTransformer" or not model.name.startswith(SHIPPED) or "openvino" in options:
+            return load.__wrapped__(kind, model, *options)
+        return load(kind, model, *options) if real else HashedWords()
 
     def content_vectors(model, texts):
         return (
@@ -90,8 +90,7 @@ def replace_models(patch):
         if model.name.startswith(SHIPPED):
             tokenizers[model] = dict(self.__dict__)
 
-    for room in (encoder, token_encoder, late_interaction):
-        patch.setattr(room, "load_bi_encoder", loaded)
+    patch.setattr(encoder, "load", loaded)
     for room in (token_encoder, late_interaction):
         patch.setattr(room, "content_vectors", content_vectors)
     patch.setattr(tokenizer.ModelTokenizer, "__init__", started)

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.models.computing import ComputingConfig, length_sorted_batches
-    from harness.models.encoder import EmbedConfig, Encoder, EncoderConfig, LocalEncoder, Value
+    from harness.models.encoder import (
+        ComputingConfig,
+        EmbedConfig,
+        Encoder,
+        EncoderConfig,
+        LocalConfig,
+        LocalEncoder,
+        LocalModel,
+        Value,
+        length_sorted_batches,
+    )
     from harness.models.llm import fences, prompt
     from harness.models.llm.batches.client import BatchStatus, batch_statuses, came_in_batch
     from harness.models.llm.client import Client
@@ -53,8 +62,7 @@ if TYPE_CHECKING:
         read_json_at,
         reports_error,
     )
-    from harness.models.load import load_bi_encoder, load_cross_encoder, not_finite
-    from harness.models.local import Load, LocalConfig, LocalModel
+    from harness.models.load import Kind, not_finite
     from harness.models.model_files import EMBEDDED, resolve
     from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
     from harness.models.served.endpoint import (

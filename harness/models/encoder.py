@@ -1,22 +1,89 @@
-"""Encoders: texts → values, such as vectors, that are computed once and kept by text."""
+"""Models that run here, loaded when the first text has to be read; encoders: texts → values kept by text."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import cast
+from importlib.util import find_spec
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.computing import length_sorted_batches
-from harness.models.load import load_bi_encoder, not_finite
-from harness.models.local import Load, LocalConfig, LocalModel
-from harness.values import StageConfig
+from harness.models.load import Kind, load, not_finite
+from harness.models.model_files import (
+    BACKEND_TEXT,
+    DTYPE_TEXT,
+    NO_OPENVINO,
+    Backend,
+    Dtype,
+    resolve,
+)
+from harness.models.tokenizer import ModelTokenizer
+from harness.values import ModelError, StageConfig
 
 Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
+
+
+class ComputingConfig(StageConfig):
+    """Base of configurations that name a model which runs on this machine."""
+
+    batch_tokens: int = Field(
+        2048,
+        ge=64,
+        description="Tokens in one batch, padding included. Small batches fit into a processor's cache; "
+        "raise it on a GPU.",
+    )
+    device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
+    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
+    backend: Backend = Field("torch", description=BACKEND_TEXT)
+
+    def check_ready(self) -> None:
+        """Raise ModelError where the package of the backend is missing, without loading it."""
+        if self.backend == "openvino" and find_spec("openvino") is None:
+            raise ModelError(NO_OPENVINO)
+
+
+class LocalConfig(ComputingConfig):
+    """Base of the configurations that name a model which runs here."""
+
+    model: str
+
+    @property
+    def model_name(self) -> str:
+        """The model."""
+        return self.model
+
+
+Configured = TypeVar("Configured", bound=LocalConfig)
+
+
+class LocalModel(ABC, Generic[Configured]):
+    """Base of encoders and rerankers whose model runs here."""
+
+    def __init__(self, config: Configured) -> None:
+        self.config = config
+        self.model = resolve(config.model)
+        self.tokenizer = ModelTokenizer(self.model)
+        self._loaded: Any = None
+
+    def describe(self) -> dict[str, str]:
+        """The model and what it computes in, for the run record."""
+        return {**self.model.describe(), "dtype": self.config.dtype, "backend": self.config.backend}
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """The class of sentence-transformers that reads the weights."""
+
+    def loaded(self) -> Any:
+        """The model with its weights."""
+        if self._loaded is None:
+            c = self.config
+            self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
+        return self._loaded
 
 
 class EncoderConfig(StageConfig, ABC):
@@ -107,6 +174,24 @@ class SentenceEncoder(LocalEncoder):
         )
         return np.asarray(vectors, dtype=np.float32)
 
-    def loader(self) -> Load:
-        """The function that loads the weights."""
-        return load_bi_encoder
+    @property
+    def kind(self) -> Kind:
+        """A bi-encoder."""
+        return "SentenceTransformer"
+
+
+def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) -> list[list[int]]:
+    """Group item indices so that padded length × count stays within ``budget`` tokens.
+
+    Longest first, so that the first batch is the largest and running out of memory shows immediately; equal
+    lengths keep their order. An item longer than the budget forms a batch of its own.
+    """
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    batches: list[list[int]] = []
+    for index in order:
+        current = batches[-1] if batches else None
+        if current is not None and len(current) < most and (len(current) + 1) * lengths[current[0]] <= budget:
+            current.append(index)
+        else:
+            batches.append([index])
+    return batches

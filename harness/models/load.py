@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from harness.models.model_files import NO_OPENVINO, ModelFiles, modules_of
 from harness.values import ModelError
@@ -17,52 +17,21 @@ _IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
-def load_bi_encoder(
-    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
-) -> Any:
-    """A SentenceTransformer in evaluation mode; ``device`` None takes the best one there is."""
-    return _load("SentenceTransformer", model, device, dtype, backend)
+Kind = Literal["SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder"]
+"""The classes of sentence-transformers."""
 
 
-def load_cross_encoder(
-    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
-) -> Any:
-    """A CrossEncoder with one output in evaluation mode; ``device`` None takes the best one there is."""
-    return _load("CrossEncoder", model, device, dtype, backend, num_labels=1)
+def load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend: str) -> Any:
+    """A model in evaluation mode; ``device`` None takes the best one there is.
 
-
-@lru_cache(maxsize=1)
-def load_sparse_encoder(
-    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
-) -> Any:
-    """A SparseEncoder in evaluation mode; the last one is kept, as chunks and queries are both encoded by it.
-
-    Raises ModelError for any other model: the library would add an untrained head to it.
+    A CrossEncoder has one output. Raises ModelError for files that are of another kind, to which the library
+    would add an untrained head.
     """
-    loaded = _load("SparseEncoder", model, device, dtype, backend)
-    from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
-
-    saved = modules_of(model.folder)
-    autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
-    if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
-        raise ModelError(
-            f"{model.name} is not a learned sparse model: it has neither the head of a masked language model "
-            "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
-            "exact, …}."
-        )
-    return loaded
+    several = kind in ("SparseEncoder", "MultiVectorEncoder")
+    return (_last if several else _load)(kind, model, device, dtype, backend)
 
 
-@lru_cache(maxsize=1)
-def load_multi_vector_encoder(
-    model: ModelFiles, device: str | None, dtype: str = "float32", backend: str = "torch"
-) -> Any:
-    """A MultiVectorEncoder in evaluation mode; the last one is kept, for chunks and queries."""
-    return _load("MultiVectorEncoder", model, device, dtype, backend)
-
-
-def _load(kind: str, model: ModelFiles, device: str | None, dtype: str, backend: str, **more: Any) -> Any:
-    """A model of the class ``kind`` of sentence-transformers, in evaluation mode."""
+def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend: str) -> Any:
     _silence()
     try:
         import sentence_transformers
@@ -79,10 +48,39 @@ def _load(kind: str, model: ModelFiles, device: str | None, dtype: str, backend:
             f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
             "sparse and multi-vector models."
         )
+    options: dict[str, Any] = {
+        # openvino takes the weights in single precision
+        "device": "cpu" if backend == "openvino" else device,
+        "trust_remote_code": False,
+        "local_files_only": True,
+        "model_kwargs": {"use_safetensors": True, "dtype": "float32" if backend == "openvino" else dtype},
+    }
+    if kind == "CrossEncoder":
+        options["num_labels"] = 1
     with _whole(model):
-        make = getattr(sentence_transformers, kind)
-        loaded = make(str(model.folder), **more, **_options(device, dtype, backend)).eval()
-        return run_in_openvino(loaded, device, dtype) if backend == "openvino" else loaded
+        loaded = getattr(sentence_transformers, kind)(str(model.folder), **options).eval()
+        if backend == "openvino":
+            return run_in_openvino(loaded, device, dtype)
+    if kind == "SparseEncoder":
+        _refuse_untrained(loaded, model)
+    return loaded
+
+
+# the last one is kept, as chunks and queries are both encoded by it
+_last = lru_cache(maxsize=1)(_load)
+
+
+def _refuse_untrained(loaded: Any, model: ModelFiles) -> None:
+    from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
+
+    saved = modules_of(model.folder)
+    autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
+    if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
+        raise ModelError(
+            f"{model.name} is not a learned sparse model: it has neither the head of a masked language model "
+            "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "
+            "exact, …}."
+        )
 
 
 @contextmanager
@@ -130,17 +128,6 @@ def not_finite(model: ModelFiles) -> ModelError:
         f"{model.name}: the model in {model.folder} computes values that are not finite numbers: its weights "
         "are damaged, or dtype is too small for it. Fetch or save it again."
     )
-
-
-def _options(device: str | None, dtype: str, backend: str) -> dict[str, Any]:
-    if backend == "openvino":
-        device, dtype = "cpu", "float32"
-    return {
-        "device": device,
-        "trust_remote_code": False,
-        "local_files_only": True,
-        "model_kwargs": {"use_safetensors": True, "dtype": dtype},
-    }
 
 
 def _silence() -> None:

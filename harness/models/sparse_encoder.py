@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
-from harness.models.load import load_sparse_encoder
-from harness.models.local import Load
+from harness.models.load import Kind
 
 Role = Literal["passage", "query"]
 
@@ -61,9 +60,10 @@ class SparseTextEncoder(LocalEncoder):
         )
         return [_as_rows(vector) for vector in vectors]
 
-    def loader(self) -> Load:
-        """The function that loads the weights."""
-        return load_sparse_encoder
+    @property
+    def kind(self) -> Kind:
+        """A learned sparse encoder."""
+        return "SparseEncoder"
 
 
 def _as_rows(vector: Any) -> NDArray[np.float32]:

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.damage import tensor_names
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig
-from harness.models.load import load_bi_encoder, load_multi_vector_encoder
-from harness.models.local import Load
-from harness.models.model_files import ModelFiles, modules_of, read_json
+from harness.models.load import Kind
+from harness.models.model_files import ModelFiles, modules_of, read_json, tensor_names
 from harness.values import ModelError
 
 _STANFORD = "HF_ColBERT"
@@ -78,9 +76,10 @@ class TokenEncoder(LocalEncoder):
         )
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
 
-    def loader(self) -> Load:
-        """The function that loads the weights."""
-        return load_multi_vector_encoder if self._is_multi_vector else load_bi_encoder
+    @property
+    def kind(self) -> Kind:
+        """A bi-encoder, where it is no model for late interaction."""
+        return "MultiVectorEncoder" if self._is_multi_vector else "SentenceTransformer"
 
 
 def pack(matrix: NDArray[np.float32]) -> bytes:

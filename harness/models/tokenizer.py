@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.models.damage import damaged
-from harness.models.model_files import ModelFiles, read_json
+from harness.models.model_files import ModelFiles, damaged, read_json
 from harness.values import ModelError
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from harness.models import ModelTokenizer, resolve
-from harness.models.computing import length_sorted_batches
-from harness.models.encoder import EmbedConfig, SentenceEncoder
+from harness.models.encoder import EmbedConfig, SentenceEncoder, length_sorted_batches
 from harness.models.model_files import EMBEDDED
 from harness.report.trec import strictly_falling
 from harness.running.context import Context

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from harness.models import EMBEDDED, Load, length_sorted_batches, load_cross_encoder
+from harness.models import EMBEDDED, Kind, length_sorted_batches
 from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
@@ -46,6 +46,7 @@ class CrossEncoderScorer(LocalModelScorer[CrossEncoderConfig]):
         scores = self.loaded().predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
         return np.asarray(scores, dtype=np.float32).reshape(len(pairs))
 
-    def loader(self) -> Load:
-        """What loads the weights."""
-        return load_cross_encoder
+    @property
+    def kind(self) -> Kind:
+        """A cross-encoder."""
+        return "CrossEncoder"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import Load, content_vectors, length_sorted_batches, load_bi_encoder
+from harness.models import Kind, content_vectors, length_sorted_batches
 from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
@@ -69,9 +69,10 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         return content_vectors(self.loaded(), texts)
 
-    def loader(self) -> Load:
-        """What loads the weights."""
-        return load_bi_encoder
+    @property
+    def kind(self) -> Kind:
+        """A bi-encoder."""
+        return "SentenceTransformer"
 
 
 def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
