@@ -19,7 +19,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.judge.parsing import parse_final_score, parse_grade, parse_labelled, parse_plain
-from harness.models import Malformed, Messages, Structured, fences, mark_of
+from harness.models import Malformed, Messages, Structured, mark_of, render
 from harness.models import prompt as prompts
 from harness.values import MAX_GRADE, ConfigError, Document, JudgeError, Judgment, LlmCall, Query
 
@@ -228,7 +228,7 @@ class GradingForm:
             _MAX_GRADE.sub(str(self.prompt.max_grade), part)
             for part in (self.prompt.system, self.prompt.user)
         )
-        return fences.render(system, user, query, passages, sha, fenced=self.prompt.fenced)
+        return render(system, user, query, passages, sha, fenced=self.prompt.fenced)
 
     def read(self, call: LlmCall, text: str) -> tuple[int, ...] | Malformed:
         """The grades of the passages in their own order, or the fault of the answer."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Value,
         length_sorted_batches,
     )
-    from harness.models.llm import fences, prompt
+    from harness.models.llm import prompt
     from harness.models.llm.batches.client import BatchStatus, batch_statuses, came_in_batch
     from harness.models.llm.client import Client
     from harness.models.llm.config import ModelConfig
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         redirected,
         retry_after,
     )
-    from harness.models.llm.fences import mark_of, render
     from harness.models.llm.form import (
         Form,
         Malformed,
@@ -43,14 +42,15 @@ if TYPE_CHECKING:
         TextForm,
         after_thoughts,
         json_in,
+        mark_of,
+        render,
         text_of,
     )
     from harness.models.llm.http_client import Connection, unblocked
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, jobs_of
-    from harness.models.llm.money import Estimate
+    from harness.models.llm.money import Estimate, Spending, add
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
-    from harness.models.llm.records import Spending, add
     from harness.models.llm.run import answers, ask, send_batches
     from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request

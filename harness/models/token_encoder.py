@@ -131,7 +131,9 @@ def has_projection(model: ModelFiles) -> bool:
     """
     architectures = _architectures(model)
     if _STANFORD in architectures:
-        return any(_PROJECTION in tensor_names(path) for path in model.folder.glob("*.safetensors"))
+        return any(
+            _PROJECTION in tensor_names(model.name, path) for path in model.folder.glob("*.safetensors")
+        )
     modules = modules_of(model.folder)
     if not modules:
         return any(name.endswith("ForRetrieval") for name in architectures)
@@ -140,7 +142,9 @@ def has_projection(model: ModelFiles) -> bool:
         settings = read_json(model.folder, "config_sentence_transformers.json")
         return settings.get("model_type") == "MultiVectorEncoder"
     folders = [model.folder / str(one["path"]) for one in dense]
-    weights = [[tensor_names(path) for path in folder.glob("*.safetensors")] for folder in folders]
+    weights = [
+        [tensor_names(model.name, path) for path in folder.glob("*.safetensors")] for folder in folders
+    ]
     return all(any(_PROJECTION in names for names in found) for found in weights)
 
 

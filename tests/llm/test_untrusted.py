@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.models.llm.faults import read_body
-from harness.models.llm.records import Spending
+from harness.models.llm.money import Spending
 from harness.models.llm.untrusted import DEEPEST, UntrustedJsonError, read_json
 from harness.models.served.embedding import ServedEncoder
 from harness.models.served.endpoint import EmbeddingEndpoint

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import fields
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Generic, TypeVar
 
-from harness.models.llm.base_run import BaseRun, RunInputs
 from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Client, Reply
 from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model
-from harness.models.llm.money import Price
-from harness.models.llm.records import Spending, add
+from harness.models.llm.money import Price, Spending, add
 from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers
 from harness.models.llm.tokens import estimate_tokens
-from harness.values import LlmAnswer, LlmCall, LlmError
+from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2
 SHOW_EVERY = 1.0
@@ -30,6 +28,7 @@ SHOW_EVERY = 1.0
 T = TypeVar("T")
 Read = tuple[int, ...] | Malformed | None
 Wait = Callable[[float], Awaitable[None]]
+HandOn = Callable[[T, list[LlmAnswer]], None]
 _OF_CALL = [field.name for field in fields(LlmCall)]
 
 
@@ -135,20 +134,64 @@ class _Prompt(Exchange[Reply, LlmAnswer]):
         return record(self._call, Malformed(fault.reason), fault, settled=fault.settled) if last else None
 
 
-class CallRun(BaseRun[T]):
-    """Asks within the limits of the model, and records every answer before anything uses it.
+@dataclass
+class BaseRun(Generic[T]):
+    """Base of both kinds of runs. Only one run at a time buys answers of a model with one ledger."""
 
-    ``take_in`` records what batches of earlier runs have brought, waiting with the function that it is given,
-    and returns the keys of the calls that are still on their way.
+    model: Model
+    jobs: Iterator[Job[T]]
+    hand_on: HandOn[T]
+    """Gets each job's answers as soon as it has all of them."""
+    reporter: Reporter
+    spending: Spending
+    task: Task
+
+    def __post_init__(self) -> None:
+        self._name = self.model.config.endpoint.model
+        self._our_turn = False
+        self._waiting_noted = False
+
+    @property
+    def waiting(self) -> bool:
+        """Whether another run has the turn."""
+        return self._waiting_noted and not self._our_turn
+
+    def takes_turn(self) -> bool:
+        """Whether it is this run's turn to buy, from now on or already."""
+        self._our_turn = self._our_turn or self.model.ledger.take_turn(self._name)
+        return self._our_turn
+
+    def note_waiting(self) -> None:
+        """Say once that another run has the turn."""
+        if not self._waiting_noted:
+            self._waiting_noted = True
+            self.reporter.note(
+                f"Another run is asking {self._name} with this ledger. This run uses its answers and waits "
+                "for its turn, so that nothing is paid for twice."
+            )
+
+    def end_turn(self) -> None:
+        """Let other runs buy."""
+        if self._our_turn:
+            self.model.ledger.end_turn(self._name)
+
+
+@dataclass
+class CallRun(BaseRun[T]):
+    """Asks within the limits of the model, and records every answer before anything uses it."""
+
+    take_in: Callable[[Wait], Awaitable[frozenset[str]]]
+    """Records what batches of earlier runs have brought, waiting with the function that it is given.
+
+    Returns the keys of the calls that are still on their way.
     """
 
-    def __init__(self, given: RunInputs[T], take_in: Callable[[Wait], Awaitable[frozenset[str]]]) -> None:
-        super().__init__(given)
-        config = self._model.config
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        config = self.model.config
         self._config, self._endpoint = config, config.endpoint
-        self._client = self._model.client
-        self._recorder = Recorder(self._model, self._spending, config.price)
-        self._take_in = take_in
+        self._client = self.model.client
+        self._recorder = Recorder(self.model, self.spending, config.price)
         self._in_batches: asyncio.Task[frozenset[str]] | None = None
         self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
         self._done = 0
@@ -171,14 +214,14 @@ class CallRun(BaseRun[T]):
             self._limiter,
             self._wait,
             lambda words: LlmError(f"The endpoint {words} Every answer is in the ledger."),
-            self._spending,
-            self._model.budget(),
+            self.spending,
+            self.model.budget(),
             self._breaker,
             most_unusable=self._config.answers_per_call,
         )
         showing = asyncio.create_task(self._keep_showing())
         try:
-            await self._workers.run(endpoint.max_concurrency, self._jobs, self._do)
+            await self._workers.run(endpoint.max_concurrency, self.jobs, self._do)
         finally:
             showing.cancel()
             self.end_turn()
@@ -186,19 +229,19 @@ class CallRun(BaseRun[T]):
                 await self._client.close()
 
     async def _do(self, job: Job[T]) -> None:
-        answers = [self._model.find(call) or await self._answer(call) for call in job.calls]
+        answers = [self.model.find(call) or await self._answer(call) for call in job.calls]
         # less those that this run has asked: _ask takes them off
-        self._spending.from_ledger += len(answers)
+        self.spending.from_ledger += len(answers)
         self._done += job.size
-        self._task.advance(job.size)
-        self._hand_on(job.about, answers)
+        self.task.advance(job.size)
+        self.hand_on(job.about, answers)
         self._show()
         # A ledger full of answers must not keep the other workers from their replies.
         await asyncio.sleep(0)
 
     async def _answer(self, call: LlmCall) -> LlmAnswer:
         """The answer to a call that the ledger lacks; if another worker is asking it, wait for that."""
-        key = self._model.ledger.key(call)
+        key = self.model.ledger.key(call)
         asked = self._being_asked.get(key)
         if asked is not None:
             await asyncio.wait([asked])
@@ -219,7 +262,7 @@ class CallRun(BaseRun[T]):
         while True:
             ours = self.takes_turn()
             # Another run may have settled the call since it was looked up.
-            result = self._model.find(call)
+            result = self.model.find(call)
             if result is not None:
                 return result
             if ours:
@@ -230,21 +273,21 @@ class CallRun(BaseRun[T]):
         if result is not None:
             return result
         answer = await self._try(call)
-        self._spending.from_ledger -= 1
+        self.spending.from_ledger -= 1
         return answer
 
     async def _from_batch(self, call: LlmCall) -> LlmAnswer | None:
         """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
         if self._in_batches is None:
-            self._in_batches = asyncio.ensure_future(self._take_in(self._wait))
+            self._in_batches = asyncio.ensure_future(self.take_in(self._wait))
         in_progress = await asyncio.shield(self._in_batches)
-        if self._model.ledger.key(call) in in_progress:
+        if self.model.ledger.key(call) in in_progress:
             raise LlmError(
                 f"{len(in_progress):,} calls of {self._name} are in progress in batches, and one of them "
                 "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
                 "`harness judge batches --cancel` and run again."
             )
-        return self._model.find(call)
+        return self.model.find(call)
 
     async def _try(self, call: LlmCall) -> LlmAnswer:
         """Ask until there is a usable answer, a final reason, or no time left; returns the record.
@@ -253,16 +296,14 @@ class CallRun(BaseRun[T]):
         """
         # Not before a call is to be made: with every answer in the ledger no key is needed.
         self._client = self._client or ChatClient(self._endpoint)
-        return await self._sender.send(
-            _Prompt(call, self._model, self._client, self._recorder, self._breaker)
-        )
+        return await self._sender.send(_Prompt(call, self.model, self._client, self._recorder, self._breaker))
 
     def _show(self) -> None:
-        self._task.describe(self._progress())
+        self.task.describe(self._progress())
 
     def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
-        parts = [f"{rate:.1f}/s", *self._spending.progress()]
+        parts = [f"{rate:.1f}/s", *self.spending.progress()]
         if self.waiting:
             parts.append("waits for another run")
         if (paused := self._limiter.remaining_pause()) > 0:

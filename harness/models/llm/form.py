@@ -1,17 +1,16 @@
-"""The wording of a call and the reading of its answer, which differ between judge, rewriter and answerer."""
+"""How a call is worded, untrusted text between fences that it cannot close, and how its answer is read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from harness.models.llm.fences import render
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
-from harness.values import LlmAnswer, LlmCall
+from harness.values import LlmAnswer, LlmCall, encodable
 
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
@@ -21,6 +20,8 @@ Structured = Literal["json_schema", "json_object", "none"]
 # Asking again would give the same: the endpoint has decided.
 FINAL_REASONS = {"refusal", "content_filter"}
 
+# A name that a template shows.
+_SLOT = re.compile(r"\{\{ *(\w+) *\}\}")
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
 # The marks between which reasoning models put their thoughts.
 _THOUGHT_BEGIN = re.compile(r"(?i)<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷")
@@ -127,3 +128,42 @@ def text_of(answer: LlmAnswer) -> str | None:
     """The words of a usable answer, a reasoning model's thoughts left out; None for any other."""
     text = after_thoughts(answer.raw)
     return None if not answer.usable or isinstance(text, Malformed) else text
+
+
+def render(
+    system: str, user: str, query: str, passages: Sequence[str], sha256: str, *, fenced: bool = True
+) -> list[dict[str, str]]:
+    """The messages of one call: ``{{ query }}``, ``{{ passages }}`` and ``{{ count }}`` filled in.
+
+    The fence around each text carries a mark derived from the whole content of the call and the prompt's
+    ``sha256``. A passage would have to contain a hash of itself to close its own fence, and the same call
+    always renders the same, which keeps it reproducible and cacheable. ``fenced=False`` shows the query and
+    a single passage bare. An empty ``system`` sends no such message.
+    """
+    query, passages = encodable(query), [encodable(passage) for passage in passages]
+    mark = mark_of([sha256, query, *passages])
+    between = "\n".join(
+        f"<passage {number} {mark}>\n{text}\n</passage {number} {mark}>"
+        for number, text in enumerate(passages, start=1)
+    )
+    values = {
+        "query": f"<query {mark}>\n{query}\n</query {mark}>" if fenced else query,
+        "passages": between if fenced else passages[0],
+        "count": str(len(passages)),
+    }
+
+    def fill(template: str) -> str:
+        # One pass, so that a slot's name inside a passage stays text.
+        return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
+
+    parts = {"system": system, "user": user}
+    return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
+
+
+def mark_of(parts: Sequence[str]) -> str:
+    """A hash of texts, each counted with its length, as 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()[:16]

@@ -8,8 +8,8 @@ MOST_BYTES_OF_CHAT. No secret is in what comes back, in an error or in a log.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
-from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from harness.models.llm.endpoint import HttpConfig
@@ -24,10 +24,7 @@ T = TypeVar("T")
 
 
 class Connection:
-    """Requests with the headers of an endpoint; its secrets are cut out of all that comes back.
-
-    Until it is closed, they are kept out of what any library logs too.
-    """
+    """Requests with the headers of an endpoint; its secrets are cut out of all that comes back."""
 
     def __init__(self, limits: HttpConfig) -> None:
         import httpx
@@ -41,8 +38,9 @@ class Connection:
             limits=httpx.Limits(),
             follow_redirects=False,
         )
-        self._quiet = ExitStack()
-        self._quiet.enter_context(self.secret.hidden_from_logs())
+        for library in ("httpx", "httpcore"):
+            # they log headers of replies, which may repeat a secret
+            logging.getLogger(library).setLevel(logging.WARNING)
 
     async def __aenter__(self) -> Connection:
         return self
@@ -52,10 +50,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the connections."""
-        try:
-            await self._http.aclose()
-        finally:
-            self._quiet.close()
+        await self._http.aclose()
 
     def clean(self, text: str) -> str:
         """Words of the endpoint as one line without the secrets."""

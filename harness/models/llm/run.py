@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from harness.models.llm.base_run import HandOn, RunInputs
 from harness.models.llm.batches.run import BatchRun, take_in_ended
-from harness.models.llm.calls import CallRun
+from harness.models.llm.calls import CallRun, HandOn
 from harness.models.llm.model import Job, Model
-from harness.models.llm.records import Spending
+from harness.models.llm.money import Spending
 from harness.models.llm.sender import run_to_end
 from harness.values import LlmAnswer, LlmCall, Reporter
 
@@ -37,9 +36,9 @@ def ask(
     """
     started = time.monotonic()
     with reporter.task(name, total) as task:
-        given = RunInputs(model, iter(jobs), hand_on, reporter, spending, task)
+        given = model, iter(jobs), hand_on, reporter, spending, task
         take_in = partial(take_in_ended, model, spending, reporter)
-        run_to_end(BatchRun(given).run() if model.config.batch else CallRun(given, take_in).run())
+        run_to_end(BatchRun(*given).run() if model.config.batch else CallRun(*given, take_in).run())
     spending.seconds = time.monotonic() - started
 
 
@@ -49,8 +48,8 @@ def send_batches(model: Model, jobs: Iterable[Job[T]], *, reporter: Reporter) ->
     For several models with equal calls, whose batches can then be answered side by side. Raises as ``ask``.
     """
     with reporter.task("sending", 0) as task:
-        given = RunInputs(model, iter(jobs), lambda about, answers: None, reporter, Spending(), task)
-        run_to_end(BatchRun(given, wait=False).run())
+        given = model, iter(jobs), lambda about, answers: None, reporter, Spending(), task
+        run_to_end(BatchRun(*given, wait=False).run())
 
 
 def answers(

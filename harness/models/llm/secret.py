@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
-import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -41,25 +38,6 @@ class Secret:
         if self._pattern is not None:
             cleaned = self._covered(cleaned, self._pattern)
         return cleaned if longest is None else cleaned[:longest]
-
-    @contextmanager
-    def hidden_from_logs(self) -> Iterator[None]:
-        """Inside the block no message that any library logs holds the key, at any level."""
-        make = logging.getLogRecordFactory()
-
-        def without_key(*args: Any, **more: Any) -> logging.LogRecord:
-            record = make(*args, **more)
-            with suppress(TypeError, ValueError):
-                # formatted here, for the arguments may be what holds it
-                record.msg, record.args = self.cut(record.getMessage()), None
-            return record
-
-        logging.setLogRecordFactory(without_key)
-        try:
-            yield
-        finally:
-            if logging.getLogRecordFactory() is without_key:
-                logging.setLogRecordFactory(make)
 
     def _covered(self, text: str, pattern: re.Pattern[str]) -> str:
         parts: list[str] = []

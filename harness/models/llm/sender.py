@@ -19,8 +19,7 @@ from harness.models.llm.endpoint import HttpConfig
 from harness.models.llm.faults import UNUSABLE, CallError
 from harness.models.llm.http_client import Connection
 from harness.models.llm.limiter import RateLimiter
-from harness.models.llm.money import Budget
-from harness.models.llm.records import Spending
+from harness.models.llm.money import Budget, Spending
 from harness.values import LlmError, Stopped, on_stop
 
 J = TypeVar("J")

@@ -12,8 +12,7 @@ from pydantic import Field
 from harness.models.encoder import Encoder, EncoderConfig
 from harness.models.llm.tokens import estimate_tokens
 from harness.models.served.endpoint import EmbeddingEndpoint
-from harness.models.served.fetching import ServedRequest, UnusableError
-from harness.models.served.reading import in_order, numbers, tokens_used
+from harness.models.served.fetching import ServedRequest, UnusableError, in_order, numbers, tokens_used
 
 
 class ServedEmbedConfig(EncoderConfig):

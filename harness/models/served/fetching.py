@@ -1,4 +1,4 @@
-"""Requests to an endpoint: several in parallel, within limits, each reply passed on as it arrives."""
+"""Requests to an endpoint: several in parallel, within limits, each reply checked and passed on at once."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from harness.models.llm.faults import LONGEST_NAME, UNUSABLE, CallError
 from harness.models.llm.http_client import Connection, unblocked
 from harness.models.llm.limiter import limiter_of
-from harness.models.llm.money import Budget, BudgetError
-from harness.models.llm.records import Spending, add
+from harness.models.llm.money import Budget, BudgetError, Spending, add
 from harness.models.llm.sender import Exchange, send_all
 from harness.models.served.endpoint import ServedEndpoint
 from harness.models.served.template import Method, carried
-from harness.values import LlmError
+from harness.values import SINGLE, LlmError, finite
 
 # Unusable replies to one request that are paid for before the run ends.
 _MOST_UNUSABLE = 2
+_MOST_TOKENS = 10**9
 _KEPT = "Everything paid for is kept: run again to resume."
 
 
@@ -154,3 +157,45 @@ class _Numbers(Exchange[_Reply, None]):
         else:
             advice = "The endpoint turned a request down; correct the section endpoint."
         return ServedError(" ".join(filter(None, [f"{self._endpoint.model}: {words}", advice, _KEPT])))
+
+
+def in_order(items: Any, count: int, field: str, noun: str) -> list[Any]:
+    """The ``field`` of every item by its ``index``, in whatever order they came; raises UnusableError."""
+    if not isinstance(items, list):
+        raise UnusableError(f"a reply without a list of {noun}")
+    if len(items) != count:
+        raise UnusableError(f"{len(items)} {noun} for {count} texts")
+    found: dict[int, Any] = {}
+    for item in items:
+        index = item.get("index") if isinstance(item, dict) else None
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count or index in found:
+            raise UnusableError(f"{noun} whose index does not say which text each is of")
+        found[index] = item.get(field)
+    return [found[index] for index in range(count)]
+
+
+def numbers(row: Any, noun: str) -> NDArray[np.float32]:
+    """A list of finite numbers in single precision; raises UnusableError."""
+    if not isinstance(row, list) or not row:
+        raise UnusableError(f"a {noun} that is not a list of numbers")
+    return np.array([number(value, noun) for value in row], dtype=np.float32)
+
+
+def number(value: Any, noun: str) -> float:
+    """A number that is finite in single precision; raises UnusableError."""
+    found = finite(value, SINGLE)
+    if found is None:
+        raise UnusableError(f"a {noun} that holds no finite number")
+    return found
+
+
+def tokens_used(data: Any) -> int | None:
+    """The tokens that a reply says it used; None if it says nothing."""
+    usage = data.get("usage") if isinstance(data, dict) else None
+    if not isinstance(usage, dict):
+        return None
+    for name in ("total_tokens", "prompt_tokens"):
+        count = usage.get(name)
+        if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
+            return count
+    return None

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from harness.models.llm.base_run import BaseRun, RunInputs
 from harness.models.llm.batches.manager import BatchManager, OpenBatch
+from harness.models.llm.calls import BaseRun
 from harness.models.llm.model import Job, Model
-from harness.models.llm.records import Spending
+from harness.models.llm.money import Spending
 from harness.models.llm.sender import StoppedError, canceller, sleep_unless
 from harness.values import LlmAnswer, LlmError, Reporter, SentCall, Stopped, counted, on_stop
 
@@ -30,19 +30,19 @@ class _Open(Generic[T]):
     answers: dict[str, LlmAnswer]
 
 
+@dataclass
 class BatchRun(BaseRun[T]):
-    """The state of one run. Open calls are held in memory, sent ones in a file next to the ledger.
+    """The state of one run. Open calls are held in memory, sent ones in a file next to the ledger."""
 
-    ``wait`` False: it ends as soon as everything is sent that may be, for another run to take in.
-    """
+    wait: bool = True
+    """False: it ends as soon as everything is sent that may be, for another run to take in."""
 
-    def __init__(self, given: RunInputs[T], *, wait: bool = True) -> None:
-        super().__init__(given)
-        self._waits = wait
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._stopping = asyncio.Event()
         self._open: dict[str, list[_Open[T]]] = {}
         self._queue: deque[SentCall] = deque()
-        self._budget = self._model.budget()
+        self._budget = self.model.budget()
         self._manager: BatchManager | None = None
         # the endpoint's queue is full until a batch has ended
         self._full = False
@@ -67,7 +67,7 @@ class BatchRun(BaseRun[T]):
             work.result()
 
     async def _work(self) -> None:
-        for job in self._jobs:
+        for job in self.jobs:
             await self._take(job)
             await sleep_unless(self._stopping, 0)
             # signals and progress have their turn between two jobs
@@ -75,12 +75,12 @@ class BatchRun(BaseRun[T]):
         if not self._open:
             return
         # Not before a call is to be made: with every answer in the ledger no key is needed.
-        manager = self._manager = BatchManager(self._model, self._spending, self._reporter, self._wait)
+        manager = self._manager = BatchManager(self.model, self.spending, self.reporter, self._wait)
         await manager.adopt()
         self._line_up(manager)
         while self._queue or manager.in_progress:
             await self._send(manager)
-            if not self._waits:
+            if not self.wait:
                 return
             for batch in await manager.poll():
                 self._take_in(batch)
@@ -88,19 +88,19 @@ class BatchRun(BaseRun[T]):
             if not self._open:
                 return
             if manager.in_progress:
-                await self._wait(self._model.config.batch_options.poll)
+                await self._wait(self.model.config.batch_options.poll)
 
     async def _take(self, job: Job[T]) -> None:
         """Hand on a job whose answers are all known, and note the calls that another one lacks."""
-        known = [self._model.find(call) for call in job.calls]
+        known = [self.model.find(call) for call in job.calls]
         if not all(known) and not self._our_turn:
             while not self.takes_turn():
                 self.note_waiting()
                 await self._wait(TURN)
             # another run may have recorded them while this one waited
-            known = [self._model.find(call) for call in job.calls]
-        self._spending.from_ledger += sum(answer is not None for answer in known)
-        keys = [self._model.ledger.key(call) for call in job.calls]
+            known = [self.model.find(call) for call in job.calls]
+        self.spending.from_ledger += sum(answer is not None for answer in known)
+        keys = [self.model.ledger.key(call) for call in job.calls]
         answers = {key: answer for key, answer in zip(keys, known, strict=True) if answer is not None}
         opened = _Open(job, keys, answers)
         for key, call in dict(zip(keys, job.calls, strict=True)).items():
@@ -113,7 +113,7 @@ class BatchRun(BaseRun[T]):
     def _line_up(self, manager: BatchManager) -> None:
         """Leave calls of earlier batches out of the queue, and reserve what those may cost."""
         sent = {key for batch in manager.in_progress.values() for key in batch.calls}
-        elsewhere = (self._model.ledger.batches.keys() - sent) & self._open.keys()
+        elsewhere = (self.model.ledger.batches.keys() - sent) & self._open.keys()
         if elsewhere:
             raise LlmError(
                 f"{len(elsewhere):,} of the calls are in progress in batches that were sent to another "
@@ -133,7 +133,7 @@ class BatchRun(BaseRun[T]):
                 if not manager.in_progress:
                     raise self._budget.exhausted()
                 return
-            self._spending.calls += len(batch.calls)
+            self.spending.calls += len(batch.calls)
             await manager.send(batch)
 
     def _take_in(self, batch: OpenBatch) -> None:
@@ -153,17 +153,17 @@ class BatchRun(BaseRun[T]):
 
     def _hand_on_if_whole(self, opened: _Open[T]) -> None:
         if all(key in opened.answers for key in opened.keys):
-            self._task.advance(opened.job.size)
-            self._hand_on(opened.job.about, [opened.answers[key] for key in opened.keys])
+            self.task.advance(opened.job.size)
+            self.hand_on(opened.job.about, [opened.answers[key] for key in opened.keys])
 
     def _show(self, manager: BatchManager) -> None:
-        self._task.describe(", ".join([_progress(manager), *self._spending.progress()]))
+        self.task.describe(", ".join([_progress(manager), *self.spending.progress()]))
 
     def _report_remaining(self) -> None:
         left = list(self._manager.in_progress.values()) if self._manager else []
-        if left and self._waits:
+        if left and self.wait:
             names = ", ".join(batch.batch_id for batch in left[:3]) + (", …" if len(left) > 3 else "")
-            self._reporter.note(
+            self.reporter.note(
                 f"{counted(sum(len(batch.calls) for batch in left), 'call continues', 'calls continue')} at "
                 f"the endpoint ({names}). The "
                 "same command collects their answers; `harness judge batches` shows their progress, and "
