@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         LocalConfig,
         LocalEncoder,
         LocalModel,
+        SparseConfig,
         Value,
         length_sorted_batches,
     )
@@ -74,7 +75,6 @@ if TYPE_CHECKING:
     from harness.models.served.fetching import ServedRequest, fetch
     from harness.models.served.reranking import ServedPairs
     from harness.models.served.template import Expression, Method, Template, carried, compiled, fill, names_in
-    from harness.models.sparse_encoder import SparseConfig
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
     from harness.models.tokenizer import ModelTokenizer
 else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from harness.models.model_files import (
 from harness.models.tokenizer import ModelTokenizer
 from harness.values import ModelError, StageConfig
 
+Role = Literal["passage", "query"]
 Value = NDArray[np.float32] | bytes
 """The encoding of one text: numbers, or bytes that only the retriever it serves has to read."""
 
@@ -180,6 +183,55 @@ class SentenceEncoder(LocalEncoder):
         return "SentenceTransformer"
 
 
+class SparseConfig(LocalEncoderConfig):
+    """A learned sparse encoder for passages or for queries, which some models read differently."""
+
+    model: str = Field(description="Hub id or local folder.")
+    role: Role = Field("passage", description="What it encodes.")
+    max_active_dims: int | None = Field(
+        None, ge=1, description="The maximum number of weights kept per text, the largest ones."
+    )
+
+    def make(self) -> SparseTextEncoder:
+        """The encoder."""
+        return SparseTextEncoder(self)
+
+
+class SparseTextEncoder(LocalEncoder):
+    """Texts → sparse vectors; each is an array [2, n]: dimensions in ascending order, and their weights.
+
+    Vocabularies are far smaller than 2²⁴, up to which single precision holds whole numbers exactly.
+    """
+
+    config: SparseConfig
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that decides a sparse vector besides the text."""
+        c = self.config
+        facts = ["sparse", self.model.computing_in(c.dtype, c.backend), c.role, c.max_active_dims]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """The sparse vector of every text of one batch; zeros are left out."""
+        model = self.loaded()
+        encode = model.encode_query if self.config.role == "query" else model.encode_document
+        vectors = encode(
+            list(texts),
+            batch_size=max(1, len(texts)),
+            show_progress_bar=False,
+            convert_to_tensor=False,
+            save_to_cpu=True,
+            max_active_dims=self.config.max_active_dims,
+        )
+        return [_as_rows(vector) for vector in vectors]
+
+    @property
+    def kind(self) -> Kind:
+        """A learned sparse encoder."""
+        return "SparseEncoder"
+
+
 def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) -> list[list[int]]:
     """Group item indices so that padded length × count stays within ``budget`` tokens.
 
@@ -195,3 +247,11 @@ def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) 
         else:
             batches.append([index])
     return batches
+
+
+def _as_rows(vector: Any) -> NDArray[np.float32]:
+    sparse = vector.coalesce()
+    values = sparse.values().float().numpy()
+    kept = values != 0
+    dimensions = sparse.indices().numpy().reshape(-1)[kept]
+    return np.stack([dimensions.astype(np.float32), values[kept].astype(np.float32)])

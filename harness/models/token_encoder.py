@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.encoder import LocalEncoder, LocalEncoderConfig
+from harness.models.encoder import LocalEncoder, LocalEncoderConfig, Role
 from harness.models.load import Kind
 from harness.models.model_files import ModelFiles, modules_of, read_json, tensor_names
 from harness.values import ModelError
@@ -25,7 +25,7 @@ class TokenConfig(LocalEncoderConfig):
     """A multi-vector encoder for passages or for queries, which ColBERT models read differently."""
 
     model: str = Field(description="`embedded:maxsim`, a ColBERT model or a bi-encoder.")
-    role: Literal["passage", "query"] = Field("passage", description="What it encodes.")
+    role: Role = Field("passage", description="What it encodes.")
 
     def make(self) -> TokenEncoder:
         """The encoder; raises ModelError for a multi-vector model whose projection was never trained."""

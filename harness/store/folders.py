@@ -100,7 +100,7 @@ def _retire(partial: Path, path: Path, keep: Keep | None) -> None:
         name = keep(path, whole) if keep else None
         if name is not None:
             _rename_to_free_name(whole, path.with_name(name))
-    # first the owner: an owner without a lock would pass for the folder of an earlier version, free to take
+    # first the owner: what has one and no lock would pass for a folder that waits for its place
     (partial / _OWNER).unlink(missing_ok=True)
     shutil.rmtree(partial, ignore_errors=True)
 
@@ -130,9 +130,7 @@ def _recover(parent: Path, keep: Keep | None) -> None:
             if not owner.exists():
                 _forget(partial)
                 continue
-            # an earlier version locked the owner itself
-            own = partial / _LOCK
-            held = lock(own if own.exists() else owner, create=False)
+            held = lock(partial / _LOCK, create=False)
         except OSError:
             # another run is putting it in order
             continue
@@ -144,10 +142,6 @@ def _recover(parent: Path, keep: Keep | None) -> None:
                 _retire(partial, parent / name, keep)
             else:
                 _forget(partial)
-    for old in parent.glob(".old-*"):
-        # an earlier version of this program was killed between two renames
-        with suppress(OSError):
-            old.rename(parent / old.name.removeprefix(".old-"))
 
 
 def _forget(partial: Path) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from harness.models.encoder import EmbedConfig
-from harness.models.sparse_encoder import SparseConfig
+from harness.models.encoder import EmbedConfig, SparseConfig
 from harness.models.token_encoder import TokenConfig, pack, unpack
 from harness.values.errors import ModelError
 from tests.models import tiny

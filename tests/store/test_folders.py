@@ -1,6 +1,5 @@
 """Folders of results are replaced whole, by one run or by many at once, and kills lose nothing."""
 
-import os
 import shutil
 import signal
 import subprocess
@@ -106,21 +105,6 @@ def test_what_a_kill_leaves_is_put_in_order_by_the_next_run_of_any_name(tmp_path
         raise RuntimeError
     assert names(path) == left
     assert [names(other) for other in tmp_path.iterdir() if other != path] == kept
-
-
-def test_a_kill_of_the_version_before_is_put_in_order(tmp_path):
-    # it left the old folder moved aside, the new one not in place, and one half written
-    (tmp_path / ".old-result").mkdir()
-    (tmp_path / ".old-result" / "a").touch()
-    half = tmp_path / ".partial-result-abc"
-    half.mkdir()
-    write(tmp_path / "other", "b")
-    assert names(tmp_path / "result") == ["a"]
-    # it may be written by that version at this moment; when nobody has touched it for two days, it is not
-    assert half.exists()
-    os.utime(half, (0, half.stat().st_mtime - 2 * 86_400))
-    write(tmp_path / "other", "b")
-    assert names(tmp_path) == ["other", "result"]
 
 
 def test_a_lock_ends_with_its_process_and_only_then(tmp_path):
