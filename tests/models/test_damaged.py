@@ -66,9 +66,7 @@ def test_a_damaged_file_is_named_before_anything_is_loaded(model, file, content)
 def test_weights_that_were_cut_short_are_found(model):
     whole = (model / WEIGHTS).read_bytes()
     rewrite(model / WEIGHTS, whole[:-1])
-    with pytest.raises(
-        ModelError, match=rf"has {len(whole) - 1:,} bytes, and its header says {len(whole):,}"
-    ):
+    with pytest.raises(ModelError, match=rf"{WEIGHTS} is damaged"):
         resolve(str(model))
 
 
