@@ -87,7 +87,7 @@ def write_config(tmp_path, monkeypatch):
     (tmp_path / "labels.csv").write_text('query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n')
     return lambda more="": (tmp_path / "c.yaml").write_text(
         "name: one\ndocuments: '*.txt'\nqueries: queries.csv\nlabels: labels.csv\n"
-        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n" + more
+        "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n" + more
     )
 
 

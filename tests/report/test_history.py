@@ -76,7 +76,7 @@ CORPUS = {
     "queries.csv": "query_id,text\nq1,How many vehicles fit the yard?\n",
     "labels.csv": 'query_id,document,quote,grade\nq1,a,"holds 4,200 vehicles",4\n',
     "c.yaml": "name: one\ndocuments: a.txt\nqueries: queries.csv\nlabels: labels.csv\n"
-    "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {model: 'embedded:all-MiniLM-L6-v2'}\n",
+    "chunk: {kind: recursive, chunk_size: 40}\nretrieve: {kind: bm25}\n",
 }
 
 
