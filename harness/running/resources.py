@@ -11,27 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data import possible_ids, read_table
-from harness.models import (
-    EncoderConfig,
-    LocalEncoder,
-    Model,
-    Purpose,
-    Request,
-    Spending,
-    Value,
-    answers,
-    jobs_of,
-)
+from harness import data, models, steps, store
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.passes import encoding, vectors
-from harness.steps import NotMeasuredError, PendingCalls, PendingCallsError
-from harness.store import Ledger, key_of
 from harness.values import ConfigError, LlmAnswer, Reporter, Slot
 
 # The nouns for the items of an estimate.
-_NOUNS: dict[Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
+_NOUNS: dict[models.Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +43,25 @@ class Resources:
 
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts."""
-        return key_of(*facts)
+        return store.key_of(*facts)
 
-    def fingerprint(self, encoder: EncoderConfig) -> str:
+    def fingerprint(self, encoder: models.EncoderConfig) -> str:
         """Everything that decides a vector besides the text."""
         return self.context.models.encoder(encoder).fingerprint
 
-    def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str], encoder: models.EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
-    def embed(self, text: str, encoder: EncoderConfig) -> Value:
+    def embed(self, text: str, encoder: models.EncoderConfig) -> models.Value:
         """Encode one text now, by a model on this machine."""
         found = self.context.models.encoder(encoder)
-        if not isinstance(found, LocalEncoder):
-            raise NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
+        if not isinstance(found, models.LocalEncoder):
+            raise steps.NotMeasuredError(f"{encoder.model_name} is not a model on this machine")
         (value,) = found.encode([text])
         return value
 
-    def values(self, texts: Sequence[str], encoder: EncoderConfig) -> Iterable[bytes]:
+    def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> Iterable[bytes]:
         """The encoding of each text, in order."""
         keys = [digest(text) for text in texts]
         encoder_pass = encoding(encoder, self.context)
@@ -95,31 +82,35 @@ class Resources:
         """Keep a JSON-able value, whole or not at all."""
         self.context.artifacts.put(kind, key, value)
 
-    def answers(self, request: Request) -> list[LlmAnswer]:
+    def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked; equal calls are made once."""
         model, purpose, context = request.model, request.purpose, self.context
         title = f"{request.name} by {model.endpoint.model}"
         # the limits of a section hold for all that it asks, whatever the prompt
-        limits = key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
-        so_far = context.bills.within_limits.setdefault(limits, Spending())
-        with Ledger(context.cache.ledger) as ledger:
-            asker = Model(model, request.form, ledger, before=so_far)
+        limits = store.key_of(purpose, model.endpoint.base_url, model.max_cost, model.max_calls)
+        so_far = context.bills.within_limits.setdefault(limits, models.Spending())
+        with store.Ledger(context.cache.ledger) as ledger:
+            asker = models.Model(model, request.form, ledger, before=so_far)
             calls = {one: asker.call(*one, request.sample) for one in request.about}
-            estimate = asker.estimate(jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
+            estimate = asker.estimate(models.jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
             if estimate.calls and not context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
-                key = key_of(facts, list(calls))
-                raise PendingCallsError(PendingCalls(title, key, estimate, model.endpoint.problem(), purpose))
+                key = store.key_of(facts, list(calls))
+                raise steps.PendingCallsError(
+                    steps.PendingCalls(title, key, estimate, model.endpoint.problem(), purpose)
+                )
             if estimate.calls:
                 context.reporter.note(f"{title}: {estimate}")
             stage = "rewrite" if purpose == "rewriting" else purpose
             with self.timed(stage):
-                found, spending = answers(asker, list(calls.values()), reporter=context.reporter, name=stage)
+                found, spending = models.answers(
+                    asker, list(calls.values()), reporter=context.reporter, name=stage
+                )
             context.bills.answer_costs.append(asker.cost(calls.values()))
         if failed := sum(not one.usable for one in found):
             context.count("calls_failed", failed)
         so_far.add_spending(spending)
-        context.bills.spent.setdefault(title, Spending()).add_spending(spending)
+        context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
         context.bills.spent[title].from_ledger += spending.from_ledger
         context.bills.purposes[title] = purpose
         answered = dict(zip(calls, found, strict=True))
@@ -131,8 +122,8 @@ class Resources:
         """The cells of a table by document and column, those of ``documents`` only."""
         known = set(documents)
         found: dict[str, Mapping[str, str]] = {}
-        for row in read_table(file, (key, *columns), ConfigError).rows:
-            doc_id = next((one for one in possible_ids(row.get(key)) if one in known), None)
+        for row in data.read_table(file, (key, *columns), ConfigError).rows:
+            doc_id = next((one for one in data.possible_ids(row.get(key)) if one in known), None)
             if doc_id in found:
                 raise ConfigError(
                     f"{file}, line {row.line}: document {row.get(key)!r} occurs twice. Remove one row."
@@ -145,5 +136,5 @@ class Resources:
         """The cells of a table row by row."""
         return [
             {column: row.get(column) for column in columns}
-            for row in read_table(file, columns, ConfigError).rows
+            for row in data.read_table(file, columns, ConfigError).rows
         ]

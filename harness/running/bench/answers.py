@@ -7,20 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.measures import AGAINST_GOLDEN, Case, Fact, Projection, fact_of, holds, refuses, words_of
-from harness.report import (
-    ADDS,
-    ANSWER_PARTS,
-    CONTRADICTS,
-    CUT,
-    LEFT_OUT,
-    NOT_EXTRACTED,
-    NOT_FOUND,
-    SOMETHING_ELSE,
-    TOO_LOW,
-    WITHOUT,
-    AnswerLossRow,
-)
+from harness import measures, report
 from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
 from harness.running.answering.scores import Measured, answer_rows, by_query, measure_all
@@ -56,10 +43,10 @@ def rows_of_answers(
 
 def _losses(
     measured: Sequence[Measured], searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
-) -> Iterator[AnswerLossRow]:
+) -> Iterator[report.AnswerLossRow]:
     """Where answers are lost, by the first measure that can be taken apart; none without such a measure."""
     by_kind = {one.kind: one.label for one in reversed(config.answer_measures)}
-    measure = next((by_kind[kind] for kind in AGAINST_GOLDEN if kind in by_kind), None)
+    measure = next((by_kind[kind] for kind in measures.AGAINST_GOLDEN if kind in by_kind), None)
     if measure is None:
         return
     by_people = pool_judge_config(config) is None
@@ -78,8 +65,8 @@ def answer_loss_rows(
     measure: str,
     searched: Searched,
     lost: Mapping[str, Sequence[Judgment]],
-    projection: Projection,
-) -> Iterator[AnswerLossRow]:
+    projection: measures.Projection,
+) -> Iterator[report.AnswerLossRow]:
     """The losses of one setting, question by question.
 
     ``measure`` is the name of the measure to take apart, ``lost`` are labels that are in no extracted text.
@@ -97,17 +84,19 @@ def answer_loss_rows(
         left = 1.0
         for part, loss in losses.items():
             # the last part leaves the value itself, without rounding
-            left = score.value if part == WITHOUT else left - loss
-            yield AnswerLossRow(measured.setting, query.query_id, query.split, measure, part, loss, left)
+            left = score.value if part == report.WITHOUT else left - loss
+            yield report.AnswerLossRow(
+                measured.setting, query.query_id, query.split, measure, part, loss, left
+            )
 
 
 def losses_of(
-    case: Case,
+    case: measures.Case,
     score: QueryScore,
     found: set[str],
     lost: Sequence[Judgment],
     chunks: Mapping[str, Sequence[Chunk]],
-    projection: Projection,
+    projection: measures.Projection,
 ) -> dict[str, float]:
     """The loss of every part; none for a question without labelled evidence. ``chunks`` are by document."""
     facts = _facts(case.judgments)
@@ -115,24 +104,24 @@ def losses_of(
     total = len(facts) + len(gone)
     if not total or score.value is None:
         return {}
-    losses = dict.fromkeys(ANSWER_PARTS, 0.0)
-    losses[NOT_EXTRACTED] = len(gone) / total
+    losses = dict.fromkeys(report.ANSWER_PARTS, 0.0)
+    losses[report.NOT_EXTRACTED] = len(gone) / total
     read = {passage.chunk_id for passage in case.passages}
-    count = dict.fromkeys((CUT, NOT_FOUND, TOO_LOW), 0)
+    count = dict.fromkeys((report.CUT, report.NOT_FOUND, report.TOO_LOW), 0)
     for judgments in facts.values():
         holding = {
             chunk.chunk_id
             for one in judgments
             for chunk in chunks.get(one.doc_id, ())
-            if holds(chunk, one, projection)
+            if measures.holds(chunk, one, projection)
         }
         if not holding & read:
-            count[TOO_LOW if holding & found else NOT_FOUND if holding else CUT] += 1
+            count[report.TOO_LOW if holding & found else report.NOT_FOUND if holding else report.CUT] += 1
     losses |= {part: number / total for part, number in count.items()}
     share = (total - len(gone) - sum(count.values())) / total
     rest = share - score.value
     if rest < 0:
-        return losses | {WITHOUT: rest}
+        return losses | {report.WITHOUT: rest}
     missed, beyond_it = _lacks(case, score)
     both = missed + beyond_it
     # if neither is known to lack anything, the fault is unknown
@@ -140,33 +129,35 @@ def losses_of(
     contradicts, adds, unknown = beyond(case, score) if both else NOTHING_KNOWN
     # each takes the rest, so that the sum is exact
     return losses | {
-        CONTRADICTS: more * contradicts,
-        ADDS: more * adds,
-        SOMETHING_ELSE: more * unknown,
-        LEFT_OUT: rest - more,
+        report.CONTRADICTS: more * contradicts,
+        report.ADDS: more * adds,
+        report.SOMETHING_ELSE: more * unknown,
+        report.LEFT_OUT: rest - more,
     }
 
 
-def _facts(judgments: Iterable[Judgment]) -> dict[Fact, list[Judgment]]:
+def _facts(judgments: Iterable[Judgment]) -> dict[measures.Fact, list[Judgment]]:
     """The spans that state each relevant fact: copies of one evidence are one fact."""
-    found: dict[Fact, list[Judgment]] = {}
+    found: dict[measures.Fact, list[Judgment]] = {}
     for one in judgments:
         if one.grade is not None and one.grade > 0:
-            found.setdefault(fact_of(one), []).append(one)
+            found.setdefault(measures.fact_of(one), []).append(one)
     return found
 
 
-def _lacks(case: Case, score: QueryScore) -> tuple[float, float]:
+def _lacks(case: measures.Case, score: QueryScore) -> tuple[float, float]:
     """The missing recall and precision of an answer, by the details of its measure, else by its words."""
     details = score.details
-    if "statements" not in details and refuses(case.answer or ""):
+    if "statements" not in details and measures.refuses(case.answer or ""):
         # a refusal claims nothing, so it adds nothing
         return 1.0, 0.0
     if "recall" in details and "precision" in details:
         return 1 - float(details["recall"]), 1 - float(details["precision"])
     if "statements" in details and "reference" in details:
         return _unsupported(details["reference"]), _unsupported(details["statements"])
-    words, golden = (Counter(words_of(text)) for text in (case.answer or "", compared_with(case, score)))
+    words, golden = (
+        Counter(measures.words_of(text)) for text in (case.answer or "", compared_with(case, score))
+    )
     common = (words & golden).total()
     return 1 - common / golden.total() if golden else 0.0, 1 - common / words.total() if words else 0.0
 
@@ -182,7 +173,7 @@ Claims = tuple[float, float, float]
 NOTHING_KNOWN: Claims = (0.0, 0.0, 1.0)
 
 
-def beyond(case: Case, score: QueryScore) -> Claims:
+def beyond(case: measures.Case, score: QueryScore) -> Claims:
     """How the claims of an answer beyond the golden one divide into contradictions and additions.
 
     Where a model has scored the answer, by its verdicts on the statements that the golden answer does not
@@ -197,13 +188,13 @@ def beyond(case: Case, score: QueryScore) -> Claims:
         share = sum(int(one["contradicts"]) for one in unsupported) / len(unsupported)
         return share, 1 - share, 0.0
     golden, answer = compared_with(case, score), case.answer or ""
-    if set(words_of(golden)) <= set(words_of(answer)):
+    if set(measures.words_of(golden)) <= set(measures.words_of(answer)):
         return 0.0, 1.0, 0.0
     given, right = (figures(text) - figures(case.query.text) for text in (answer, golden))
     return (1.0, 0.0, 0.0) if len(given) == len(right) == 1 and given != right else NOTHING_KNOWN
 
 
-def compared_with(case: Case, score: QueryScore) -> str:
+def compared_with(case: measures.Case, score: QueryScore) -> str:
     """The golden answer that a score is based on: of several, the one named in its details."""
     return str(score.details.get("golden", case.reference or ""))
 
