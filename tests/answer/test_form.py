@@ -1,8 +1,9 @@
-"""How calls are worded: texts are between fences that they cannot close; every prompt has its slots."""
+"""How calls are worded, in fences that no text can close; and how answers are read, or refused."""
 
 import pytest
 
-from harness.measures.answer.steps import STEPS, VERDICTS, ObjectForm, form_of, joined, prompt_of
+from harness.measures.answer.steps import STEPS, VERDICTS, ObjectForm, form_of, joined, prompt_of, read_object
+from harness.models.llm.form import Malformed
 from harness.values.types import LlmCall
 
 
@@ -37,3 +38,25 @@ def test_every_built_in_prompt_shows_what_its_step_needs(step, language):
     assert "{{" not in "".join(message["content"] for message in form.messages(call))
     # the shortest answer is one that can be used
     assert form.read(call, form.shortest(call)) is None
+
+
+@pytest.mark.parametrize("text", ['{"verdict": 1}', '```json\n{"verdict": 1, "error": null}\n```'])
+def test_an_object_is_read(text):
+    assert read_object(text)["verdict"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"verdict": 1, "error": "overloaded"}', "error_reported"),
+        ('{"verdict": 0, "status": "error"}', "error_reported"),
+        ('{"verdict": 1, "verdict": 0}', "ambiguous"),
+        ('{"verdict": 1, "confidence": NaN}', "no_json"),
+        ('{"verdict": 1, "confidence": 1e999}', "no_json"),
+        ('{"a":' * 70 + "1" + "}" * 70, "no_json"),
+        ('{"verdict": 1} {"error": "overloaded"}', "no_json"),
+        ("[1]", "no_object"),
+    ],
+)
+def test_what_is_not_plainly_an_answer_is_refused(text, reason):
+    assert read_object(text) == Malformed(reason)

@@ -43,7 +43,7 @@ def statements_of(answers):
 
 
 def run(kind, cases, reply=None, vector_of=None, **options):
-    measure = ANSWER_MEASURES.make(ANSWER_MEASURES[kind].config(**options))
+    measure = ANSWER_MEASURES[kind].config(**options)
     tools = ToyTools()
     if reply:
         tools.reply = reply

@@ -142,11 +142,6 @@ def test_every_difference_is_a_reason(path, value, reason):
     assert found[0].startswith(reason)
 
 
-def test_hashes_of_judged_spans_are_reported_short():
-    one, other = (scored_on(judged=digit * 64) for digit in "ab")
-    assert differences(one, other) == [f"the judged spans differ: {'a' * 12}… and {'b' * 12}…"]
-
-
 def test_other_texts_are_a_reason_whatever_the_label_file():
     other_labels = changed("hashes", "c/labels.csv", value="99")
     assert differences(scored_on(), scored_on(other_labels)) == []

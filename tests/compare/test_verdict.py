@@ -1,7 +1,7 @@
 """One verdict: what it decides, and in which words."""
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -90,12 +90,8 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     assert [one.place for one in found.standings] == ["leads", "may be best", "ruled out"]
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
-    assert "not a finding, because its sign changes with the label length" in lines_in(found, "margin")[0]
-    assert "and its sign is the same with longer and shorter labels" in lines_in(found, "test")[0]
-    assert lines_in(found, "caveat") == [
-        "The difference of b against c depends on the length of the labels: it is beyond chance with the "
-        "labels as given, but changes sign with labels padded by 250 and padded by 700. Do not rely on it."
-    ]
+    (caveat,) = lines_in(found, "caveat")
+    assert "changes sign with labels padded by 250 and padded by 700" in caveat
     cells = {(one.setting, one.against): finding_cell(one) for one in found.comparisons}
     assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
@@ -137,19 +133,14 @@ def holes(shares, upper=None):
     return Holes("judged@10", 10, shares, "ndcg_exp_upper@10" if upper else "", upper)
 
 
-def test_few_judged_ranks_are_reported():
-    scores = noisy(80, (0.3, 0.7, 0.5))
-    found = conclude(scores, holes=holes((0.25, 0.31, 0.9)), options=QUICK)
-    assert lines_in(found, "caveat") == [
-        "Of the first 10 ranks, 25% to 90% are judged (judged@10); the rest counts as irrelevant, "
-        "although its relevance "
-        "is unknown."
-    ]
-    alike = conclude(scores, holes=holes((0.25, 0.25, 0.25)), options=QUICK)
-    assert "Of the first 10 ranks, 25% are judged" in lines_in(alike, "caveat")[0]
-    assert lines_in(conclude(scores, holes=holes((0.8, 0.9, 1.0)), options=QUICK), "caveat") == []
-    alone = conclude(noisy(60, (0.5,)), holes=holes((0.1,)), options=QUICK)
-    assert "10% are judged" in lines_in(alone, "caveat")[0]
+@pytest.mark.parametrize(
+    ("shares", "few"), [((0.25, 0.31, 0.9), True), ((0.25,) * 3, True), ((0.8, 0.9, 1.0), False)]
+)
+def test_few_judged_ranks_are_reported(shares, few):
+    found = conclude(noisy(80, (0.3, 0.7, 0.5)), holes=holes(shares), options=QUICK)
+    assert (found.holes.few, bool(lines_in(found, "caveat"))) == (few, few)
+    alone = conclude(noisy(60, (0.5,)), holes=holes(shares[:1]), options=QUICK)
+    assert bool(lines_in(alone, "caveat")) == few
 
 
 def test_bounds_above_the_leader_are_reported_with_the_remedy():
@@ -157,10 +148,8 @@ def test_bounds_above_the_leader_are_reported_with_the_remedy():
     mean = float(scores.means[1])
     found = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean + 0.05)), options=QUICK)
     assert found.decision == "best"
-    assert lines_in(found, "caveat") == [
-        f"The bounds overlap: judging the rest could lift c above the {mean:.3f} of b, up to "
-        f"{mean + 0.05:.3f} (ndcg_exp_upper@10)."
-    ]
+    (caveat,) = lines_in(found, "caveat")
+    assert f"lift c above the {mean:.3f} of b, up to {mean + 0.05:.3f} (ndcg_exp_upper@10)" in caveat
     assert lines_in(found, "next")[0] == "Judge the rest of the first 10 ranks."
     apart = conclude(scores, holes=holes((0.9, 0.9, 0.9), (0.6, 0.99, mean - 0.01)), options=QUICK)
     assert lines_in(apart, "caveat") == []
@@ -333,11 +322,6 @@ def test_where_nothing_was_found_no_setting_leads():
     assert conclude(matrix({"a": [0.0, 0.1], "b": [0.0, 0.0]})).leader == "a"
 
 
-def test_one_is_written_as_one():
-    found = sentences_of(conclude(replace(noisy(1, (0.5, 0.6)), clusters=("d",)), options=QUICK))
-    assert "Holds for: Questions like this one, each on its own document." in found
-
-
 def test_the_queries_to_ask_do_not_depend_on_which_setting_happens_to_lead():
     scores = noisy(50, (0.5, 0.5), seed=3)
     lifted = matrix({"a": scores.row("a"), "b": scores.row("b") + 0.01})
@@ -384,10 +368,7 @@ def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
         exp, others=[text, recall], trust=TRUST, instead="ndcg_text@5000", chunkings=apart, options=QUICK
     )
     first, second = lines_in(other, "caveat")
-    assert first == (
-        "ndcg_exp@10 cannot be compared between settings that cut documents differently. Use "
-        "ndcg_text@5000 instead."
-    )
+    assert "Use ndcg_text@5000 instead." in first
     assert second.startswith("Measures disagree: a leads by ndcg_exp@10, b by ndcg_text@5000 (")
 
 
@@ -442,37 +423,20 @@ def test_against_a_baseline_the_family_is_of_the_others():
     assert found.decision == "better"
     assert [one.place for one in found.standings] == ["better", "baseline", "open", "worse"]
     assert len(found.comparisons) == 3
-    assert lines_in(found, "decision") == [
-        "Really better than the baseline a in ndcg_exp@10: b. Really worse: c."
-    ]
-    assert "all 3 settings against the baseline" in lines_in(found, "test")[0]
     none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
     assert none.decision == "not better"
-    assert lines_in(none, "decision")[0].startswith("No setting is shown to be better than the baseline a")
 
 
 @pytest.mark.parametrize(
-    ("count", "expected"),
-    [
-        (20, "New questions on new documents like these: 60 queries on 20 documents (ICC of the difference"),
-        (4, "More questions on these 4 documents, but not on new documents (ICC of the difference"),
-        (
-            1,
-            "More questions on this one document, but not on new documents. Testing by document takes at "
-            "least 6 documents of equal size",
-        ),
-        (60, "Questions like these 60, each on its own document."),
-        (0, "Questions like these 60. It is not known here which of them share a document."),
-    ],
+    ("count", "kind"),
+    [(20, "clusters"), (4, "few clusters"), (1, "few clusters"), (60, "queries"), (0, "unknown")],
 )
-def test_the_verdict_names_its_population(count, expected):
-    from dataclasses import replace
-
-    scores = noisy(60, (0.5, 0.6))
+def test_the_verdict_names_its_population(count, kind):
     clusters = tuple(f"d{i % count}" for i in range(60)) if count else ()
-    found = conclude(replace(scores, clusters=clusters), options=QUICK)
-    assert lines_in(found, "population")[0].startswith(expected)
-    assert ("whole documents" in lines_in(found, "test")[0]) == (count == 20)
+    found = conclude(replace(noisy(60, (0.5, 0.6)), clusters=clusters), options=QUICK)
+    assert (found.population.kind, found.population.clusters) == (kind, count)
+    assert (found.population.icc is not None) == (1 < count < 60)
+    assert ("whole documents" in lines_in(found, "test")[0]) == (kind == "clusters")
 
 
 def test_json_holds_the_lines_and_the_figures():
@@ -480,14 +444,7 @@ def test_json_holds_the_lines_and_the_figures():
     plain = verdict_json(found)
     assert [line["text"] for line in plain["lines"]] == [line.text for line in lines_of(found)]
     assert plain["margin"]["difference"] == found.margin.difference
-    assert plain["settings"][0] == {
-        "setting": "b",
-        "mean": found.standings[0].mean,
-        "low": found.standings[0].low,
-        "high": found.standings[0].high,
-        "place": "best",
-        "regret": 0.0,
-    }
+    assert plain["settings"][0] == asdict(found.standings[0])
     assert (plain["advice"]["setting"], plain["advice"]["regret"], plain["tolerance"]) == ("b", 0.0, 0.02)
 
 
