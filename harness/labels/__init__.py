@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from harness.labels.labelling.sheet import write_sheet
     from harness.labels.scaffold.config_text import name_of, refuse_existing, write_start
     from harness.labels.scaffold.folder_summary import FolderSummary, summarise
-    from harness.labels.testset import answering, exporting, grading
+    from harness.labels.testset.answering import answer
     from harness.labels.testset.choosing import choose
     from harness.labels.testset.config import load_testset
+    from harness.labels.testset.exporting import export_testset
     from harness.labels.testset.formats import FORMATS, Format
     from harness.labels.testset.gathering import gather
+    from harness.labels.testset.grading import grade, review
     from harness.labels.testset.importing import import_testset
     from harness.labels.testset.proposing import propose
     from harness.labels.testset.state import Outcome, SetState

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 from harness import labels, running
 from harness.cli.commands.declaring import Command, Option, command, flag, number, one_of, option, part, path
 from harness.cli.commands.shared import refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_facts, print_line
-from harness.values import ConfigError, counted
+from harness.values import counted
 
 _INIT = """\
 Inspect a folder of documents and write what a benchmark needs: a configuration with settings to compare,
@@ -93,7 +95,6 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
 docs/testset.md describes every step and file.
 """
 
-Step = Callable[["labels.SetState", "running.Context", argparse.Namespace], "labels.Outcome"]
 _AGAIN = flag("--again", "repeat the step; the old file stays in history/")
 _DRY_RUN = flag("--dry-run", "say what it would cost; ask nothing")
 _PROMPT = option("--prompt", default="", metavar="FILE", help="a prompt file of your own, .yaml")
@@ -126,20 +127,21 @@ def undo(args: argparse.Namespace) -> int:
     return 0
 
 
-def _step(name: str, help: str, description: str, *options: Option) -> Callable[[Step], Command]:
-    """Make a command of the step below it."""
-    return lambda step: part(name, help, description, *options)(partial(_run_step, step))
+def _step(step: Callable[[], Callable[..., labels.Outcome]], name: str, *declared: Any) -> Command:
+    """A command that does a step; its options are called as the parameters of the step."""
+    return part(name, *declared)(partial(_run_step, step))
 
 
-def _run_step(step: Step, args: argparse.Namespace) -> int:
+def _run_step(step: Callable[[], Callable[..., labels.Outcome]], args: argparse.Namespace) -> int:
     """Do one step, print its outcome and what comes next."""
     state = labels.SetState(args.folder)
     # first of all: a folder that holds no test set gets no lock file
     cache = state.config.cache
     refuse_below_one(count=getattr(args, "count", None))
     may_ask = not getattr(args, "dry_run", False)
+    names = signature(step()).parameters.keys() & vars(args).keys()
     with state.alone(), running.Context.at(cache, TerminalReporter(), may_ask=may_ask) as context:
-        outcome = step(state, context, args)
+        outcome = step()(state, context, **{name: getattr(args, name) for name in names})
     for line in outcome.lines:
         print_line(line)
     for name, estimate in outcome.estimates:
@@ -168,7 +170,8 @@ def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[O
     return either, option("--by", default="", metavar="NAME", help=by)
 
 
-@_step(
+_propose = _step(
+    lambda: labels.propose,
     "propose",
     "propose questions",
     "Write proposed.csv: questions of several kinds, each with the passage that would answer it as a "
@@ -185,27 +188,9 @@ def _sheet(write: str, read: str, by: str, *, required: bool = False) -> tuple[O
     _AGAIN,
     _DRY_RUN,
 )
-def _propose(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    count = args.count or state.config.questions
-    if args.field and not args.given:
-        raise ConfigError("--field goes with --from.")
-    if args.dry_run and (args.offline or args.given):
-        raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
-    return labels.propose(
-        state,
-        context,
-        count,
-        source=args.given,
-        field=args.field,
-        offline=args.offline,
-        prompt=args.prompt,
-        again=args.again,
-        add=args.add,
-        dry=args.dry_run,
-    )
 
-
-@_step(
+_choose = _step(
+    lambda: labels.choose,
     "choose",
     "choose among the proposals",
     "Write chosen.csv, where people write yes or no into keep and edit the text. Near-duplicates and leading "
@@ -221,12 +206,9 @@ def _propose(state: labels.SetState, context: running.Context, args: argparse.Na
     ),
     _AGAIN,
 )
-def _choose(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    count = args.count or state.config.chosen
-    return labels.choose(state, context, count, args.auto, args.again, args.by)
 
-
-@_step(
+_gather = _step(
+    lambda: labels.gather,
     "gather",
     "gather passages to grade",
     "Write pool.csv: for every kept question, passages that several different retrievers find, each in turn: "
@@ -236,11 +218,9 @@ def _choose(state: labels.SetState, context: running.Context, args: argparse.Nam
     path("--also", "let the settings of this benchmark find passages too", "CONFIG"),
     _AGAIN,
 )
-def _gather(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    return labels.gather(state, context, args.count or state.config.passages, args.also, args.again)
 
-
-@_step(
+_grade = _step(
+    lambda: labels.grade,
     "grade",
     "grade the passages",
     "Write grades.csv. The judge of testset.yaml grades (judge, or llm); or people do, in a sheet (--sheet), "
@@ -248,19 +228,13 @@ def _gather(state: labels.SetState, context: running.Context, args: argparse.Nam
     *_sheet(
         "write a sheet for people, .xlsx or .csv", "read a graded sheet, or labels", "with --from: who graded"
     ),
-    flag("--all", "with --sheet: include passages that people have graded"),
+    flag("--all", "with --sheet: include passages that people have graded", dest="everything"),
     _AGAIN,
     _DRY_RUN,
 )
-def _grade(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    if args.sheet:
-        return labels.grading.export_sheet(state, context, args.sheet, args.all)
-    if args.given:
-        return labels.grading.import_grades(state, context, args.given, args.by)
-    return labels.grading.grade_by_judge(state, context, args.again, args.dry_run)
 
-
-@_step(
+_answer = _step(
+    lambda: labels.answer,
     "answer",
     "write golden answers",
     "Write answers.csv: the model of testset.yaml (answer, or llm) answers from the passages of grade 2 and "
@@ -270,13 +244,9 @@ def _grade(state: labels.SetState, context: running.Context, args: argparse.Name
     _AGAIN,
     _DRY_RUN,
 )
-def _answer(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    if args.by_hand:
-        return labels.answering.answer_by_hand(state)
-    return labels.answering.answer_by_model(state, context, args.prompt, args.again, args.dry_run)
 
-
-@_step(
+_review = _step(
+    lambda: labels.review,
     "review",
     "let a second person grade a part",
     "Write a sheet with a part of the graded passages, without their grades (--sheet), for a second person. "
@@ -284,13 +254,9 @@ def _answer(state: labels.SetState, context: running.Context, args: argparse.Nam
     *_sheet("write the sheet, .xlsx or .csv", "read the graded sheet", "who reviews", required=True),
     number("--share", 0.2, "of the passages", "PART"),
 )
-def _review(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    if args.sheet:
-        return labels.grading.export_review(state, context, args.sheet, args.share, args.by)
-    return labels.grading.import_grades(state, context, args.given, args.by, review=True)
 
-
-@_step(
+_export = _step(
+    lambda: labels.export_testset,
     "export",
     "write the test set",
     "Write export/: queries.csv with answers, labels.csv, a datasheet of how they were made, and bench.yaml, "
@@ -303,13 +269,6 @@ def _review(state: labels.SetState, context: running.Context, args: argparse.Nam
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )
-def _export(state: labels.SetState, context: running.Context, args: argparse.Namespace) -> labels.Outcome:
-    if args.to and not args.format:
-        raise ConfigError("--to goes with --format.")
-    if args.format:
-        return labels.exporting.export_as(state, context, args.format, args.to)
-    return labels.exporting.export(state, context)
-
 
 testset = Command(
     _DESCRIPTION,

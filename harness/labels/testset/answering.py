@@ -21,39 +21,30 @@ _SHOWN = 8
 _RELEVANT = 2
 
 
-def answer_by_hand(state: SetState) -> Outcome:
-    """Write answers.csv with a row for every kept question; answers that it has stay."""
-    chosen = state.chosen()
-    rows = _rows(state, chosen)
-    state.write("answer", "to be written by people", {AnswerRow: rows})
-    asked = {one.query_id for one in chosen if one.answerable}
-    empty = sum(not row.answer and row.query_id in asked for row in rows)
-    return Outcome(
-        (
-            f"{state.path(AnswerRow)}: {counted(len(rows), 'question')}; "
-            f"{counted(empty, 'answer')} to write into the column answer.",
-        )
-    )
-
-
-def answer_by_model(
-    state: SetState, context: Context, prompt: str = "", again: bool = False, dry: bool = False
+def answer(
+    state: SetState, context: Context, *, by_hand: bool, prompt: str, again: bool, dry_run: bool
 ) -> Outcome:
-    """Ask for the answers that are missing, all of them ``again``; answers by people always stay.
+    """Write answers.csv with a row for every kept question; answers by people always stay.
 
+    Answers that are missing, or all ``again``, are asked of a model, unless people write them ``by_hand``.
     The model sees the passages of grade 2 and above, the best eight. A question without such a passage is
     left out and named. Raises LlmError if the model cannot be asked; its answers are in the ledger.
     """
+    chosen = state.chosen()
+    rows = _rows(state, chosen)
+    if by_hand:
+        state.write("answer", "to be written by people", {AnswerRow: rows})
+        empty = sum(not row.answer and one.answerable for row, one in zip(rows, chosen, strict=True))
+        questions, missing = counted(len(rows), "question"), counted(empty, "answer")
+        return Outcome((f"{state.path(AnswerRow)}: {questions}; {missing} to write into the column answer.",))
     if state.config.answering is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could answer (answer or llm). Name one, or "
             f"write the answers yourself: {state.command} answer --by-hand"
         )
-    chosen = state.chosen()
     name = prompt or ("answer_zh" if state.config.language == "zh" else "answer")
     words = load_prompt(name, FOLDER, ("query", "passages"))
     title = f"{state.config.answering.endpoint.model} ({words.name})"
-    rows = _rows(state, chosen)
     evidence = _evidence(state, context)
     open_ = [
         row
@@ -64,7 +55,7 @@ def answer_by_model(
     with Ledger(context.cache.ledger) as ledger:
         model = Model(state.config.answering, TextForm(words.system, words.user), ledger)
         calls = [model.call(row.question, evidence[row.query_id]) for row in todo]
-        if dry:
+        if dry_run:
             estimate = model.estimate(jobs_of(calls), noun="answers")
             return Outcome(
                 (f"{title} would answer {counted(len(calls), 'question')}.",), ((title, estimate),), dry=True

@@ -43,18 +43,14 @@ Floats = NDArray[np.float64]
 
 
 def choose(
-    state: SetState,
-    context: Context,
-    count: int,
-    auto: bool = False,
-    again: bool = False,
-    by: str = "words",
+    state: SetState, context: Context, *, count: int | None, auto: bool, again: bool, by: str
 ) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 
     With ``auto`` questions are marked until ``count`` are kept. ``by`` says how near-duplicates are found:
     ``words``, or ``embedding`` by the model of testset.yaml.
     """
+    count = count or state.config.chosen
     path = state.path(Question)
     if not path.exists():
         raise ConfigError(f"{path} is not there yet. Propose questions first: {state.command} propose")

@@ -34,12 +34,17 @@ Line = Mapping[str, str]
 Key = tuple[str, ...]
 
 
-def export(state: SetState, context: Context) -> Outcome:
+def export_testset(state: SetState, context: Context, *, format: str, to: Path | None) -> Outcome:
     """Write export/: queries.csv, labels.csv (merged), grades.csv (of each grader), datasheet.md, bench.yaml.
 
     Edits of people to labels.csv since the last export are kept: rows added, edited or removed. Raises
-    ConfigError if the test set has changed the same rows.
+    ConfigError if the test set has changed the same rows. With a ``format`` of another tool its files are
+    written instead, into the new folder ``to``.
     """
+    if to and not format:
+        raise ConfigError("--to goes with --format.")
+    if format:
+        return _export_as(state, context, format, to)
     documents = state.documents(context)
     testset = assemble(state, documents)
     folder = state.folder / EXPORT
@@ -84,7 +89,7 @@ def export(state: SetState, context: Context) -> Outcome:
     return Outcome(tuple(lines), next=(f"harness bench {quote(str(bench))}",))
 
 
-def export_as(state: SetState, context: Context, name: str, to: Path | None) -> Outcome:
+def _export_as(state: SetState, context: Context, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
         raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")

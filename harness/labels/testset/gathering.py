@@ -56,13 +56,14 @@ _Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
-    state: SetState, context: Context, count: int, also: Path | None = None, again: bool = False
+    state: SetState, context: Context, *, count: int | None, also: Path | None, again: bool
 ) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
     Every retriever gives its best passage in turn, until ``count`` are found. The passage that was suggested
     with a question comes first. The rows of a question are in an order that says nothing about any of it.
     """
+    count = count or state.config.passages
     chosen = state.chosen()
     documents = state.documents(context)
     pool, old = ([], set()) if again else state.gathered(chosen)

@@ -36,12 +36,27 @@ _RATER = ("judge", "grader", "rater", "by")
 SHEET_COLUMNS = ("query_id", "question", "document", "page", "start", "end", "passage", "grade", "evidence")
 
 
-def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: bool = False) -> Outcome:
-    """Let the judge of testset.yaml grade all passages that it has not graded; a dry run says what it takes.
+def grade(
+    state: SetState,
+    context: Context,
+    *,
+    sheet: Path | None,
+    given: Path | None,
+    by: str,
+    everything: bool,
+    again: bool,
+    dry_run: bool,
+) -> Outcome:
+    """Write grades.csv, by people in a ``sheet`` that is ``given`` back ``by`` one, or by a judge.
 
-    ``again`` asks for all of them; answers in the ledger are free. Raises JudgeError and LlmError as judging
-    does; every answer is then in the ledger, and the next run goes on from there.
+    The judge of testset.yaml grades all passages that it has not graded, or all ``again``; answers in the
+    ledger are free, and a dry run says what it takes. Raises JudgeError and LlmError as judging does; every
+    answer is then in the ledger, and the next run goes on from there.
     """
+    if sheet:
+        return _sheet_to_grade(state, context, sheet, everything)
+    if given:
+        return _import(state, context, given, by)
     if state.config.grading is None:
         raise ConfigError(
             f"{state.folder}/testset.yaml names no model that could grade (llm or judge). Name one, or "
@@ -61,7 +76,7 @@ def grade_by_judge(state: SetState, context: Context, again: bool = False, dry: 
             Pair(queries[row.query_id], Chunk.of(documents[row.doc_id], row.start, row.end), number)
             for number, row in enumerate(todo)
         ]
-        if dry:
+        if dry_run:
             would = f"{judge.name} would grade {counted(len(pairs), 'passage')}."
             return Outcome((would,), tuple(judge.estimates(pairs)), dry=True)
         graded: list[PairGrade] = []
@@ -82,7 +97,7 @@ def _judged(row: PoolRow, graded: PairGrade, name: str) -> GradeRow:
     return GradeRow(*row.key, graded.judgment.grade, name, by_model=True, reason=reason)
 
 
-def export_sheet(state: SetState, context: Context, path: Path, everything: bool = False) -> Outcome:
+def _sheet_to_grade(state: SetState, context: Context, path: Path, everything: bool) -> Outcome:
     """Write a sheet of the passages that no person has graded; with ``everything`` of all of them.
 
     It says neither who found a passage nor what a judge says of it.
@@ -96,17 +111,22 @@ def export_sheet(state: SetState, context: Context, path: Path, everything: bool
     return _sheet(state, context, path, rows, told, "grade")
 
 
-def export_review(state: SetState, context: Context, path: Path, share: float, grader: str) -> Outcome:
-    """Write a sheet with a part of the graded passages, drawn by chance, without their grades.
+def review(
+    state: SetState, context: Context, *, sheet: Path | None, given: Path | None, by: str, share: float
+) -> Outcome:
+    """Write a ``sheet`` with a part of the graded passages for a second person, or read what is ``given``.
 
-    What the second person has graded already is left out.
+    The passages are drawn by chance, and come without their grades. What ``by`` has graded already is left
+    out.
     """
+    if sheet is None:
+        return _import(state, context, given or Path(), by, review=True)
     if not 0 < share <= 1:
         raise ConfigError(
             f"--share is the part to grade again, above 0 and at most 1; it cannot be {share:g}."
         )
     grades = state.rows(GradeRow)
-    done = {row.key for row in grades if row.grader == grader and row.grade is not None}
+    done = {row.key for row in grades if row.grader == by and row.grade is not None}
     graded = final_grades(grades).keys() - done
     pool = [row for row in _pool_of(state, state.chosen()) if row.key in graded]
     if not pool:
@@ -117,7 +137,7 @@ def export_review(state: SetState, context: Context, path: Path, share: float, g
     drawn = set(random.Random(state.config.seed).sample(range(len(pool)), count))
     rows = [row for number, row in enumerate(pool) if number in drawn]
     told = f"of {len(pool)} to grade a second time, by another person."
-    return _sheet(state, context, path, rows, told, "review")
+    return _sheet(state, context, sheet, rows, told, "review")
 
 
 def _pool_of(state: SetState, chosen: Sequence[Candidate]) -> list[PoolRow]:
@@ -148,9 +168,7 @@ def _sheet(
     )
 
 
-def import_grades(
-    state: SetState, context: Context, path: Path, grader: str, review: bool = False
-) -> Outcome:
+def _import(state: SetState, context: Context, path: Path, grader: str, review: bool = False) -> Outcome:
     """Take the grades of a sheet, or of a labels file such as the labelling page writes.
 
     A grade that the same person has given before is replaced; where two people differ, disagreements.csv

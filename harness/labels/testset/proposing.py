@@ -26,22 +26,27 @@ Made = tuple[Sequence[Question], str, list[str]]
 def propose(
     state: SetState,
     context: Context,
-    count: int,
     *,
-    source: Path | None = None,
-    field: str = "",
-    offline: bool = False,
-    prompt: str = "",
-    again: bool = False,
-    add: bool = False,
-    dry: bool = False,
+    count: int | None,
+    given: Path | None,
+    field: str,
+    offline: bool,
+    prompt: str,
+    again: bool,
+    add: bool,
+    dry_run: bool,
 ) -> Outcome:
-    """Write proposed.csv: questions from the file ``source``, ``offline`` by rules, or by a language model.
+    """Write proposed.csv: questions from the file ``given``, ``offline`` by rules, or by a language model.
 
     Raises ConfigError if there are proposals already, unless the step is done ``again`` or is to ``add`` to
-    them; a text that is there already is left out then. A ``dry`` run only estimates the cost.
+    them; a text that is there already is left out then. A dry run only estimates the cost.
     """
-    if state.has(Question) and not (again or add or dry):
+    if field and not given:
+        raise ConfigError("--field goes with --from.")
+    if dry_run and (offline or given):
+        raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
+    count = count or state.config.questions
+    if state.has(Question) and not (again or add or dry_run):
         raise ConfigError(
             f"{state.path(Question)} exists already, perhaps with your edits. Repeat the step with --again "
             "(the old file stays in history/), or go on with the next one: "
@@ -50,10 +55,10 @@ def propose(
     documents = list(state.documents(context).values())
     if offline:
         made: Made | Outcome = _drafted(documents, count, state.config.seed)
-    elif source:
-        made = _taken(source, field, count)
+    elif given:
+        made = _taken(given, field, count)
     else:
-        made = _asked(state, context, documents, count, prompt, dry)
+        made = _asked(state, context, documents, count, prompt, dry_run)
     if isinstance(made, Outcome):
         return made
     questions, how, lines = made
