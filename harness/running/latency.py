@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -130,6 +130,7 @@ class TimedTools(RunTools):
     taken from there. ``opened`` are the indexes, filters and cut passages in use; making them is not counted.
     """
 
+    uses_cache: ClassVar[bool] = False
     one: Searched
     config: LatencyConfig
     stack: ExitStack
@@ -232,8 +233,9 @@ class TimedTools(RunTools):
         made = RETRIEVERS.make(retriever)
 
         def search() -> list[Ranking]:
-            find = self.kept_open(passages.key, opened) if passages.ids and queries else _nothing
-            return [find(query) for query in queries]
+            if not passages.ids or not queries:
+                return [Ranking(query.query_id, (), ()) for query in queries]
+            return list(map(self.kept_open(passages.key, opened), queries))
 
         def opened() -> SearchOne:
             find = self.stack.enter_context(made.warm(passages, self))
@@ -245,20 +247,6 @@ class TimedTools(RunTools):
         return RetrievalResult(
             self.measured("", unless, search, lambda: _ranked(self.one, self.stages[-1], queries))
         )
-
-    def _cached(
-        self,
-        retriever: RetrieverConfig,
-        passages: Passages,
-        asked: Sequence[Query],
-        find: Callable[[], RetrievalResult],
-        more: Sequence[Any] = (),
-    ) -> RetrievalResult:
-        return find()
-
-
-def _nothing(query: Query) -> Ranking:
-    return Ranking(query.query_id, (), ())
 
 
 def _ranked(one: Searched, stage: str, queries: Sequence[Query]) -> list[Ranking]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from harness.models import EncoderConfig, ModelConfig
 from harness.running.config.models import Setting
@@ -43,9 +43,10 @@ class RunTools(Resources):
     """``harness.steps.search.tools.Tools`` over the context of a run.
 
     ``questions`` are the queries by id as users asked them, for filters read those; without them, they read
-    queries as they come to the retriever.
+    queries as they come to the retriever. ``uses_cache``: rankings are kept, and those kept are used.
     """
 
+    uses_cache: ClassVar[bool] = True
     questions: Mapping[str, Query] = field(default_factory=dict)
 
     @classmethod
@@ -234,48 +235,35 @@ class RunTools(Resources):
         those.
         """
         filtered = self.filtered(config, passages.documents, asked)
-        bare = _bare(retriever)
-        if (weight := config.boost) is not None:
-            found = self._cached(
-                bare,
-                passages,
-                asked,
-                lambda: self._boosted(bare, weight, passages, asked, filtered),
-                _boost_facts(weight, filtered),
-            )
-        else:
+        bare = retriever.model_copy(update={"filter": None, "rewrite": None})
+        if (weight := config.boost) is None:
             rows = groups_of(filtered)
             outputs = [
                 self.search("", bare, self.only(passages, documents), [asked[i] for i in at])
                 for documents, at in rows.items()
             ]
-            found = merged(outputs, list(rows.values()))
-        return replace(found, filtered=filtered)
+            return replace(merged(outputs, list(rows.values())), filtered=filtered)
 
-    def _boosted(
-        self,
-        retriever: RetrieverConfig,
-        weight: float,
-        passages: Passages,
-        asked: Sequence[Query],
-        filtered: Sequence[FilterResult],
-    ) -> RetrievalResult:
-        """All chunks that the retriever can score, those of the documents named raised.
+        def raised() -> RetrievalResult:
+            """All chunks that the retriever can score, those of the documents named raised.
 
-        A fusion scores what its routes have found.
-        """
-        deep = to_full_depth(retriever, passages)
-        rows = in_batches(len(asked), passages)
-        outputs = []
-        for at in rows:
-            own = [asked[i] for i in at]
-            found = self.found(deep, passages, own)
-            raised = [
-                boosted(one, filtered[i].documents, weight, retriever, passages)
-                for i, one in zip(at, found.rankings, strict=True)
-            ]
-            outputs.append(replace(found, rankings=raised, asked=found.asked or tuple(own)))
-        return merged(outputs, rows)
+            A fusion scores what its routes have found.
+            """
+            deep, rows, outputs = to_full_depth(bare, passages), in_batches(len(asked), passages), []
+            for at in rows:
+                own = [asked[i] for i in at]
+                found = self.found(deep, passages, own)
+                rankings = [
+                    boosted(one, filtered[i].documents, weight, bare, passages)
+                    for i, one in zip(at, found.rankings, strict=True)
+                ]
+                outputs.append(replace(found, rankings=rankings, asked=found.asked or tuple(own)))
+            return merged(outputs, rows)
+
+        named = [None if one.documents is None else sorted(one.documents) for one in filtered]
+        return replace(
+            self._cached(bare, passages, asked, raised, ["boost", weight, named]), filtered=filtered
+        )
 
     def _cached(
         self,
@@ -289,7 +277,7 @@ class RunTools(Resources):
 
         The rankings of a fusion are made again of its routes', and not kept.
         """
-        if retriever.parts:
+        if retriever.parts or not self.uses_cache:
             return find()
         put = [[query.query_id, query.text] for query in asked]
         identity = RETRIEVERS.make(retriever).identity(self)
@@ -311,13 +299,3 @@ class RunTools(Resources):
             stored["asked"] = [query.text for query in found.asked]
         self.keep("ranking", key, stored)
         return found
-
-
-def _bare(retriever: RetrieverConfig) -> RetrieverConfig:
-    return retriever.model_copy(update={"filter": None, "rewrite": None})
-
-
-def _boost_facts(weight: float, filtered: Sequence[FilterResult]) -> Identity:
-    """All that decides a boosted ranking besides passages, queries and retriever."""
-    documents = [None if one.documents is None else sorted(one.documents) for one in filtered]
-    return ["boost", weight, documents]
