@@ -81,19 +81,14 @@ def file_names(settings: Sequence[str]) -> dict[str, str]:
     plain = {setting: setting.replace("/", "-").replace(" ", "_") for setting in settings}
     # some file systems take a and A for one
     alike = Counter(name.casefold() for name in plain.values())
-    return {
-        setting: name if alike[name.casefold()] == 1 and _is_safe(name) else _with_hash(name, setting)
-        for setting, name in plain.items()
-    }
-
-
-def _is_safe(name: str) -> bool:
-    return not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
-
-
-def _with_hash(name: str, setting: str) -> str:
-    kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
-    return f"{kept}-{_hash(setting)[:12]}"
+    found = {}
+    for setting, name in plain.items():
+        safe = not _UNSAFE.search(name) and not name.startswith(".") and 0 < len(name.encode()) <= _LONGEST
+        if not safe or alike[name.casefold()] > 1:
+            kept = _UNSAFE.sub("_", name).lstrip(".").encode()[:_LONGEST].decode(errors="ignore")
+            name = f"{kept}-{_hash(setting)[:12]}"
+        found[setting] = name
+    return found
 
 
 def _hash(text: str) -> str:
@@ -162,14 +157,12 @@ def _fields(stage: str, dump: Mapping[str, Any], shown: Mapping[str, str]) -> li
             tail = f"/{dump[second]}" if second in dump and (always or second in varying) else ""
             out.append(f"{short}={dump[first]}{tail}")
             varying = varying - {first, second}
-            if first == "chunk_size" and not _WINDOW & varying and _is_capped(dump):
-                out.append(f"window={dump['tokens_per_chunk']}")
+            window = dump.get("tokens_per_chunk", math.inf)
+            # a size in characters that is more than its window of tokens can hold of most text
+            capped = first == "chunk_size" and dump[first] > _CHARACTERS_A_TOKEN * window
+            if capped and not _WINDOW & varying:
+                out.append(f"window={window}")
     return out + [f"{_short(stage, key)}={shown[key]}" for key in dump if key in varying]
-
-
-def _is_capped(dump: Mapping[str, Any]) -> bool:
-    """Whether a size in characters is more than its window of tokens can hold of most text."""
-    return bool(dump["chunk_size"] > _CHARACTERS_A_TOKEN * dump.get("tokens_per_chunk", math.inf))
 
 
 def _short(stage: str, key: str) -> str:
@@ -180,14 +173,14 @@ def _short(stage: str, key: str) -> str:
 
 def _value(value: Any, others: Sequence[Any]) -> str:
     """A value in short: of a path as many of its last parts as distinguish it from the other values."""
-    if isinstance(value, Mapping) and "kind" in value:
-        alike = [other for other in others if isinstance(other, Mapping) and other["kind"] == value["kind"]]
-        return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
-    if isinstance(value, Mapping) and "model" in value:
-        # an endpoint is named by its model
-        model = value["model"]
-        alike = [other for other in others if isinstance(other, Mapping) and other.get("model") == model]
-        return _last_parts(model, 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
+    # a section is named by its kind, an endpoint by its model
+    named = next((key for key in ("kind", "model") if isinstance(value, Mapping) and key in value), None)
+    if named is not None:
+        sections = [other for other in others if isinstance(other, Mapping)]
+        alike = [other for other in sections if other.get(named) == value[named]]
+        if named == "kind":
+            return str(value["kind"]) + (_difference(value, alike) if len(alike) > 1 else "")
+        return _last_parts(value["model"], 1) + (f"~{_hash(_text(value))[:6]}" if len(alike) > 1 else "")
     taken = [_in_words(other) for other in others if repr(other) != repr(value)]
     if (words := _in_words(value)) and words not in taken:
         return words
