@@ -42,16 +42,6 @@ class MeasureScores:
     mean: Interval
     less_is_better: bool
 
-    @property
-    def failed(self) -> int:
-        """Questions whose value is not known, because a call has failed or there is no answer."""
-        return sum(score.failed for score in self.scores)
-
-    @property
-    def undefined(self) -> int:
-        """Questions for which the measure has no value."""
-        return sum(score.value is None and not score.failed for score in self.scores)
-
 
 def score_external(
     exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig, context: Context
@@ -91,25 +81,19 @@ def _prepared(exchanges: Sequence[AnsweredQuery], config: AnswerScoringConfig) -
 
 def external_table(title: str, found: Sequence[MeasureScores]) -> Table:
     """One row per measure: mean, interval, and how many questions count, failed and have no value."""
-    rows = tuple(
-        (
-            f"{one.measure} (less is better)" if one.less_is_better else one.measure,
-            number(one.mean.value),
-            interval(one.mean.low, one.mean.high, one.mean.n),
-            str(one.mean.n),
-            str(one.failed),
-            str(one.undefined),
-        )
-        for one in found
-    )
+    rows, notes = [], []
+    for one in found:
+        missing = [score for score in one.scores if score.value is None]
+        failed = sum(score.failed for score in missing)
+        name = f"{one.measure} (less is better)" if one.less_is_better else one.measure
+        bounds, n = interval(one.mean.low, one.mean.high, one.mean.n), str(one.mean.n)
+        rows.append((name, number(one.mean.value), bounds, n, str(failed), str(len(missing) - failed)))
+        reasons = Counter(score.reason for score in missing).most_common(3)
+        if reasons:
+            counts = "; ".join(f"{reason} ({count})" for reason, count in reasons)
+            notes.append(f"{one.measure} has no value: {counts}.")
     columns = ("measure", "mean", "95% interval", "n", "failed", "undefined")
-    return Table(title, columns, rows, notes=tuple(note for one in found if (note := _reasons(one))))
-
-
-def _reasons(one: MeasureScores) -> str:
-    reasons = Counter(score.reason for score in one.scores if score.value is None)
-    counts = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
-    return f"{one.measure} has no value: {counts}." if counts else ""
+    return Table(title, columns, tuple(rows), notes=tuple(notes))
 
 
 def _refuse_unknown_texts(exchanges: Sequence[AnsweredQuery], measures: Sequence[AnswerMeasure]) -> None:
@@ -146,34 +130,29 @@ def exported_answers(folder: Path, setting: str | None) -> list[AnsweredQuery]:
     questions = {row.query_id: row for row in read_any(folder, QueryRow)}
     texts = {row.chunk_id: row.text for row in read_any(folder, PassageRow)}
     read: dict[str, list[ReplyPassageRow]] = {}
-    for row in read_any(folder, ReplyPassageRow):
-        if row.setting == chosen:
-            read.setdefault(row.query_id, []).append(row)
-    return [
-        _exchange(row, questions[row.query_id], read.get(row.query_id, []), texts, folder)
-        for row in replies
-        if row.setting == chosen
-    ]
-
-
-def _exchange(
-    row: ReplyRow, query: QueryRow, read: list[ReplyPassageRow], texts: dict[str, str], folder: Path
-) -> AnsweredQuery:
-    places = sorted(read, key=lambda one: one.place)
-    return AnsweredQuery(
-        row.query_id,
-        query.text,
-        tuple(
-            Passage(texts.get(one.chunk_id, ""), one.chunk_id.rpartition(":")[0], one.chunk_id)
-            for one in places
-        ),
-        row.answer or None,
-        row.reason,
-        golden_answers(row.golden),
-        query.answerable,
-        tuple(number for number, one in enumerate(places) if one.cited),
-        f"{folder}, query {row.query_id}",
-    )
+    for passage in sorted(read_any(folder, ReplyPassageRow), key=lambda one: one.place):
+        if passage.setting == chosen:
+            read.setdefault(passage.query_id, []).append(passage)
+    exchanges = []
+    for row in (row for row in replies if row.setting == chosen):
+        query, places = questions[row.query_id], read.get(row.query_id, [])
+        exchanges.append(
+            AnsweredQuery(
+                row.query_id,
+                query.text,
+                tuple(
+                    Passage(texts.get(one.chunk_id, ""), one.chunk_id.rpartition(":")[0], one.chunk_id)
+                    for one in places
+                ),
+                row.answer or None,
+                row.reason,
+                golden_answers(row.golden),
+                query.answerable,
+                tuple(number for number, one in enumerate(places) if one.cited),
+                f"{folder}, query {row.query_id}",
+            )
+        )
+    return exchanges
 
 
 FEWEST = 10
