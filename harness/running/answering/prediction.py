@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -31,15 +30,6 @@ _FEWEST_QUERIES = 10
 _NO_QUALITY = frozenset({"judged"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """Two measures of S settings on the same Q queries, [S, Q] each, and resamples of the queries [B, Q]."""
-
-    ranking: Floats
-    answers: Floats
-    weights: Floats
-
-
 def prediction_rows(
     per_query: Sequence[QueryScore],
     measured: Sequence[Measured],
@@ -53,18 +43,17 @@ def prediction_rows(
     scores = [row for row in per_query if row.setting in names]
     splits = {query.query_id: query.split for query in measured[0].queries}
     worse = lower_is_better(config)
+    of_quality = [
+        name
+        for name in config.measures
+        if not less_is_better(name) and parse_measure(name).family not in _NO_QUALITY
+    ]
     for answer_measure in measured[0].scores:
         answers = matrix_of(measured, answer_measure, clusters)
-        for ranking_measure in _of_quality(config.measures):
+        for ranking_measure in of_quality:
             ranking = from_scores(scores, ranking_measure, splits)
             sign = -1.0 if answer_measure in worse else 1.0
             yield from _compared(ranking, answers, sign, config)
-
-
-def _of_quality(measures: Iterable[str]) -> Iterator[str]:
-    for name in measures:
-        if not less_is_better(name) and parse_measure(name).family not in _NO_QUALITY:
-            yield name
 
 
 def _compared(
@@ -82,8 +71,7 @@ def _compared(
     units = units_of(answers.clusters, count)
     resamples = min(RESAMPLES, config.bootstrap.resamples)
     weights = resampled(units, resamples, config.bootstrap.seed) if count else np.zeros((0, 0))
-    pair = _Pair(x[:, known], sign * answers.values, weights)
-    for over, coefficient, values, n, reason in _coefficients(pair):
+    for over, coefficient, values, n, reason in _coefficients(x[:, known], sign * answers.values, weights):
         point = None if reason or np.isnan(values[0]) else float(values[0])
         low, high = bounds(values[1:], config.bootstrap.level) if point is not None else (None, None)
         yield AnswerPredictionRow(
@@ -100,31 +88,36 @@ def _compared(
         )
 
 
-def _coefficients(pair: _Pair) -> Iterator[tuple[str, str, Floats, int, str]]:
-    """Scope, coefficient, its value and those of resamples, number of queries, reason for no value."""
-    settings, count = pair.ranking.shape
+def _coefficients(
+    ranking: Floats, answers: Floats, weights: Floats
+) -> Iterator[tuple[str, str, Floats, int, str]]:
+    """Scope, coefficient, its value and those of resamples, number of queries, reason for no value.
+
+    Of two measures of S settings on the same Q queries, [S, Q] each, and resamples of the queries [B, Q].
+    """
+    settings, count = ranking.shape
     few = "" if count >= _FEWEST_QUERIES else f"fewer than {_FEWEST_QUERIES} queries"
     lonely = few or ("" if settings >= _FEWEST_SETTINGS else f"fewer than {_FEWEST_SETTINGS} settings")
     nothing = np.full(1, np.nan)
-    weights = np.vstack([np.ones(count), pair.weights])
+    weights = np.vstack([np.ones(count), weights])
     if lonely:
         yield from (("settings", name, nothing, count, lonely) for name in ("kendall", "spearman"))
         yield "within queries", "kendall", nothing, count, lonely
     else:
         share = weights / weights.sum(axis=1, keepdims=True)
-        means = [_rounded(share @ values.T) for values in (pair.ranking, pair.answers)]
+        means = [_rounded(share @ values.T) for values in (ranking, answers)]
         yield "settings", "kendall", kendall_rows(means[0], means[1]), count, ""
         yield "settings", "spearman", spearman_rows(means[0], means[1]), count, ""
-        own = kendall_rows(pair.ranking.T, pair.answers.T)
+        own = kendall_rows(ranking.T, answers.T)
         known = ~np.isnan(own)
         mean = _weighted_mean(own[known], weights[:, known])
         yield "within queries", "kendall", mean, int(known.sum()), ""
     if few:
         yield from (("queries", name, nothing, count, few) for name in ("kendall", "spearman"))
         return
-    ranking, answers = (_rounded(values.mean(axis=0)) for values in (pair.ranking, pair.answers))
-    yield "queries", "kendall", kendall(ranking, answers, weights), count, ""
-    yield "queries", "spearman", spearman(ranking, answers, weights), count, ""
+    one, other = (_rounded(values.mean(axis=0)) for values in (ranking, answers))
+    yield "queries", "kendall", kendall(one, other, weights), count, ""
+    yield "queries", "spearman", spearman(one, other, weights), count, ""
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
