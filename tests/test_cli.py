@@ -16,13 +16,6 @@ def harness(*words):
     )
 
 
-def test_help_teaches():
-    done = harness("--help")
-    assert done.returncode == 0
-    for word in ("bench", "validate", "show", "import", "configs/quickstart.yaml"):
-        assert word in done.stdout
-
-
 def test_help_answers_at_once_for_it_loads_little():
     """Counted in modules, not in seconds: a busy machine is slow and loads no more of them."""
     code = (
@@ -37,15 +30,6 @@ def test_help_answers_at_once_for_it_loads_little():
     assert foreign == set()
     assert "harness.cli" in loaded
     assert len(loaded) < 150
-
-
-COMMANDS = ["bench", "validate", "show", "report", "compare", "gate", "score", "judge", "import", "cache"]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(command, capsys):
-    assert exit_code(command, "--help") == 0
-    assert len(capsys.readouterr().out) > 150
 
 
 def test_wrong_usage_exits_with_2(capsys):

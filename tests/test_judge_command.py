@@ -61,13 +61,6 @@ def place(tmp_path, monkeypatch):
     return write
 
 
-@pytest.mark.parametrize("part", ["export", "import", "check", "agreement", "answers", "batches"])
-def test_every_part_has_help(part, capsys):
-    assert exit_code("judge", part, "--help") == 0
-    assert len(capsys.readouterr().out) > 300
-    assert f"harness judge {part}" in printed(capsys, "judge", "--help")
-
-
 def test_what_judging_costs_is_said_before_it_is_spent(place, tmp_path, capsys):
     with FakeServer(right) as server:
         path = place(server.url)
@@ -317,14 +310,6 @@ def test_a_bench_never_prints_or_records_the_key(place, tmp_path, capsys):
     record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())
     assert record["config"]["relevance"]["judge"]["endpoint"]["api_key_env"] == "FAKE_KEY"
     assert KEY not in json.dumps(record)
-
-
-def test_the_bar_shows_what_the_judge_has_spent():
-    from harness.cli.terminal import TerminalReporter
-
-    with TerminalReporter(quiet=True).task("judging", 3) as bar:
-        bar.advance()
-        bar.describe("2.0 pairs/s, 0.01 spent, 0 unscored")
 
 
 @pytest.mark.slow

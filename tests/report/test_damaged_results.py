@@ -9,8 +9,9 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_summary
+from tests.command import refused
 from tests.report.damages import all_damages, damaged_copy
-from tests.report.page_results import write_folder
+from tests.report.page_results import rewrite, write_folder
 
 COMMANDS = {
     "show": "show {result}",
@@ -155,3 +156,21 @@ def test_a_file_in_place_of_a_folder_is_not_called_damaged(whole):
 
     with pytest.raises(HarnessError, match=r"record\.json is a file, not a folder of results"):
         read_summary(whole / "record.json")
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("waterfall.csv", "show {}"),
+        ("waterfall.csv", "show {} --worst 2"),
+        ("waterfall.csv", "report {}"),
+        ("per_query.csv", "report {}"),
+        ("per_query.csv", "compare {}"),
+    ],
+)
+def test_a_file_of_another_run_is_refused_by_its_name(whole, tmp_path, capsys, file, words):
+    def other_settings(folder):
+        rewrite(folder / file, lambda row: row | {"setting": f"other {row['setting']}"})
+
+    folder = damaged_copy(whole, tmp_path / "result", other_settings)
+    assert f"{file} is damaged" in refused(capsys, *words.format(folder).split())

@@ -1,12 +1,12 @@
 """report.html in a real browser: no error, no request, nothing hostile runs, and it works by keyboard."""
 
-import csv
 from itertools import pairwise
 
 import pytest
 
 from harness.running.bench.page import write_page
 from tests.bench.test_table_rows import PLAN, run_rows
+from tests.command import write_table
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
@@ -173,17 +173,16 @@ def test_the_drill_down_shows_passages_with_their_evidence_marked(chromium, page
 def test_the_drill_down_says_what_was_asked_in_place_of_the_question(chromium, tmp_path):
     folder = write_folder(tmp_path / "r", settings=1, queries=2)
     name = "chunk=200/0"
-    with (folder / "asked.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = [
-            ("retrieve", "q0", 1, "first <b>wording</b>"),
-            ("retrieve", "q0", 2, "second wording"),
-            ("retrieve", "q1", 1, "What of q1? "),
-            ("retrieve.bm25", "q0", 1, "first <b>wording</b>"),
-            ("retrieve.bm25", "q0", 2, "second wording"),
-            ("retrieve.chroma", "q1", 1, "a name"),
-        ]
-        head = ("setting", "step", "query_id", "number", "text")
-        csv.writer(file).writerows([head, *((name, *row) for row in rows)])
+    rows = [
+        ("retrieve", "q0", 1, "first <b>wording</b>"),
+        ("retrieve", "q0", 2, "second wording"),
+        ("retrieve", "q1", 1, "What of q1? "),
+        ("retrieve.bm25", "q0", 1, "first <b>wording</b>"),
+        ("retrieve.bm25", "q0", 2, "second wording"),
+        ("retrieve.chroma", "q1", 1, "a name"),
+    ]
+    columns = ("setting", "step", "query_id", "number", "text")
+    write_table(folder / "asked.csv", columns, ((name, *row) for row in rows))
     chromium.open(write_page(folder)[0].as_uri())
     chromium.choose("#queries [data-keep=order]", "file")
     chromium.run("document.querySelectorAll('#queries tbody tr')[0].click()")

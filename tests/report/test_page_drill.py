@@ -1,10 +1,9 @@
 """The drill-down of report.html: two rankings beside each other, readable passages, words looked for."""
 
-import csv
-
 import pytest
 
 from harness.running.bench.page import write_page
+from tests.command import table, write_table
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import rewrite, write_folder
 
@@ -25,12 +24,9 @@ def opened(chromium, path, width=1440):
 
 
 def ranked(folder, setting):
-    with (folder / "rankings.csv").open(newline="", encoding="utf-8") as file:
-        return [
-            row["chunk_id"]
-            for row in csv.DictReader(file)
-            if (row["setting"], row["stage"], row["query_id"]) == (setting, "rerank", "q1")
-        ]
+    wanted = (setting, "rerank", "q1")
+    rows = table(folder / "rankings.csv")
+    return [row["chunk_id"] for row in rows if (row["setting"], row["stage"], row["query_id"]) == wanted]
 
 
 def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
@@ -120,10 +116,8 @@ def test_the_text_around_passages_shows_on_request(chromium, tmp_path):
     end = max(int(chunk.rpartition("-")[2]) for chunk in ranked(folder, "chunk=200/0"))
     # no other passage may show what follows the last one
     rewrite(folder / "passages.csv", lambda row: row | {"text": "x"} if int(row["end"]) > end else row)
-    with (folder / "surroundings.csv").open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(("document", "start", "end", "text"))
-        out.writerow(("doc", end, end + 20, "what follows it here"))
+    columns = ("document", "start", "end", "text")
+    write_table(folder / "surroundings.csv", columns, [("doc", end, end + 20, "what follows it here")])
     path, _ = write_page(folder)
     opened(chromium, path)
     shown = (
@@ -141,6 +135,6 @@ def test_the_text_around_passages_shows_on_request(chromium, tmp_path):
     assert chromium.run(shown) == []
 
 
-def test_a_result_of_an_older_version_offers_no_text_around(chromium, drilled):
+def test_a_result_without_text_around_its_passages_offers_none(chromium, drilled):
     opened(chromium, drilled)
     assert chromium.run("return document.querySelector('#drill [data-keep=around]')") is None

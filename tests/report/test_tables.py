@@ -77,12 +77,9 @@ def test_a_row_of_another_length_is_refused():
 
 
 def test_what_rounds_to_zero_has_no_sign():
-    assert [signed(value) for value in (0.0004, -0.0004, 0.001, -0.25)] == [
-        "0.000",
-        "0.000",
-        "+0.001",
-        "-0.250",
-    ]
+    shown = [signed(value) for value in (0.0004, -0.0004, 0.001, -0.25)]
+    assert shown == ["0.000", "0.000", "+0.001", "-0.250"]
+    assert (number(-0.0004), number(-0.0006), number(None)) == ("0.000", "-0.001", "–")
 
 
 def losses(query, final, setting="a", parser=0.0):
@@ -150,10 +147,6 @@ def test_a_split_without_queries_is_reported_with_the_remedy():
     assert "No query is in validation" in notes[1]
     assert "column split" in notes[1]
     assert len(summary_table("run", [*rows[:2], replace(none, n_unanswerable=2)]).notes) == 1
-
-
-def test_a_plain_figure_that_rounds_to_zero_has_no_sign():
-    assert (number(-0.0004), number(-0.0006), number(None)) == ("0.000", "-0.001", "–")
 
 
 @pytest.mark.parametrize("width", [24, 40, 60, 80])
