@@ -59,7 +59,7 @@ def _keys(
     """The texts that endpoints embed for some retrievers and the queries of each."""
     keys: _Keys = {}
     for retriever, asked in searches:
-        for config, texts in RETRIEVERS.make(retriever).to_embed(passages, asked):
+        for config, texts in RETRIEVERS.make(retriever).wants(passages, asked):
             encoder = context.models.encoder(config)
             if isinstance(encoder, ServedEncoder):
                 keys.setdefault(encoder, set()).update(map(digest, texts))

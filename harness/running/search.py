@@ -140,7 +140,7 @@ def search_settings(
         # The texts of all points are named, whatever is stored, so that the batches of a model, and with them
         # the last digits of its vectors, are always the same.
         texts = [
-            list(tools.to_embed(point.setting.finder, point.chunking.passages, own))
+            list(tools.wants(point.setting.finder, point.chunking.passages, own))
             for point, own in zip(points, asked, strict=True)
         ]
         efforts = embed_for_all(texts, context)

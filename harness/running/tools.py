@@ -189,12 +189,12 @@ class RunTools(Resources):
         for route, part in zip(route_names(retriever.parts), retriever.parts, strict=True):
             yield from self.visits(f"{name}.{route}", part, asked)
 
-    def to_embed(
+    def wants(
         self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
     ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
         for _, one, asked in self.visits(RETRIEVE, retriever, queries):
-            yield from RETRIEVERS.make(one).to_embed(passages, asked)
+            yield from RETRIEVERS.make(one).wants(passages, asked)
 
     def search(
         self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]

@@ -225,7 +225,7 @@ def _texts(points: Sequence[Chunked], queries: Sequence[Query], context: Context
     found: _Texts = {}
     for point in points:
         for retriever in point.setting.retrieve.every():
-            for config, texts in RETRIEVERS.make(retriever).to_embed(point.chunking.passages, queries):
+            for config, texts in RETRIEVERS.make(retriever).wants(point.chunking.passages, queries):
                 items = found.setdefault(context.models.encoder(config).fingerprint, (config, {}))[1]
                 items.update((digest(text), text) for text in texts)
     return found

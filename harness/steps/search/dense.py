@@ -124,7 +124,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         with self.opened(passages, vectors, tools, checked=False) as search:
             yield lambda query: search([query], vector(query)).rankings[0]
 
-    def to_embed(
+    def wants(
         self, passages: Passages, queries: Sequence[Query]
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """All passages and queries, with their prefixes."""

@@ -358,7 +358,7 @@ class Retriever(Step[Configured]):
         """
         raise NotMeasuredError(f"{self.config.kind} cannot be searched one query at a time")
 
-    def to_embed(
+    def wants(
         self, passages: Passages, queries: Sequence[Query]
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The texts it will embed, by encoder, so that one pass of each model can serve all settings.

@@ -72,7 +72,7 @@ class PairedRetriever(Retriever[Paired], Generic[Paired]):
         encoders = [tools.fingerprint(one) for one in c.encoders()]
         return [c.kind, self.version, encoders, c.top_k, c.top_chars]
 
-    def to_embed(
+    def wants(
         self, passages: Passages, queries: Sequence[Query]
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """The passages by one encoder, the queries by the other."""
