@@ -17,7 +17,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.evaluate.evaluating import queries_to_score
-from harness.running.judging.pool import judged_by_people
+from harness.running.judging.judged import judged_by_people
 from harness.running.search import Chunked, search_settings
 from harness.steps.chunk.outline import Outline
 from harness.values.progress import Silent

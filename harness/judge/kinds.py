@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from pydantic import Field
 
-from harness.judge.records import PoolJudge
 from harness.values import ConfigError, KindAt, Kinds, StageConfig
+
+if TYPE_CHECKING:
+    from harness.judge.records import PoolJudge
 
 # The judge shown in tables if labels name none.
 PEOPLE = "human"

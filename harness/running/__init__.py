@@ -39,12 +39,8 @@ if TYPE_CHECKING:
     from harness.running.contract.steps import OwnStep, own_steps, step_of_call
     from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
     from harness.running.hits.scoring import hit_setting, score_hits
-    from harness.running.judging.judges import (
-        answers,
-        llm_configs,
-        make_judge,
-        pool_judge_config,
-    )
+    from harness.running.judging.judged import pool_judge_config
+    from harness.running.judging.judges import answers, llm_configs, make_judge
     from harness.running.judging.pool import estimate_pool, grade_all, make_pool
     from harness.running.passes import vectors
     from harness.running.readiness import warn_of_languages

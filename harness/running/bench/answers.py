@@ -15,7 +15,7 @@ from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Evaluated, lost_evidence
-from harness.running.judging.judges import pool_judge_config
+from harness.running.judging.judged import pool_judge_config
 from harness.running.search import Searched
 from harness.values import Chunk, Judgment, QueryScore
 

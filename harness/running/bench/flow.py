@@ -19,8 +19,7 @@ from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_meas
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
-from harness.running.judging.judges import pool_judge_config, warn_of_same_model
-from harness.running.judging.pool import judged_by_people
+from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.latency import latency_rows
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.search import (

@@ -28,7 +28,7 @@ from harness.running.context import Context, NotStoredError
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
-from harness.running.judging.judges import pool_judge_config
+from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.running.passes import encoding
 from harness.running.search import Chunked, Searched, as_read, search_settings, stored_search

@@ -20,7 +20,8 @@ from harness.running.config.models import RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import load_corpus
 from harness.running.evaluate.evaluating import queries_to_score
-from harness.running.judging.judges import make_judge, pool_judge_config
+from harness.running.judging.judged import pool_judge_config
+from harness.running.judging.judges import make_judge
 from harness.running.judging.pool import grade_all
 from harness.store import Ledger
 from harness.values import Chunk, HarnessError, Judgment, Reporter, counted

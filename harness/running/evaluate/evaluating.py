@@ -29,7 +29,7 @@ from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
 from harness.running.evaluate.oracle import Oracle
 from harness.running.evaluate.scoring import ScoredSetting, Scoring, reasons
 from harness.running.evaluate.verdict import run_headline
-from harness.running.judging.pool import Judged, judge_pool
+from harness.running.judging.judged import Judged, judge_pool
 from harness.running.search import Searched
 from harness.running.sources import outlines
 from harness.values import Judgment, Query, Ranking, document_of

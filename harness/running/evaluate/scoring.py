@@ -21,7 +21,7 @@ from harness.report import (
 )
 from harness.running.config.models import BenchConfig, BootstrapConfig, RelevanceConfig
 from harness.running.context import Context
-from harness.running.judging.pool import Judged
+from harness.running.judging.judged import Judged
 from harness.running.search import Searched
 from harness.values import (
     FEWEST_FOR_INTERVAL,

@@ -32,7 +32,7 @@ from harness.running.costs import endpoint_facts, price_rows, rewriting_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
 from harness.running.evaluate.scoring import left_out
 from harness.running.evaluate.verdict import run_verdict
-from harness.running.judging.pool import Judged
+from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
 from harness.values import Document, RunRecord, Span, outside, packages_in_use
 

@@ -21,7 +21,7 @@ from harness.measures import (
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.judging.judges import pool_judge_config
+from harness.running.judging.judged import pool_judge_config
 from harness.running.search import Searched
 from harness.running.tools import RETRIEVE
 from harness.values import MAX_GRADE, counted

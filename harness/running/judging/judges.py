@@ -17,22 +17,16 @@ from harness.judge import (
     candidates_of,
     find_injection,
     load_prompt,
-    same_model_warning,
 )
-from harness.models import EMBEDDED, EmbedConfig, resolve
+from harness.models import EMBEDDED, EmbedConfig
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
+from harness.running.judging.judged import pool_judge_config
 from harness.running.passes import score_for_all, vectors
-from harness.steps import CrossEncoderConfig, LateInteractionConfig, LocalModelConfig
+from harness.steps import CrossEncoderConfig, LateInteractionConfig
 from harness.store import Ledger, LedgerEntry
 from harness.values import ConfigError, JudgeError, Silent, kind_of
-
-
-def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
-    """The judge's configuration, or None if people have judged."""
-    judge = config.relevance.judge
-    return judge if isinstance(judge, PoolJudgeConfig) else None
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
@@ -62,25 +56,6 @@ def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
         f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
         "docs/judge.md describes it."
     )
-
-
-def warn_of_same_model(config: BenchConfig, context: Context) -> None:
-    """Warn if the judge is also a ranker: by its name, or, where it runs here, by its weights."""
-    judge = pool_judge_config(config)
-    if judge is None:
-        return
-    encoders = [one for setting in config.settings for one in setting.retrieve.encoders()]
-    rerankers = [one for setting in config.settings for one in setting.rerank]
-    rankers = sorted({*(one.model_name for one in encoders), *(one.model_name for one in rerankers)})
-    warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
-    if judge.runs_here:
-        # the weights behind an endpoint or the user's own code are not available
-        here = [one.model_name for one in encoders if one.runs_here]
-        here += [one.model_name for one in rerankers if isinstance(one, LocalModelConfig)]
-        weights = {name: resolve(name).weights() for name in (judge.runs_here, *here)}
-        warnings.append(same_model_warning(judge.runs_here, rankers, weights))
-    for warning in filter(None, warnings):
-        context.warn("judge", warning)
 
 
 def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:

@@ -1,9 +1,8 @@
-"""Rankings of all settings → one pool of graded spans, on which every setting is scored."""
+"""Rankings of all settings → one pool of passages → their grades by a judge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from harness.comparison import number
 from harness.judge import (
-    PEOPLE,
     Pair,
     PairGrade,
     Pairs,
@@ -27,46 +25,23 @@ from harness.judge import (
 )
 from harness.models import Estimate
 from harness.report import CostRow, JudgmentRow
-from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.judging.judges import make_judge, pool_judge_config
+from harness.running.judging.judged import Judged, judgment_row, label_rows
+from harness.running.judging.judges import make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import Document, Judgment, counted
+from harness.values import Judgment, counted
 
 FLAGS_SHOWN = 3
 T = TypeVar("T")
 _NONE = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The judgments that all settings are scored on, and how they came about.
-
-    ``failed`` are the queries with text that the judge could not grade; ``spent`` what this run asked and
-    paid; ``rows`` also hold human labels that are only shown next to a judge's. A judge's judgments and rows
-    are made when they are read.
-    """
-
-    judge: str
-    fingerprint: dict[str, Any]
-    judgments: Sequence[Judgment]
-    rows: Sequence[JudgmentRow]
-    failed: frozenset[str]
-    costs: list[CostRow]
-    spent: dict[str, Any]
-
-
-def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
-    """Grade the union of the passages that all settings rank high, or return the grades of people.
-
-    Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
-    what it has answered is in the ledger, and the next run goes on from there.
-    """
-    judge_config = pool_judge_config(config)
-    if judge_config is None:
-        return judged_by_people(corpus, config)
+def judged_by_judge(
+    searched: Sequence[Searched], corpus: Corpus, judge_config: PoolJudgeConfig, context: Context
+) -> Judged:
+    """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
     pool = make_pool(searched, corpus, judge_config.pool)
     graded = GradedPool(pool.pairs)
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
@@ -77,25 +52,10 @@ def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
         judgments=graded.judgments,
-        rows=graded.rows(_label_rows(corpus, scored_on=False)),
+        rows=graded.rows(label_rows(corpus, scored_on=False)),
         failed=graded.failed,
         costs=cost_rows(graded.costs, pool.by_setting),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
-    )
-
-
-def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
-    """The human labels as the judgments of a run."""
-    # a label that two people graded names both
-    names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
-    return Judged(
-        judge=", ".join(names) or PEOPLE,
-        fingerprint={"kind": "labels", "file": str(config.label_file)},
-        judgments=corpus.labels,
-        rows=_label_rows(corpus, scored_on=True),
-        failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
-        costs=[],
-        spent={},
     )
 
 
@@ -156,11 +116,6 @@ def grade_all(judge: PoolJudge, pairs: Iterable[Pair], total: int, sink: Sink, c
         left = f"{summary.unscored_count} of {counted(summary.pairs, 'passage')}"
         context.warn("judge", f"{left} have no usable grade by {judge.name} and count as unjudged")
     return summary
-
-
-def _label_rows(corpus: Corpus, *, scored_on: bool) -> list[JudgmentRow]:
-    documents = {document.doc_id: document for document in corpus.documents}
-    return [judgment_row(label, documents[label.doc_id], scored_on=scored_on) for label in corpus.labels]
 
 
 def _spent(summary: Summary) -> dict[str, Any]:
@@ -290,36 +245,6 @@ class GradedPool:
     def _grade(self, at: int) -> int | None:
         grade = int(self._grades[at])
         return None if grade == _NONE else grade
-
-
-def judgment_row(
-    judgment: Judgment,
-    document: Document,
-    *,
-    scored_on: bool,
-    reason: str = "not graded",
-    samples: str = "",
-    spread: int = 0,
-    cost: float | None = None,
-) -> JudgmentRow:
-    """One row of the table of judgments; ``reason`` is where there is no grade."""
-    return JudgmentRow(
-        query_id=judgment.query_id,
-        document=judgment.doc_id,
-        start=judgment.start,
-        end=judgment.end,
-        page=document.page_of(judgment.start),
-        evidence=judgment.evidence,
-        answer="-".join(map(str, judgment.answer or ())),
-        grade=judgment.grade,
-        reason="" if judgment.grade is not None else reason,
-        judge=judgment.judge,
-        scored_on=scored_on,
-        samples=samples,
-        spread=spread,
-        cost=cost,
-        text=document.text[judgment.start : judgment.end],
-    )
 
 
 def _not_graded(at: int) -> tuple[str, str, tuple[int, ...], str]:

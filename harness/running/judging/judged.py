@@ -1,0 +1,135 @@
+"""The graded spans that every setting is scored on: labels of people, or the grades of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.judge import PEOPLE, LabelsConfig
+from harness.models import resolve
+from harness.report import CostRow, JudgmentRow
+from harness.running.config.models import BenchConfig
+from harness.running.context import Context
+from harness.running.corpus import Corpus
+from harness.running.search import Searched
+from harness.steps import LocalModelConfig
+from harness.values import Document, Judgment
+
+if TYPE_CHECKING:
+    from harness.judge import PoolJudgeConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The judgments that all settings are scored on, and how they came about.
+
+    ``failed`` are the queries with text that the judge could not grade; ``spent`` what this run asked and
+    paid; ``rows`` also hold human labels that are only shown next to a judge's. A judge's judgments and rows
+    are made when they are read.
+    """
+
+    judge: str
+    fingerprint: dict[str, Any]
+    judgments: Sequence[Judgment]
+    rows: Sequence[JudgmentRow]
+    failed: frozenset[str]
+    costs: list[CostRow]
+    spent: dict[str, Any]
+
+
+def pool_judge_config(config: BenchConfig) -> PoolJudgeConfig | None:
+    """The judge's configuration, or None if people have judged."""
+    judge = config.relevance.judge
+    if isinstance(judge, LabelsConfig):
+        return None
+    from harness.judge import PoolJudgeConfig
+
+    return judge if isinstance(judge, PoolJudgeConfig) else None
+
+
+def judge_pool(searched: Sequence[Searched], corpus: Corpus, config: BenchConfig, context: Context) -> Judged:
+    """Grade the union of the passages that all settings rank high, or return the grades of people.
+
+    Raises JudgeError if the judge cannot be asked, stops at a limit, or leaves too much without a grade;
+    what it has answered is in the ledger, and the next run goes on from there.
+    """
+    judge_config = pool_judge_config(config)
+    if judge_config is None:
+        return judged_by_people(corpus, config)
+    # what grades is loaded only where it is asked
+    from harness.running.judging.pool import judged_by_judge
+
+    return judged_by_judge(searched, corpus, judge_config, context)
+
+
+def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
+    """The human labels as the judgments of a run."""
+    # a label that two people graded names both
+    names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
+    return Judged(
+        judge=", ".join(names) or PEOPLE,
+        fingerprint={"kind": "labels", "file": str(config.label_file)},
+        judgments=corpus.labels,
+        rows=label_rows(corpus, scored_on=True),
+        failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
+        costs=[],
+        spent={},
+    )
+
+
+def label_rows(corpus: Corpus, *, scored_on: bool) -> list[JudgmentRow]:
+    """The rows of the labels of people."""
+    documents = {document.doc_id: document for document in corpus.documents}
+    return [judgment_row(label, documents[label.doc_id], scored_on=scored_on) for label in corpus.labels]
+
+
+def judgment_row(
+    judgment: Judgment,
+    document: Document,
+    *,
+    scored_on: bool,
+    reason: str = "not graded",
+    samples: str = "",
+    spread: int = 0,
+    cost: float | None = None,
+) -> JudgmentRow:
+    """One row of the table of judgments; ``reason`` is where there is no grade."""
+    return JudgmentRow(
+        query_id=judgment.query_id,
+        document=judgment.doc_id,
+        start=judgment.start,
+        end=judgment.end,
+        page=document.page_of(judgment.start),
+        evidence=judgment.evidence,
+        answer="-".join(map(str, judgment.answer or ())),
+        grade=judgment.grade,
+        reason="" if judgment.grade is not None else reason,
+        judge=judgment.judge,
+        scored_on=scored_on,
+        samples=samples,
+        spread=spread,
+        cost=cost,
+        text=document.text[judgment.start : judgment.end],
+    )
+
+
+def warn_of_same_model(config: BenchConfig, context: Context) -> None:
+    """Warn if the judge is also a ranker: by its name, or, where it runs here, by its weights."""
+    judge = pool_judge_config(config)
+    if judge is None:
+        return
+    from harness.judge import same_model_warning
+
+    encoders = [one for setting in config.settings for one in setting.retrieve.encoders()]
+    rerankers = [one for setting in config.settings for one in setting.rerank]
+    rankers = sorted({*(one.model_name for one in encoders), *(one.model_name for one in rerankers)})
+    warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
+    if judge.runs_here:
+        # the weights behind an endpoint or the user's own code are not available
+        here = [one.model_name for one in encoders if one.runs_here]
+        here += [one.model_name for one in rerankers if isinstance(one, LocalModelConfig)]
+        weights = {name: resolve(name).weights() for name in (judge.runs_here, *here)}
+        warnings.append(same_model_warning(judge.runs_here, rankers, weights))
+    for warning in filter(None, warnings):
+        context.warn("judge", warning)
