@@ -98,16 +98,6 @@ def test_a_pause_longer_than_allowed_ends_it():
         asked(service(server.url))
 
 
-def test_pauses_between_which_there_are_answers_are_not_added_up():
-    def script(request, number):
-        busy = Answer(429, {}, headers={"retry-after": "0.1"})
-        return echo(request, number) if number % 2 else busy
-
-    with FakeServer(script) as server:
-        config = service(server.url, response="said", max_concurrency=1, longest_pause=0.15)
-        assert asked(config, ["a", "b", "c"]) == ["a", "b", "c"]
-
-
 def test_what_was_answered_before_a_failure_has_been_handed_on():
     last = threading.Event()
 
