@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.models.llm.endpoint import Endpoint
-from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, failure, read_error
+from harness.models.llm.faults import BROKEN, LONGEST_NAME, CallError, read_error
 from harness.models.llm.http_client import Connection, unblocked
 from harness.models.llm.untrusted import MOST_BYTES_OF_CHAT, reports_error
 
@@ -130,7 +130,7 @@ class ChatClient:
 
     def failure(self, status: int, body: object) -> CallError:
         """A failure within a reply of success, with the provider's own message."""
-        return failure(status, read_error(body), {}, self.connection.secret)
+        return self.connection.failure(status, read_error(body), {})
 
     def read(self, completion: Any, seconds: float, request_id: str = "") -> Reply:
         """The reply in a completion, which took so long; raises CallError if it is none."""

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from harness.models.llm.secret import Secret
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmError
 
@@ -107,12 +106,6 @@ def read_error(body: object) -> ErrorBody:
     location = body.get("loc")
     parameter = location[-1] if isinstance(location, list) and location else body.get("param")
     return ErrorBody(one_line(text), str(body.get("code") or ""), str(parameter or "").split(".")[-1])
-
-
-def failure(status: int, error: ErrorBody, headers: Mapping[str, str], secret: Secret) -> CallError:
-    """Turn an HTTP error into a CallError with the endpoint's own message, without the key."""
-    code, parameter = (secret.cut(part, LONGEST_NAME) for part in (error.code, error.parameter))
-    return classify_status(status, ErrorBody(one_line(secret.cut(error.words)), code, parameter), headers)
 
 
 def classify_status(status: int, error: ErrorBody, headers: Mapping[str, str]) -> CallError:

@@ -8,19 +8,70 @@ MOST_BYTES_OF_CHAT. No secret is in what comes back, in an error or in a log.
 from __future__ import annotations
 
 import asyncio
+import base64
+import html
+import json
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from harness.models.llm.endpoint import HttpConfig
-from harness.models.llm.faults import BROKEN, CallError, failure, one_line, read_body
-from harness.models.llm.secret import Secret
+from harness.models.llm.faults import (
+    BROKEN,
+    LONGEST_NAME,
+    CallError,
+    ErrorBody,
+    classify_status,
+    one_line,
+    read_body,
+)
 from harness.models.llm.untrusted import MOST_BYTES, UntrustedJsonError, read_json
 
 # Bytes that take some hundredths of a second to read.
 _LONG = 1_000_000
+MARK = "[key]"
+SHORTEST = 8
+"""A shorter key, such as EMPTY for one's own server, is not a secret, and its letters occur in any text."""
+_PIECE = 12
 
 T = TypeVar("T")
+
+
+class Secret:
+    """A key, and the values of secret headers, which are never shown."""
+
+    def __init__(self, *secrets: str) -> None:
+        kept = [secret for secret in secrets if len(secret) >= SHORTEST]
+        self._pattern = _pattern(kept) if kept else None
+
+    def __repr__(self) -> str:
+        return "Secret()"
+
+    def cut(self, text: Any, longest: int | None = None) -> str:
+        """Text, or whatever is in its place, without the key; at most ``longest`` characters of it.
+
+        The key is found in any case, encoded for a URL, JSON, HTML, a representation in Python or in base64,
+        and in part: of its letters no run of 12 is left.
+        """
+        cleaned = text if isinstance(text, str) else "" if text is None else str(text)
+        if not cleaned.isascii():
+            # half a character, which JSON may hold and no file can
+            cleaned = cleaned.encode("utf-8", "replace").decode()
+        if self._pattern is not None:
+            cleaned = self._covered(cleaned, self._pattern)
+        return cleaned if longest is None else cleaned[:longest]
+
+    def _covered(self, text: str, pattern: re.Pattern[str]) -> str:
+        parts: list[str] = []
+        end = 0
+        for found in pattern.finditer(text):
+            # matches overlap: those of one copy of the key make one mark
+            if found.start() > end or not parts:
+                parts += [text[end : found.start()], MARK]
+            end = max(end, found.end(1))
+        return "".join([*parts, text[end:]])
 
 
 class Connection:
@@ -89,8 +140,13 @@ class Connection:
         """Content and headers of a reply of success; raises CallError, for any other with its message."""
         status, content, headers = await self.send(method, url, timeout, most, **sent)
         if not 200 <= status < 300:
-            raise failure(status, read_body(content), headers, self.secret)
+            raise self.failure(status, read_body(content), headers)
         return content, headers
+
+    def failure(self, status: int, error: ErrorBody, headers: Mapping[str, str]) -> CallError:
+        """The fault that an HTTP error is, with the endpoint's own message."""
+        code, parameter = (self.secret.cut(part, LONGEST_NAME) for part in (error.code, error.parameter))
+        return classify_status(status, ErrorBody(self.clean(error.words), code, parameter), headers)
 
     def json(self, content: bytes) -> Any:
         """The value in a reply; raises CallError, since it may be one of several that it could be."""
@@ -125,3 +181,22 @@ async def unblocked(size: int, read: Callable[[], T]) -> T:
     Meanwhile other replies are taken, and a stop is heeded.
     """
     return await asyncio.to_thread(read) if size > _LONG else read()
+
+
+def _pattern(secrets: list[str]) -> re.Pattern[str]:
+    """Matches every run of letters of a secret in any of its forms, runs that overlap too, as group 1."""
+    runs = {run for secret in secrets for run in _runs(secret)}
+    return re.compile(f"(?=({'|'.join(map(re.escape, sorted(runs)))}))", re.IGNORECASE)
+
+
+def _runs(secret: str) -> set[str]:
+    forms = {
+        secret,
+        quote(secret, safe=""),
+        json.dumps(secret)[1:-1],
+        repr(secret)[1:-1],
+        html.escape(secret),
+        base64.b64encode(secret.encode()).decode().rstrip("="),
+    }
+    size = min(_PIECE, len(secret))
+    return {form[at : at + size] for form in forms for at in range(len(form) - size + 1)}
