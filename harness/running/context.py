@@ -24,7 +24,7 @@ from harness.steps import (
     Phrasings,
     RerankerConfig,
 )
-from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, User, key_of
+from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
 from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
 
 
@@ -154,7 +154,7 @@ class Context:
     models: Models = field(default_factory=Models)
     warnings: list[ResultWarning] = field(default_factory=list)
     """What bears on numbers of the result."""
-    _in_use: User | None = None
+    _in_use: Lock | None = None
 
     @classmethod
     def at(cls, cache: Path, reporter: Reporter, *, may_ask: bool = True) -> Context:

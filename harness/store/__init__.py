@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout
     from harness.store.ledger import Ledger, LedgerEntry
-    from harness.store.locking import Lock, Turn, User, lock
+    from harness.store.locking import Lock, Turn, lock
     from harness.store.sqlite import transaction, use_write_ahead_log
     from harness.store.usage import clear, sizes, tidy
 else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.store.locking import User, join
+from harness.store.locking import Lock, join
 
 FORMAT = 2
 FOLDER = "harness-v"
@@ -72,7 +72,7 @@ class CacheLayout:
         """The files of those who use the cache; outside the format, since that is removed."""
         return self.root / ".in-use"
 
-    def use(self) -> User | None:
+    def use(self) -> Lock | None:
         """Mark the folder as ours and keep `harness cache` from emptying it until the user is released.
 
         None if nothing can be written there; then nothing keeps others from emptying it.

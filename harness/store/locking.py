@@ -30,12 +30,14 @@ _FILE = "user-"
 class Lock:
     """A lock that is held until ``release``, or until the process ends.
 
-    ``sure`` is False if the file system has no locks: then it excludes no one.
+    ``sure`` is False if the file system has no locks: then it excludes no one. ``leaves``: a file that goes
+    with it.
     """
 
     def __init__(self, handle: int, sure: bool) -> None:
         self._handle: int | None = handle
         self.sure = sure
+        self.leaves: Path | None = None
 
     def __enter__(self) -> Lock:
         return self
@@ -51,6 +53,9 @@ class Lock:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+            if self.leaves is not None:
+                with suppress(OSError):
+                    self.leaves.unlink(missing_ok=True)
 
 
 def lock(path: Path, *, wait: bool = False, create: bool = True) -> Lock | None:
@@ -121,30 +126,8 @@ class Turn:
             self._held = None
 
 
-class User:
-    """One user of the folder, until ``release`` or the end of the process."""
-
-    def __init__(self, path: Path, held: Lock) -> None:
-        self._path, self._held = path, held
-
-    def __enter__(self) -> User:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.release()
-
-    def __del__(self) -> None:
-        self.release()
-
-    def release(self) -> None:
-        """Use the folder no longer; a second call does nothing."""
-        self._held.release()
-        with suppress(OSError):
-            self._path.unlink(missing_ok=True)
-
-
-def join(files: Path) -> User:
-    """Become a user, as soon as nobody is alone; ``files`` is the folder of the users' files.
+def join(files: Path) -> Lock:
+    """Become a user until the lock is released, as soon as nobody is alone; ``files`` has the users' files.
 
     Raises OSError where nothing can be written there.
     """
@@ -153,7 +136,8 @@ def join(files: Path) -> User:
         path = files / f"{_FILE}{uuid.uuid4().hex}"
         held = lock(path)
         assert held is not None, "a name of its own"
-        return User(path, held)
+        held.leaves = path
+        return held
 
 
 @contextmanager
