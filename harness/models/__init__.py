@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.models.llm import prompt
     from harness.models.llm.batches.client import BatchStatus, batch_statuses, came_in_batch
     from harness.models.llm.client import Client
-    from harness.models.llm.config import ModelConfig
+    from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
     from harness.models.llm.faults import (
         BROKEN,
@@ -50,12 +50,10 @@ if TYPE_CHECKING:
     from harness.models.llm.http_client import Connection, unblocked
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, jobs_of
-    from harness.models.llm.money import Estimate, Spending, add
+    from harness.models.llm.money import Estimate, Spending, add, estimate_tokens
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.run import answers, ask, send_batches
     from harness.models.llm.sender import Exchange, send_all
-    from harness.models.llm.step import FailurePolicy, LlmStepConfig, Purpose, Request
-    from harness.models.llm.tokens import estimate_tokens
     from harness.models.llm.untrusted import (
         NamedTwiceError,
         UntrustedJsonError,

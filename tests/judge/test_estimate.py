@@ -7,8 +7,8 @@ import pytest
 
 from harness.judge import LlmJudge
 from harness.judge.prompting import FOLDER, GradingForm, load_prompt
+from harness.models.llm.money import estimate_tokens, token_counter
 from harness.models.llm.prompt import built_in
-from harness.models.llm.tokens import estimate_tokens, token_counter
 from harness.values.types import LlmCall
 from tests.judge.fake_server import FakeServer, says
 from tests.judge.helpers import config, judge_all, pairs

@@ -17,9 +17,8 @@ from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model
-from harness.models.llm.money import Price, Spending, add
+from harness.models.llm.money import Price, Spending, add, estimate_tokens
 from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers
-from harness.models.llm.tokens import estimate_tokens
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2

@@ -9,8 +9,7 @@ from typing import Generic, TypeVar
 from harness.models.llm.client import ENDED_BY_ITSELF, Client
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import FINAL_REASONS, Form, Malformed
-from harness.models.llm.money import Budget, Estimate, Spending
-from harness.models.llm.tokens import token_counter
+from harness.models.llm.money import Budget, Estimate, Spending, token_counter
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
 

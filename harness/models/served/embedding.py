@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from harness.models.encoder import Encoder, EncoderConfig
-from harness.models.llm.tokens import estimate_tokens
+from harness.models.llm.money import estimate_tokens
 from harness.models.served.endpoint import EmbeddingEndpoint
 from harness.models.served.fetching import ServedRequest, UnusableError, in_order, numbers, tokens_used
 

@@ -18,9 +18,8 @@ from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Model
-from harness.models.llm.money import Spending
+from harness.models.llm.money import Spending, estimate_tokens
 from harness.models.llm.sender import Exchange, Sender, Wait
-from harness.models.llm.tokens import estimate_tokens
 from harness.values import LlmAnswer, LlmError, Reporter, SentBatch, SentCall, counted
 
 T = TypeVar("T")
