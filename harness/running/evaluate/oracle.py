@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -137,7 +137,8 @@ def most_earned(evidence: EvidenceSegments, allowed: Sequence[int], paying: Payi
     """
     if not len(allowed):
         return 0.0
-    one = _of(evidence, np.array(allowed, dtype=np.int64))
+    rows = np.array(allowed, dtype=np.int64)
+    one = replace(evidence, at=evidence.at[rows], size=evidence.size[rows])
     cells = _Cells(paying)
     if paying.found:
         gain, earliest, shown = _facts(one)
@@ -177,19 +178,6 @@ class _Cells:
             self.ends = np.append(inner, paying.budget).astype(np.float64)
             begin = np.concatenate([[0.0], self.ends[:-1]])
             self.discounts = 1.0 / np.log2(2.0 + begin / paying.L)
-
-
-def _of(evidence: EvidenceSegments, rows: Ints) -> EvidenceSegments:
-    return EvidenceSegments(
-        evidence.length,
-        evidence.at[rows],
-        evidence.holds,
-        evidence.gain,
-        evidence.span_length,
-        evidence.needed,
-        evidence.fact,
-        evidence.size[rows],
-    )
 
 
 def _facts(one: EvidenceSegments) -> tuple[Floats, Floats, Floats]:
