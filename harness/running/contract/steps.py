@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from harness.steps import (
     REWRITERS,
     EndpointRerankerConfig,
     PythonChunkerConfig,
-    RetrieverConfig,
 )
 from harness.values import StageConfig, kind_of
 
@@ -41,17 +40,31 @@ class OwnStep:
 def own_steps(config: BenchConfig) -> list[OwnStep]:
     """The steps of kind `python` and `http`, and rerankers with a request of their own, each once."""
     found: dict[tuple[str, str], OwnStep] = {}
-    for role, one in _all(config):
-        if one is not None and _is_own(one):
+    for setting in config.settings:
+        steps: list[tuple[str, StageConfig | None]] = [("parser", setting.parse), ("chunker", setting.chunk)]
+        steps.append(("rewriter", setting.rewrite))
+        for retriever in setting.retrieve.every():
+            steps += [("rewriter", retriever.rewrite), ("retriever", retriever)]
+        steps += [("reranker", reranker) for reranker in setting.rerank]
+        for role, step in steps:
+            if step is None or not (name := _name_of_own(step)):
+                continue
             files: tuple[Path, ...] = ()
-            if isinstance(one, PythonParserConfig):
-                endings = suffixes_of(one)
+            if isinstance(step, PythonParserConfig):
+                endings = suffixes_of(step)
                 every = find_documents(config.documents, Path(), endings)
                 files = tuple(file.path for file in every if file.path.suffix.lower() in endings)
-            found.setdefault(
-                (role, one.model_dump_json()), OwnStep(role, _name(one), one, files[:_MOST_FILES])
-            )
+            own = OwnStep(role, name, step, files[:_MOST_FILES])
+            found.setdefault((role, step.model_dump_json()), own)
     return list(found.values())
+
+
+def _name_of_own(config: StageConfig) -> str:
+    """The name of a user-defined step, '' for one of ours."""
+    if isinstance(config, EndpointRerankerConfig):
+        endpoint = config.endpoint
+        return "" if endpoint.request is None else endpoint.base_url + endpoint.path
+    return str(getattr(config, {"python": "call", "http": "url"}.get(kind_of(config), ""), ""))
 
 
 def step_of_call(
@@ -60,42 +73,14 @@ def step_of_call(
     """A function by its name, as a step; raises ValidationError for a name that is none."""
     fields: dict[str, Any] = {"call": call, "version": "check", "arguments": arguments}
     if role == "retriever":
-        config: StageConfig = RETRIEVERS["python"].config(**fields, returns=returns)
-    elif role == "chunker":
-        config = PythonChunkerConfig(**fields)
-    elif role == "parser":
-        endings = tuple(dict.fromkeys(path.suffix.lower() for path in files)) or (".pdf",)
-        config = PythonParserConfig(**fields, suffixes=endings)
-    else:
-        config = {"reranker": RERANKERS, "rewriter": REWRITERS}[role]["python"].config(**fields)
-    return OwnStep(role, call, config, tuple(files))
-
-
-def _all(config: BenchConfig) -> Iterator[tuple[str, StageConfig | None]]:
-    for setting in config.settings:
-        yield "parser", setting.parse
-        yield "chunker", setting.chunk
-        yield "rewriter", setting.rewrite
-        yield from _retrieving(setting.retrieve)
-        for reranker in setting.rerank:
-            yield "reranker", reranker
-
-
-def _retrieving(retriever: RetrieverConfig) -> Iterator[tuple[str, StageConfig | None]]:
-    yield "rewriter", retriever.rewrite
-    yield "retriever", retriever
-    for part in retriever.parts:
-        yield from _retrieving(part)
-
-
-def _name(config: Any) -> str:
-    if isinstance(config, EndpointRerankerConfig):
-        return config.endpoint.base_url + config.endpoint.path
-    name: str = config.url if kind_of(config) == "http" else config.call
-    return name
-
-
-def _is_own(config: StageConfig) -> bool:
-    if isinstance(config, EndpointRerankerConfig):
-        return config.endpoint.request is not None
-    return kind_of(config) in ("python", "http")
+        fields["returns"] = returns
+    if role == "parser":
+        fields["suffixes"] = tuple(dict.fromkeys(path.suffix.lower() for path in files)) or (".pdf",)
+    models: dict[str, Callable[..., StageConfig]] = {
+        "parser": PythonParserConfig,
+        "chunker": PythonChunkerConfig,
+        "retriever": RETRIEVERS["python"].config,
+        "reranker": RERANKERS["python"].config,
+        "rewriter": REWRITERS["python"].config,
+    }
+    return OwnStep(role, call, models[role](**fields), tuple(files))
