@@ -8,7 +8,6 @@ from typing import Any
 
 from harness.comparison import (
     LABELS,
-    ScoreMatrix,
     Scores,
     chunkings_of,
     filter_notes,
@@ -25,18 +24,14 @@ from harness.comparison import (
 )
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, PriceRow
-from harness.running.config.models import BenchConfig, Setting
+from harness.running.config.models import BenchConfig
 from harness.values import HarnessError, QueryScore, ResultWarning
 
 
 def run_headline(config: BenchConfig) -> str:
     """The measure that the settings of a configuration are compared by."""
-    return headline(config.measures, len(set(setting_chunkings(config.settings).values())) > 1)
-
-
-def setting_chunkings(settings: Iterable[Setting]) -> dict[str, str]:
-    """How each setting cuts documents."""
-    return chunkings_of(setting.model_dump(mode="json") for setting in settings)
+    chunkings = chunkings_of(setting.model_dump(mode="json") for setting in config.settings)
+    return headline(config.measures, len(set(chunkings.values())) > 1)
 
 
 def run_verdict(
@@ -47,9 +42,9 @@ def run_verdict(
     documents: Iterable[str],
     drawn: Sequence[LabelSensitivityRow],
     config: BenchConfig,
-    filtered: Sequence[FilterRow] = (),
-    left_out: Mapping[str, int] | None = None,
-    warnings: Sequence[ResultWarning] = (),
+    filtered: Sequence[FilterRow],
+    left_out: Mapping[str, int],
+    warnings: Sequence[ResultWarning],
 ) -> dict[str, Any]:
     """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
 
@@ -59,17 +54,21 @@ def run_verdict(
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
-    names = {("", setting.name): setting.name for setting in config.settings}
+    settings = {setting.name: setting.model_dump(mode="json") for setting in config.settings}
+    names = {("", name): name for name in settings}
     scores = Scores(
-        matrices=matrices_of(by_measure, splits, clusters),
-        chunkings=setting_chunkings(config.settings),
+        # the last stages by every measure that is not a cost
+        matrices={
+            measure: from_scores(rows, measure, splits, clusters=clusters)
+            for measure, rows in by_measure.items()
+            if not less_is_better(measure)
+        },
+        chunkings=chunkings_of(settings.values()),
         documents=frozenset(documents),
         tokens=tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity=sensitivity_of({"": drawn}, names),
         options=options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
-        notes=left_out_notes([left_out or {}])
-        + filter_notes({"": filtered}, names)
-        + same_ranking_notes({setting.name: setting.model_dump(mode="json") for setting in config.settings}),
+        notes=left_out_notes([left_out]) + filter_notes({"": filtered}, names) + same_ranking_notes(settings),
         warnings=tuple(warnings),
     )
     try:
@@ -84,14 +83,3 @@ def run_verdict(
             "sentences": (str(error), *(f"{LABELS['warning']}: {text}" for text in warning_lines(kept))),
         }
     return {**verdict_json(verdict), "sentences": sentences_of(verdict)}
-
-
-def matrices_of(
-    by_measure: Mapping[str, Sequence[QueryScore]], splits: Mapping[str, str], clusters: Mapping[str, str]
-) -> dict[str, ScoreMatrix]:
-    """The last stages by every measure that is not a cost."""
-    return {
-        measure: from_scores(rows, measure, splits, clusters=clusters)
-        for measure, rows in by_measure.items()
-        if not less_is_better(measure)
-    }
