@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from harness.report.by_labels import FILE, ByLabels, read_by_labels, to_text
     from harness.report.cells import to_csv
     from harness.report.columns import spec_of
-    from harness.report.expected import read_expected
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
     from harness.report.losses import is_route, loss_table, worst_table
     from harness.report.page.build import Page, build_page
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
         cells_of,
         frame_of,
         read_any,
+        read_expected,
         read_first_passages,
         read_result,
         read_summary,
@@ -80,7 +80,6 @@ if TYPE_CHECKING:
         summary_table,
     )
     from harness.report.tables import Table, one_line_width, two_line_width
-    from harness.report.trec import trec_qrels
-    from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, write_results
+    from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, trec_qrels, write_results
 else:
     __getattr__ = door(__name__, __file__)

@@ -9,7 +9,7 @@ import pytest
 from harness.models import ModelTokenizer, resolve
 from harness.models.encoder import EmbedConfig, SentenceEncoder, length_sorted_batches
 from harness.models.model_files import EMBEDDED
-from harness.report.trec import strictly_falling
+from harness.report.write import strictly_falling
 from harness.running.context import Context
 from harness.steps.search.rerank.late_interaction import LateInteractionConfig, LateInteractionScorer, max_sim
 from harness.steps.search.rerank.scorer import rerank

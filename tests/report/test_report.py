@@ -25,7 +25,7 @@ from harness.report import (
 )
 from harness.report.cells import to_csv
 from harness.report.columns import TABLES, table
-from harness.report.trec import strictly_falling, trec_run
+from harness.report.write import strictly_falling, trec_run
 from harness.values import Column
 from harness.values.errors import HarnessError
 from harness.values.text.characters import snippet

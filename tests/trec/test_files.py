@@ -18,7 +18,7 @@ from harness.data.trec.evaluate import evaluate
 from harness.data.trec.ids import TrecError
 from harness.data.trec.sources import qrels_from_dict, read_qrels, read_run, run_from_dict
 from harness.measures.ranked import seed_ratio
-from harness.report.trec import trec_qrels, trec_run
+from harness.report.write import trec_qrels, trec_run
 from harness.values.types import Ranking
 
 RUN = "q1 Q0 d1 1 2.5 t\nq1\tQ0  d2   2\t1.5 t\r\n\n  q2 Q0 d1 1 -3e-2 t"

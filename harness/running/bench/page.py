@@ -9,38 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from harness.comparison import (
-    Comparison,
-    ScoreMatrix,
-    Scores,
-    Stored,
-    Verdict,
-    answer_lines,
-    from_table,
-    headline_of,
-    refuse_no_quality,
-    reranked,
-    scores_of,
-    select,
-    turning_of,
-    verdict_json,
-    verdict_of,
-)
-from harness.data import can_draw, document_id, draw_page
-from harness.measures import about
-from harness.report import (
-    REPORT,
-    Axes,
-    Page,
-    Row,
-    StoredResult,
-    Tables,
-    build_page,
-    figure,
-    frame_of,
-    read_tables,
-)
-from harness.store import write_text
+from harness import comparison, data, measures, report, store
 from harness.values import CorpusError, HarnessError, Reporter, Silent
 
 WIDTH, HEIGHT = 760, 1100
@@ -53,78 +22,79 @@ def write_page(
     reporter: Reporter | None = None,
     name: str = "",
     picture_bytes: int = 0,
-) -> tuple[Path, Page]:
+) -> tuple[Path, report.Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
     With ``picture_bytes`` it shows PDF pages with their evidence marked, up to that many bytes of them.
     Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
     HarnessError where the folder holds no results.
     """
-    tables, reporter = read_tables(folder, name), reporter or Silent()
+    tables, reporter = report.read_tables(folder, name), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
-    page = build_page(
+    page = report.build_page(
         tables,
         statistics(tables, reporter),
         headline=headline(tables),
         pictures=pictures,
-        answer_lines=answer_lines(folder),
+        answer_lines=comparison.answer_lines(folder),
     )
-    path = output or folder / REPORT
-    write_text(path, page.html)
+    path = output or folder / report.REPORT
+    store.write_text(path, page.html)
     return path, page
 
 
-def statistics(
-    tables: Tables, reporter: Reporter, measures: Sequence[str] | None = None
-) -> dict[str, dict[str, Any]]:
+def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
     """The statistics of every measure at the last stage of each setting, as plain values.
 
-    Of all ``measures`` by default. Settings are named by their place in the order of the tables. Where a
+    Settings are named by their place in the order of the tables. Where a
     statistic is not available, ``why`` gives the reason.
     """
-    places = {name: i for i, name in enumerate(Axes.of(tables).settings)}
+    places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
-    scores = scores_of({"": (tables.folder, stored)})
+    scores = comparison.scores_of({"": (tables.folder, stored)})
     out: dict[str, dict[str, Any]] = {}
-    wanted = [one for one in scores.matrices if measures is None or one in measures]
-    with reporter.task("report", len(wanted)) as task:
-        for measure in wanted:
+    with reporter.task("report", len(scores.matrices)) as task:
+        for measure in scores.matrices:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
             if "why" not in found:
                 found["reranked"] = _reranked(stored, measure, scores, places)
-            out[measure] = {"about": about(measure), **found}
+            out[measure] = {"about": measures.about(measure), **found}
             task.advance()
     return out
 
 
-def headline(tables: Tables) -> str:
+def headline(tables: report.Tables) -> str:
     """The measure that the page opens with."""
-    measures = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
-    return headline_of(tables.record, measures) if measures else ""
+    scored = list(dict.fromkeys(row["measure"] for row in tables["per_query"]))
+    return comparison.headline_of(tables.record, scored) if scored else ""
 
 
-def _stored(tables: Tables) -> Stored:
+def _stored(tables: report.Tables) -> comparison.Stored:
     """The tables as a result to compare; for a single result it does not matter what was judged."""
     texts = {row["document"]: "" for row in tables["documents"] if row["status"] == "read"}
-    scores = frame_of(tables["per_query"])
-    return Stored.of(StoredResult(tables.name, scores, dict(tables.record), texts, judged=""))
+    scores = report.frame_of(tables["per_query"])
+    return comparison.Stored.of(
+        report.StoredResult(tables.name, scores, dict(tables.record), texts, judged="")
+    )
 
 
-def _reranked(stored: Stored, measure: str, scores: Scores, places: Mapping[str, int]) -> list[list[Any]]:
+def _reranked(
+    stored: comparison.Stored, measure: str, scores: comparison.Scores, places: Mapping[str, int]
+) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
     table, steps = stored.result.per_query, ("retrieve", "rerank")
     if not set(steps) <= set(table["stage"]):
         return []
-    before, after = (from_table(table, measure, step) for step in steps)
+    before, after = (comparison.from_table(table, measure, step) for step in steps)
     return [
-        [*_pair(one, places), figure(one.mean_against), figure(one.mean), one.n]
-        for one in reranked(before, after, scores.options)
+        [*_pair(one, places), report.figure(one.mean_against), report.figure(one.mean), one.n]
+        for one in comparison.reranked(before, after, scores.options)
     ]
 
 
-def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
-    refuse_no_quality(measure)
-    verdict = verdict_of(scores, measure)
+def _of_measure(scores: comparison.Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+    comparison.refuse_no_quality(measure)
+    verdict = comparison.verdict_of(scores, measure)
     matrix = scores.matrices[measure].defined()
     return {
         "n": verdict.population.queries,
@@ -134,25 +104,28 @@ def _of_measure(scores: Scores, measure: str, places: Mapping[str, int]) -> dict
     }
 
 
-def _verdict(verdict: Verdict, places: Mapping[str, int]) -> dict[str, Any]:
+def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the place of every setting."""
     standing = {one.setting: one.place for one in verdict.standings}
     regret = {one.setting: one.regret for one in verdict.standings}
     return {
-        "lines": verdict_json(verdict)["lines"],
+        "lines": comparison.verdict_json(verdict)["lines"],
         "decision": verdict.decision,
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "advice": None
         if verdict.advice is None
-        else {"setting": places[verdict.advice.setting], "regret": figure(verdict.advice.regret)},
+        else {"setting": places[verdict.advice.setting], "regret": report.figure(verdict.advice.regret)},
         "standing": [standing.get(name, "") for name in places],
-        "regret": [figure(regret.get(name)) for name in places],
+        "regret": [report.figure(regret.get(name)) for name in places],
     }
 
 
 def _selection(
-    verdict: Verdict, matrix: ScoreMatrix, scores: Scores, places: Mapping[str, int]
+    verdict: comparison.Verdict,
+    matrix: comparison.ScoreMatrix,
+    scores: comparison.Scores,
+    places: Mapping[str, int],
 ) -> dict[str, Any]:
     if not verdict.across:
         raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
@@ -160,7 +133,7 @@ def _selection(
         raise HarnessError("There is one setting: nothing to choose from.")
     if verdict.leader is None:
         raise HarnessError("Nothing was found under any setting: no choice is better than another.")
-    chosen = select(matrix, scores.options, turning_of(scores).get(matrix.measure))
+    chosen = comparison.select(matrix, scores.options, comparison.turning_of(scores).get(matrix.measure))
     return {
         "sentences": chosen.sentences(),
         "chosen": places[chosen.chosen],
@@ -175,21 +148,23 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"why": str(error)}
 
 
-def _pair(one: Comparison, places: Mapping[str, int]) -> list[Any]:
+def _pair(one: comparison.Comparison, places: Mapping[str, int]) -> list[Any]:
     """A comparison for the page: settings, difference and bounds, p, finding, wins, ties, losses."""
-    numbers = map(figure, (one.difference, one.low, one.high, one.p))
+    numbers = map(report.figure, (one.difference, one.low, one.high, one.p))
     settings = (places[one.setting], places[one.against])
     return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]
 
 
-def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Reporter) -> list[dict[str, Any]]:
+def page_pictures(
+    tables: report.Tables, measure: str, most_bytes: int, reporter: Reporter
+) -> list[dict[str, Any]]:
     """Pages with relevant evidence, those of the hardest questions first, until ``most_bytes`` are used.
 
     Each has document, page, width, height, ``uri`` and ``marks``: the boxes of each judged span by its start
     and end. The lower the mean of ``measure`` over all settings, the harder the question. Raises HarnessError
     if pypdfium2 is not installed, or if no PDF of the results is available unchanged.
     """
-    if not can_draw():
+    if not data.can_draw():
         raise HarnessError(
             "Pictures of pages need pypdfium2 and Pillow: pip install 'ndcg-harness[pdfium]' pillow"
         )
@@ -211,7 +186,9 @@ def page_pictures(tables: Tables, measure: str, most_bytes: int, reporter: Repor
 
 def _drawn(path: Path, page: int, quotes: Mapping[Span, str], reporter: Reporter) -> dict[str, Any] | None:
     try:
-        drawn = draw_page(path, page, width=WIDTH, height=HEIGHT, kind="WEBP", quotes=list(quotes.values()))
+        drawn = data.draw_page(
+            path, page, width=WIDTH, height=HEIGHT, kind="WEBP", quotes=list(quotes.values())
+        )
     except CorpusError as error:
         reporter.warn(str(error))
         return None
@@ -220,7 +197,7 @@ def _drawn(path: Path, page: int, quotes: Mapping[Span, str], reporter: Reporter
     return {"width": drawn.size[0], "height": drawn.size[1], "uri": uri, "marks": marks}
 
 
-def _hardest_first(per_query: Iterable[Row], measure: str) -> Sequence[str]:
+def _hardest_first(per_query: Iterable[report.Row], measure: str) -> Sequence[str]:
     values: dict[str, list[float]] = {}
     for row in per_query:
         own = values.setdefault(row["query_id"], [])
@@ -230,7 +207,7 @@ def _hardest_first(per_query: Iterable[Row], measure: str) -> Sequence[str]:
 
 
 def _evidence_by_page(
-    judgments: Iterable[Row], queries: Sequence[str]
+    judgments: Iterable[report.Row], queries: Sequence[str]
 ) -> dict[tuple[str, int], dict[Span, str]]:
     """The relevant spans of every page, in the order of the queries, and how each begins."""
     place = {query: at for at, query in enumerate(queries)}
@@ -268,5 +245,5 @@ def _files(documents: set[str], hashes: Mapping[str, str], reporter: Reporter) -
 
 def _ids(path: Path) -> set[str]:
     """The ids that a file may have: its stem, preceded by as many folders as needed to make it unique."""
-    parts = [*map(document_id, path.parent.parts), document_id(path.stem)]
+    parts = [*map(data.document_id, path.parent.parts), data.document_id(path.stem)]
     return {"/".join(parts[at:]) for at in range(len(parts))}
