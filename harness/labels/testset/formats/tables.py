@@ -97,16 +97,12 @@ def _table(source: Path, name: str) -> Path:
 
 
 def _workbook(columns: Sequence[str], rows: Iterable[Cells]) -> bytes:
+    import pandas as pd
+
+    safe = [[spreadsheet_safe(cell) for cell in row] for row in rows]
+    out = io.BytesIO()
     try:
-        from openpyxl import Workbook
+        pd.DataFrame(safe, columns=list(columns)).to_excel(out, index=False, freeze_panes=(1, 0))
     except ImportError as error:
         raise ConfigError("writing .xlsx needs openpyxl: pip install 'ndcg-harness[xlsx]'.") from error
-    book = Workbook()
-    sheet = book.active
-    sheet.append(tuple(columns))
-    for row in rows:
-        sheet.append([spreadsheet_safe(cell) for cell in row])
-    sheet.freeze_panes = "A2"
-    out = io.BytesIO()
-    book.save(out)
     return out.getvalue()

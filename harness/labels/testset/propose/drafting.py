@@ -137,9 +137,9 @@ def question(text: str, kind: str, *places: Place) -> Question:
     return Question(query_id="", text=text, kind=kind, **suggested)
 
 
-def _asked(zh: bool, kind: str, chinese: str, english: str, *places: Place) -> Question:
+def _asked(about: str, kind: str, chinese: str, english: str, *places: Place) -> Question:
     """A question in the language of the text that it is about."""
-    return question(chinese if zh else english, kind, *places)
+    return question(chinese if is_chinese(about) else english, kind, *places)
 
 
 def is_chinese(text: str) -> bool:
@@ -170,7 +170,6 @@ def _whole_rows(document: Document, vocabulary: Vocabulary) -> list[TableRow]:
 
 
 def _facts(document: Document, vocabulary: Vocabulary, owner: str) -> Iterator[Question]:
-    headings = headings_of(document)
     asked: dict[str, dict[str, Place]] = {}
     for place in sentences(document):
         sentence = on_one_line(place.text)
@@ -181,36 +180,24 @@ def _facts(document: Document, vocabulary: Vocabulary, owner: str) -> Iterator[Q
         # which one of several sentences is meant, nobody could tell
         if len(its) == 1:
             yield question(text, "fact", *its.values())
-    zh = is_chinese(document.text[:5000])
-    for place in _below_headings(document):
-        title = heading_at(headings, place.start)
+    headings, last, zh = headings_of(document), "", is_chinese(document.text[:5000])
+    for place in sentences(document):
+        title, sentence = heading_at(headings, place.start), place.text.strip()
+        # the first sentence below each heading, which is not the heading itself
+        if title in ("", last) or title in place.text:
+            continue
+        last = title
         if len(title) < 4 or not any(letter.isalpha() for letter in title):
             continue
+        bare = _NUMBERED.sub("", title).strip() or title
+        whole = is_whole_sentence(sentence) and len(sentence.split()) >= 8
         if title.endswith(("?", "？")):
             # the document asks it itself
             yield question(title, "fact", place)
-        elif zh or (is_heading(_bare(title)) and _is_about(_bare(title), place.text.strip())):
+        elif zh or (is_heading(bare) and whole and bare.casefold() not in sentence.casefold()):
             chinese = f"关于“{title}”，{document.doc_id} 是怎么说的？"
-            english = f"What does {owner or document.doc_id} say about {_bare(title)}?"
-            yield _asked(zh, "fact", chinese, english, place)
-
-
-def _is_about(title: str, sentence: str) -> bool:
-    """Whether a sentence below a heading is one, and not the heading once more."""
-    whole = is_whole_sentence(sentence) and len(sentence.split()) >= 8
-    return whole and title.casefold() not in sentence.casefold()
-
-
-def _below_headings(document: Document) -> Iterator[Place]:
-    """The first sentence below each heading."""
-    headings = headings_of(document)
-    places = [place for place in sentences(document) if headings and place.start > headings[0].start]
-    last = ""
-    for place in places:
-        title = heading_at(headings, place.start)
-        if title != last and title not in place.text:
-            last = title
-            yield place
+            english = f"What does {owner or document.doc_id} say about {bare}?"
+            yield _asked(document.text[:5000], "fact", chinese, english, place)
 
 
 def _ask(sentence: str, text: str, owner: str) -> str:
@@ -263,8 +250,7 @@ def _of_cell(row: TableRow, column: str, kind: str) -> Question:
     english = f"What is the {column} of {row.label}?"
     if _YEAR.fullmatch(column):
         english = f"What {_was(row.label)} in {column}?"
-    zh = is_chinese(row.label + column)
-    return _asked(zh, kind, f"{row.label}的{column}是多少？", english, row.place)
+    return _asked(row.label + column, kind, f"{row.label}的{column}是多少？", english, row.place)
 
 
 def _was(label: str) -> str:
@@ -287,18 +273,13 @@ def _common(label: str) -> str:
     return label if not rest or "'" in first or capitals else label[0].lower() + label[1:]
 
 
-def _bare(title: str) -> str:
-    """A heading without its number."""
-    return _NUMBERED.sub("", title).strip() or title
-
-
 def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
     """Two columns of a row, and two rows of a table, in turn."""
     for row in rows:
         for one, two in islice(combinations(row.cells, 2), 1):
             chinese = f"{row.label}在{one}与{two}之间有何差别？"
-            zh = is_chinese(row.label + one)
-            yield _asked(zh, "comparison", chinese, _change(row.label, one, two), row.place)
+            english = _change(row.label, one, two)
+            yield _asked(row.label + one, "comparison", chinese, english, row.place)
     by_document: dict[str, list[TableRow]] = {}
     for row in rows:
         by_document.setdefault(row.place.document.doc_id, []).append(row)
@@ -308,8 +289,7 @@ def _comparisons(rows: Sequence[TableRow]) -> Iterator[Question]:
             if column and left.label != right.label:
                 chinese = f"{left.label}与{right.label}的{column}相比如何？"
                 english = f"How do {left.label} and {right.label} compare in {column}?"
-                zh = is_chinese(left.label + column)
-                yield _asked(zh, "comparison", chinese, english, left.place, right.place)
+                yield _asked(left.label + column, "comparison", chinese, english, left.place, right.place)
 
 
 def _two_places(documents: Sequence[Document], vocabulary: Vocabulary) -> Iterator[Question]:
@@ -360,7 +340,7 @@ def _unanswerable(
     note = f"no document names {missing}; check that none answers it"
     for row in rows:
         chinese, english = f"{row.label}在{missing}年是多少？", f"What {_was(row.label)} in {missing}?"
-        asked = _asked(is_chinese(row.label), "unanswerable", chinese, english, row.place)
+        asked = _asked(row.label, "unanswerable", chinese, english, row.place)
         yield replace(asked, answerable=False, note=note)
     for one in facts:
         found = _YEAR.search(one.text)

@@ -15,22 +15,11 @@ from harness.labels.testset.rows import Question
 from harness.values import CorpusError, on_one_line
 
 # Where lists, logs and traces keep what was asked; dots lead into nested objects, or are part of the name.
-FIELDS = (
-    "text",
-    "question",
-    "query",
-    "user_input",
-    "q",
-    "prompt",
-    "input",
-    "inputs.question",
-    "inputs.query",
-    "inputs.input",
-    "request.query",
-    "attributes.input.value",
-    "attributes.gen_ai.prompt",
-    "input.value",
+_FIELDS = (
+    "text question query user_input q prompt input inputs.question inputs.query "
+    "inputs.input request.query attributes.input.value attributes.gen_ai.prompt input.value"
 )
+FIELDS = tuple(_FIELDS.split())
 _LONGEST = 2000
 
 
