@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 from shlex import quote
@@ -177,9 +176,9 @@ def _import(state: SetState, context: Context, path: Path, grader: str, review: 
     review of what nobody else has graded.
     """
     documents = state.documents(context)
-    read = read_grades(state, context, path, grader, documents)
+    rows, decided, left_out = _read(state, context, path, grader, documents)
     others = [row for row in state.rows(GradeRow) if row.grader != grader and (review or not row.by_model)]
-    fresh = list(read.rows)
+    fresh = rows
     if review:
         first = final_grades(others)
         fresh = [row for row in fresh if row.key in first]
@@ -190,15 +189,15 @@ def _import(state: SetState, context: Context, path: Path, grader: str, review: 
             )
     listed = state.rows(DisagreementRow)
     questions = {row.query_id: row.question for row in state.rows(PoolRow)}
-    differ = disagreements(others, fresh, documents, questions, listed, read.decided)
+    differ = disagreements(others, fresh, documents, questions, listed, decided)
     further: Tables = {DisagreementRow: differ} if review or differ != listed else {}
     step, did = ("review", "reviewed") if review else ("grade", "graded")
-    _save(state, read.rows, f"{did} by {grader}", step, further)
+    _save(state, rows, f"{did} by {grader}", step, further)
     if not review:
-        graded = counted(len(read.rows), "grade")
-        return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{read.left_out}.",))
-    lines = [f"{counted(len(fresh), 'passage')} graded by two{read.left_out}."]
-    lines += [str(one) for one in agreements([*others, *read.rows]) if grader in (one.first, one.second)]
+        graded = counted(len(rows), "grade")
+        return Outcome((f"{state.path(GradeRow)}: {graded} by {grader}{left_out}.",))
+    lines = [f"{counted(len(fresh), 'passage')} graded by two{left_out}."]
+    lines += [str(one) for one in agreements([*others, *rows]) if grader in (one.first, one.second)]
     if differ:
         lines.append(
             f"{state.path(DisagreementRow)}: {counted(len(differ), 'disagreement')}. Write the grade that "
@@ -216,32 +215,17 @@ def _save(
     state.write(step, how, {GradeRow: ordered, **(further or {})})
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGrades:
-    """The grades of one person in a file. ``others`` counts the rows of other raters, which were left out.
-
-    ``ungraded`` rows have no grade; ``decided`` has what raters who differed have settled on, and who
-    recorded it.
-    """
-
-    rows: tuple[GradeRow, ...]
-    ungraded: int = 0
-    others: int = 0
-    decided: Mapping[Key, tuple[int, str]] = field(default_factory=dict)
-
-    @property
-    def left_out(self) -> str:
-        """The rows that brought no grade, in words."""
-        open_ = f"; {counted(self.ungraded, 'row has', 'rows have')} no grade yet" if self.ungraded else ""
-        return open_ + (f"; {counted(self.others, 'row')} of other raters left out" if self.others else "")
+Decided = Mapping[Key, tuple[int, str]]
+"""What raters who differed have settled on by passage, and who recorded it."""
 
 
-def read_grades(
+def _read(
     state: SetState, context: Context, path: Path, grader: str, documents: Mapping[str, Document]
-) -> ReadGrades:
+) -> tuple[list[GradeRow], Decided, str]:
     """The grades of a file by one person: all of it where it names no rater, else that person's rows.
 
-    Raises ConfigError where it names raters and has no row by this one.
+    Also what was decided, and in words the rows that brought no grade. Raises ConfigError where it names
+    raters and has no row by this one.
     """
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
@@ -259,30 +243,31 @@ def read_grades(
             raise ConfigError(
                 f"{path} is a sheet filled in by several. Give each person a sheet of their own."
             )
-        added = graded_rows(
-            path, documents, ids, state.folder / "none.csv", AnchorConfig(), context.reporter.note
-        )
-        rows = tuple(
+        nowhere = state.folder / "none.csv"
+        sheet = graded_rows(path, documents, ids, nowhere, AnchorConfig(), context.reporter.note)
+        rows = [
             GradeRow(
                 *(row["query_id"], row["document"], row["start"], row["end"], row["grade"], grader),
                 evidence=row["evidence"],
                 note=row["note"],
             )
-            for row in added.rows
-        )
-        return ReadGrades(rows, added.ungraded)
+            for row in sheet.rows
+        ]
+        ungraded = counted(sheet.ungraded, "row has", "rows have")
+        return rows, {}, f"; {ungraded} no grade yet" if sheet.ungraded else ""
     read = read_labels(path, context.reporter.note)
     labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
-    judgments = anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
-    rows = tuple(
+    rows = [
         GradeRow(
             *(*one.key, one.grade, grader),
             evidence=one.evidence,
             answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
         )
-        for one in judgments
-    )
-    return ReadGrades(rows, 0, len(read) - len(labels), _decided(path, read, table))
+        for one in anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
+    ]
+    others = len(read) - len(labels)
+    left_out = f"; {counted(others, 'row')} of other raters left out" if others else ""
+    return rows, _decided(path, read, table), left_out
 
 
 def _raters(table: InputTable) -> list[str]:
@@ -297,7 +282,7 @@ def _raters(table: InputTable) -> list[str]:
     return names if any(names) else []
 
 
-def _decided(path: Path, labels: Sequence[LabelRow], table: InputTable) -> dict[Key, tuple[int, str]]:
+def _decided(path: Path, labels: Sequence[LabelRow], table: InputTable) -> Decided:
     """What raters who differed have settled on, by passage."""
     return {
         (label.query_id, label.document, label.start, label.end): (
