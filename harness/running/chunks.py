@@ -14,7 +14,7 @@ from harness.report import ChunkRow
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.sources import RunSources, cut, outlines
+from harness.running.resources import RunSources, cut, outlines
 from harness.steps import (
     CONTEXTS,
     HEALTH_VERSION,

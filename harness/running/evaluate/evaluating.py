@@ -30,8 +30,8 @@ from harness.running.evaluate.oracle import Oracle
 from harness.running.evaluate.scoring import ScoredSetting, Scoring, reasons
 from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.judged import Judged, judge_pool
+from harness.running.resources import outlines
 from harness.running.search import Searched
-from harness.running.sources import outlines
 from harness.values import Judgment, Query, Ranking, document_of
 
 # No document has this id: file names hold no NUL.
