@@ -145,7 +145,7 @@ class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
 
     def try_out(self) -> None:
         """Load the model and encode a word; raises ModelError if it cannot be used."""
-        if not all(np.isfinite(one).all() for one in self.numbers(["word"])):
+        if not all(np.isfinite(value).all() for value in self.numbers(["word"])):
             raise not_finite(self.model)
 
 

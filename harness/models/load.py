@@ -75,7 +75,7 @@ def _refuse_untrained(loaded: Any, model: ModelFiles) -> None:
 
     saved = modules_of(model.folder)
     autoencoders = [module for module in loaded if isinstance(module, SparseAutoEncoder)]
-    if len(autoencoders) > sum(str(one.get("type", "")).endswith("SparseAutoEncoder") for one in saved):
+    if len(autoencoders) > sum(str(module.get("type", "")).endswith("SparseAutoEncoder") for module in saved):
         raise ModelError(
             f"{model.name} is not a learned sparse model: it has neither the head of a masked language model "
             "nor a trained autoencoder. Name a SPLADE model, or use it as a bi-encoder: retrieve: {kind: "

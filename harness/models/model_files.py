@@ -89,7 +89,7 @@ def modules_of(folder: Path) -> list[dict[str, object]]:
     """The modules that a model lists in modules.json; empty if it has no such file."""
     path = folder / "modules.json"
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    return [module for module in content if isinstance(module, dict)] if isinstance(content, list) else []
 
 
 def _embedded(name: str) -> ModelFiles:

@@ -137,11 +137,11 @@ def has_projection(model: ModelFiles) -> bool:
     modules = modules_of(model.folder)
     if not modules:
         return any(name.endswith("ForRetrieval") for name in architectures)
-    dense = [one for one in modules if str(one.get("type", "")).endswith(".Dense")]
+    dense = [module for module in modules if str(module.get("type", "")).endswith(".Dense")]
     if not dense:
         settings = read_json(model.folder, "config_sentence_transformers.json")
         return settings.get("model_type") == "MultiVectorEncoder"
-    folders = [model.folder / str(one["path"]) for one in dense]
+    folders = [model.folder / str(module["path"]) for module in dense]
     weights = [
         [tensor_names(model.name, path) for path in folder.glob("*.safetensors")] for folder in folders
     ]

@@ -48,7 +48,7 @@ class SentBatches:
             assert number is not None
             db.executemany(
                 "INSERT INTO calls VALUES (?, ?, ?, ?, ?)",
-                ((number, one.key, _call_row(one.call), one.unusable, one.failed) for one in rows),
+                ((number, sent.key, _call_row(sent.call), sent.unusable, sent.failed) for sent in rows),
             )
         return number
 

@@ -135,37 +135,34 @@ class ChatClient:
     def read(self, completion: Any, seconds: float, request_id: str = "") -> Reply:
         """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
-            return self._read(completion, seconds, request_id)
+            choices, error = completion.get("choices"), completion.get("error")
+            code = _status_in(error)
+            if code and (code < 500 or not choices):
+                # Gateways pass a provider's failure on as a success; its code is the status that it had.
+                raise self.failure(code, error)
+            if (reported := _error_in(completion)) or not isinstance(choices, list):
+                # Beside an error may stand a choice that nobody made.
+                words = self.connection.clean(read_error(error).words if error else reported)
+                raise _no_completion(f": {words}" if words else "")
+            cut = self.connection.secret.cut
+            usage = completion.get("usage") or {}
+            choice = choices[0] if choices else {}
+            message = choice.get("message", {})
+            content = message.get("content")
+            return Reply(
+                text=(text := cut(content)),
+                finish=cut(choice.get("finish_reason"), LONGEST_NAME) if choice else "no_choices",
+                refusal=cut(message.get("refusal") or None),
+                prompt_tokens=_tokens(usage.get("prompt_tokens")),
+                completion_tokens=_tokens(usage.get("completion_tokens")),
+                request_id=cut(request_id or completion.get("id"), LONGEST_NAME),
+                served_model=cut(completion.get("model"), LONGEST_NAME),
+                seconds=seconds,
+                # its tokens spell the text out, and a key in it
+                logprobs=_logprobs(choice) if text == content else None,
+            )
         except (AttributeError, IndexError, KeyError, TypeError):
             raise _no_completion() from None
-
-    def _read(self, completion: Any, seconds: float, request_id: str) -> Reply:
-        choices, error = completion.get("choices"), completion.get("error")
-        code = _status_in(error)
-        if code and (code < 500 or not choices):
-            # Gateways pass a provider's failure on as a success; its code is the status that it had.
-            raise self.failure(code, error)
-        if (reported := _error_in(completion)) or not isinstance(choices, list):
-            # Beside an error may stand a choice that nobody made.
-            words = f": {read_error(error).words}" if error else f" ({reported})" if reported else ""
-            raise _no_completion(self.connection.clean(words))
-        cut = self.connection.secret.cut
-        usage = completion.get("usage") or {}
-        choice = choices[0] if choices else {}
-        message = choice.get("message", {})
-        content = message.get("content")
-        return Reply(
-            text=(text := cut(content)),
-            finish=cut(choice.get("finish_reason"), LONGEST_NAME) if choice else "no_choices",
-            refusal=cut(message.get("refusal") or None),
-            prompt_tokens=_tokens(usage.get("prompt_tokens")),
-            completion_tokens=_tokens(usage.get("completion_tokens")),
-            request_id=cut(request_id or completion.get("id"), LONGEST_NAME),
-            served_model=cut(completion.get("model"), LONGEST_NAME),
-            seconds=seconds,
-            # its tokens spell the text out, and a key in it
-            logprobs=_logprobs(choice) if text == content else None,
-        )
 
 
 def _no_completion(words: str = "") -> CallError:

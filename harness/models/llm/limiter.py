@@ -14,12 +14,12 @@ class Bucket:
     """A token bucket that may run a debt: an amount is taken immediately, with the wait until it is covered.
 
     Taking first keeps the callers in order and makes the long-run rate exact, however late a sleeper wakes.
-    ``burst`` is the time, in seconds, whose worth of tokens may be saved up.
+    The tokens of one second may be saved up.
     """
 
-    def __init__(self, per_minute: float, *, burst: float = 1.0, clock: Clock = time.monotonic) -> None:
+    def __init__(self, per_minute: float, *, clock: Clock = time.monotonic) -> None:
         self._rate = per_minute / 60
-        self._capacity = max(1.0, self._rate * burst)
+        self._capacity = max(1.0, self._rate)
         self._level = self._capacity
         self._clock = clock
         self._filled_at = clock()
@@ -89,11 +89,6 @@ class RateLimiter:
             self._held_until = until
             self._held += added
         return self._held - self._held_before
-
-    @property
-    def held(self) -> float:
-        """The seconds of all pauses that the endpoint has asked for, those to come included."""
-        return self._held
 
     def answered(self) -> None:
         """An answer has come: pauses are counted from zero again."""

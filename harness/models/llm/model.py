@@ -95,7 +95,7 @@ class Model:
                 tokens += len(open_calls) * counter.of_messages(self.form.messages(open_calls[0]))
                 bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
         used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
-        past, written = sum(one[0] for one in used), sum(one[1] for one in used)
+        past, written = sum(calls for calls, _ in used), sum(tokens for _, tokens in used)
         likely, grounds = bare, "assuming short answers without reasoning"
         if past:
             likely = round(calls * written / past)
@@ -126,7 +126,7 @@ def jobs_of(calls: Iterable[LlmCall]) -> Iterator[Job[LlmCall]]:
 
 def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:
     """The key of a call, then those of the same call under other limits of length, the largest first."""
-    return [ledger.key(one) for one in (call, *_under_other_limits(ledger, call))]
+    return [ledger.key(other) for other in (call, *_under_other_limits(ledger, call))]
 
 
 def find_settled(ledger: Ledger, call: LlmCall, form: Form, *, ask_again: bool = False) -> LlmAnswer | None:
@@ -136,24 +136,24 @@ def find_settled(ledger: Ledger, call: LlmCall, form: Form, *, ask_again: bool =
     that this limit would not have changed. ``ask_again``: one that cannot be used settles nothing.
     """
     found: list[LlmAnswer] = []
-    for one in (call, *_under_other_limits(ledger, call)):
-        entry = ledger.find(ledger.key(one))
-        if entry is not None and (one is call or _still_holds(entry, call.parameters[LIMIT])):
+    for asked in (call, *_under_other_limits(ledger, call)):
+        entry = ledger.find(ledger.key(asked))
+        if entry is not None and (asked is call or _still_holds(entry, call.parameters[LIMIT])):
             found.append(_as_read_today(entry, form))
     unusable = found[0] if found and not ask_again else None
-    return next((one for one in found if one.usable), unusable)
+    return next((answer for answer in found if answer.usable), unusable)
 
 
 def _under_other_limits(ledger: Ledger, call: LlmCall) -> Iterator[LlmCall]:
-    own = call.parameters.get(LIMIT)
-    if not isinstance(own, int):
+    given = call.parameters.get(LIMIT)
+    if not isinstance(given, int):
         return
     others = [
         other
         for other in ledger.parameters(call.model, call.prompt_sha)
         if isinstance(other.get(LIMIT), int)
-        and other[LIMIT] != own
-        and {**other, LIMIT: own} == call.parameters
+        and other[LIMIT] != given
+        and {**other, LIMIT: given} == call.parameters
     ]
     for other in sorted(others, key=lambda other: -other[LIMIT]):
         yield replace(call, parameters=other)
@@ -163,10 +163,10 @@ def _still_holds(entry: LlmAnswer, limit: int) -> bool:
     """Whether an answer, given under another limit of length, would have been the same under ``limit``."""
     if entry.reason in FINAL_REASONS:
         return True
-    used, own = entry.completion_tokens, entry.parameters[LIMIT]
+    used, given = entry.completion_tokens, entry.parameters[LIMIT]
     finish = (entry.finish or "").lower()
-    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < own
-    return ended and (limit >= own or (used is not None and used <= limit))
+    ended = finish in ENDED_BY_ITSELF if finish else used is not None and used < given
+    return ended and (limit >= given or (used is not None and used <= limit))
 
 
 def _as_read_today(entry: LlmAnswer, form: Form) -> LlmAnswer:

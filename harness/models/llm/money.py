@@ -92,8 +92,8 @@ class Estimate:
     in_batches: int = 0
 
     def __str__(self) -> str:
-        one = "query" if self.noun == "queries" else self.noun.removesuffix("s")
-        calls = f"{counted(self.items, one, self.noun)}: {counted(self.calls, 'call')} to make"
+        single = "query" if self.noun == "queries" else self.noun.removesuffix("s")
+        calls = f"{counted(self.items, single, self.noun)}: {counted(self.calls, 'call')} to make"
         calls += f", {self.already_answered:,} already in the ledger"
         if self.in_batches:
             calls += f", {self.in_batches:,} in progress in batches"
@@ -220,9 +220,9 @@ class Spending:
         return [spent, *(f"{reason} x{count}" for reason, count in self.faults.items())]
 
 
-def add(one: float | None, other: float | None) -> float | None:
+def add(amount: float | None, other: float | None) -> float | None:
     """The sum of two amounts; None if one is unknown."""
-    return None if one is None or other is None else one + other
+    return None if amount is None or other is None else amount + other
 
 
 def estimate_tokens(text: str) -> int:

@@ -113,8 +113,8 @@ def _refuse_depth(value: Any) -> None:
     level = [value]
     for _ in range(DEEPEST):
         inner: list[Any] = []
-        for one in level:
-            parts = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        for value in level:
+            parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
             inner += [part for part in parts if isinstance(part, dict | list)]
         if not inner:
             return

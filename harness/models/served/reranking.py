@@ -67,7 +67,7 @@ def by_query(pairs: Sequence[Pair], size: int) -> list[list[int]]:
     found: dict[str, list[int]] = {}
     for place, (query, _) in enumerate(pairs):
         found.setdefault(query, []).append(place)
-    return [own[at : at + size] for own in found.values() for at in range(0, len(own), size)]
+    return [places[at : at + size] for places in found.values() for at in range(0, len(places), size)]
 
 
 def _scores(data: Any, count: int, endpoint: RerankEndpoint) -> tuple[list[Any], int | None]:

@@ -152,7 +152,7 @@ class BatchClient:
             with _offered(self._endpoint):
                 page = await self._json("GET", "/batches", query={"limit": _PAGE, **after})
             listed = page.get("data")
-            states = [self._state(one) for one in listed] if isinstance(listed, list) else []
+            states = [self._state(batch) for batch in listed] if isinstance(listed, list) else []
             found = next((state for state in states if state.file_id == file_id), None)
             if found or not states or not page.get("has_more"):
                 return found
@@ -239,8 +239,8 @@ class BatchClient:
         except CallError as fault:
             return fault
         # What the batch is called makes the id unlike that of any other try.
-        own = self._chat.connection.clean(str(response.get("request_id") or row.get("id") or ""))
-        return replace(reply, request_id=f"{state.batch_id}{_OF_BATCH}{own}"[:200])
+        request_id = self._chat.connection.clean(str(response.get("request_id") or row.get("id") or ""))
+        return replace(reply, request_id=f"{state.batch_id}{_OF_BATCH}{request_id}"[:200])
 
 
 def batch_statuses(batches: Sequence[SentBatch], *, cancel: bool = False) -> list[BatchStatus]:

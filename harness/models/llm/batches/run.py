@@ -123,7 +123,7 @@ class BatchRun(BaseRun[T]):
         for batch in manager.in_progress.values():
             for most in batch.most.values():
                 self._budget.adopt(most)
-        self._queue = deque(one for one in self._queue if one.key not in sent)
+        self._queue = deque(call for call in self._queue if call.key not in sent)
 
     async def _send(self, manager: BatchManager) -> None:
         """Send as many batches as the limits allow now."""
