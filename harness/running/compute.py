@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import ServedEncoder, ServedEstimate, ServedPairs, Spending, fetch
-from harness.models import ServedRequest as ServedRequest
+from harness import models
+from harness.models import ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
 from harness.steps import PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn, key_of
@@ -149,7 +149,7 @@ def _plan(name: str, path: Path, items: list[bytes], missing: list[bytes], conte
     return missing
 
 
-Served = ServedEncoder | ServedPairs
+Served: TypeAlias = "models.ServedEncoder | models.ServedPairs"
 # Before the numbers of an item: its share of the tokens and of the requests that brought it, in float32.
 _SHARES = 2
 _HEADER = 4 * _SHARES
@@ -214,7 +214,7 @@ def _bought(
     before = store.any()
     width = None if before is None else len(before) // 4 - _SHARES
 
-    def keep(asked: ServedRequest, rows: list[Any], used: int) -> None:
+    def keep(asked: models.ServedRequest, rows: list[Any], used: int) -> None:
         whole = sum(weights[place] for place in asked.items)
         new = {}
         for place, row in zip(asked.items, rows, strict=True):
@@ -229,7 +229,7 @@ def _bought(
 
     with context.reporter.task(f"{name} by {model.endpoint.model}", len(keys)) as task:
         spending = context.bills.served[model.endpoint.model]
-        fetch(model.endpoint, model.requests(items, width), keep, spending)
+        models.fetch(model.endpoint, model.requests(items, width), keep, spending)
     return found
 
 

@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import harness
-from harness.models import Encoder, EncoderConfig, LocalEncoder, ModelTokenizer, Purpose, Spending, resolve
+from harness import models
+from harness.models import Encoder, EncoderConfig, LocalEncoder, ModelTokenizer, Spending, resolve
 from harness.steps import (
     RERANKERS,
     FilterResult,
@@ -54,7 +55,7 @@ class Bills:
 
     spent: dict[str, Spending] = field(default_factory=dict)
     """What steps have asked of language models, by prompt and model."""
-    purposes: dict[str, Purpose] = field(default_factory=dict)
+    purposes: dict[str, models.Purpose] = field(default_factory=dict)
     """What for."""
     within_limits: dict[str, Spending] = field(default_factory=dict)
     """What counts towards one ``max_cost`` and ``max_calls``."""

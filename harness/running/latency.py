@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from harness.models import Request, came_in_batch
+from harness import models
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
 from harness.running.context import Bills, Clock, Context, Prepared
@@ -183,11 +183,11 @@ class TimedTools(RunTools):
             return ""
         return "your own code is not called again unless latency: {own_code: true} allows it"
 
-    def answers(self, request: Request) -> list[LlmAnswer]:
+    def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The answers of the ledger, which take as long as they took when they were paid for."""
         with self.watch.on(None):
             found = RunTools.answers(self, request)
-        if any(came_in_batch(one) for one in found):
+        if any(models.came_in_batch(one) for one in found):
             raise NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"
             )

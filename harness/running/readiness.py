@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness import store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.store import Ledger
 from harness.values import ConfigError, StageConfig, main_script, outside_latin
 
 _COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
@@ -77,7 +77,7 @@ def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bo
     # an answerer may name another model than its endpoint
     users = [one for one in parts_of(config) if getattr(one, "endpoint", None) is part]
     models = {part.model, *filter(None, (getattr(one, "asked_model", None) for one in users))}
-    with Ledger(context.cache.ledger) as ledger:
+    with store.Ledger(context.cache.ledger) as ledger:
         return any(map(ledger.knows, models))
 
 

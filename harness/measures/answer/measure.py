@@ -11,15 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.measures.answer.steps import AnswerCall, form_of
-from harness.models import Form, Malformed, Prompt
+from harness import models
 from harness.values import ANSWER, Chunk, Details, Judgment, LlmAnswer, Query, QueryScore, StageConfig
+
+if TYPE_CHECKING:
+    from harness.measures.answer.steps import AnswerCall
 
 T = TypeVar("T")
 
@@ -78,7 +80,7 @@ class AnswerTools(Protocol):
     """The tools of measures of answers: a language model behind the ledger, and an encoder."""
 
     def ask(
-        self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
+        self, form: models.Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
     ) -> list[LlmAnswer]:
         """The model's answer to a prompt about each (query, passages), in their order, from the ledger first.
 
@@ -156,7 +158,7 @@ class AnswerMeasure(StageConfig, ABC):
     def one(self, case: Case) -> QueryScore | Scoring:
         """The score of a case that lacks nothing, or the way to it where a model or an encoder is asked."""
 
-    def prompt(self, step: AnswerCall[T]) -> Prompt:
+    def prompt(self, step: AnswerCall[T]) -> models.Prompt:
         """The prompt of a step; only measures that ask a language model have any."""
         raise NotImplementedError(f"{self.label} has no prompt for {step.name}")
 
@@ -233,10 +235,12 @@ class AnswerMeasure(StageConfig, ABC):
         self, step: AnswerCall[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
     ) -> dict[int, list[T] | str]:
         """The model's answers about each case in one step, or why there are none."""
+        from harness.measures.answer.steps import form_of
+
         asked = [(at, item) for at, one in calls.items() for item in one.items]
         prompt = self.prompt(step)
         form = form_of(step, prompt)
-        replies: dict[int, list[T | Malformed]] = {at: [] for at in calls}
+        replies: dict[int, list[T | models.Malformed]] = {at: [] for at in calls}
         for sample in range(max(one.samples for one in calls.values()) if asked else 0):
             answers = tools.ask(form, [item for _, item in asked], prompt.name, sample)
             for (at, _), answer in zip(asked, answers, strict=True):
@@ -244,10 +248,10 @@ class AnswerMeasure(StageConfig, ABC):
         return {at: _usable(step, one.needed, replies[at]) for at, one in calls.items()}
 
 
-def _usable(step: AnswerCall[T], needed: bool, replies: Sequence[T | Malformed]) -> list[T] | str:
-    failed = [one.reason for one in replies if isinstance(one, Malformed)]
+def _usable(step: AnswerCall[T], needed: bool, replies: Sequence[T | models.Malformed]) -> list[T] | str:
+    failed = [one.reason for one in replies if isinstance(one, models.Malformed)]
     if not failed:
-        return [one for one in replies if not isinstance(one, Malformed)]
+        return [one for one in replies if not isinstance(one, models.Malformed)]
     of = f", {len(failed)} of {len(replies)} calls" if len(replies) > 1 else ""
     return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 

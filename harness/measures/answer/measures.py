@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from harness.measures.answer.measure import AnswerMeasure
+from typing import TYPE_CHECKING
+
 from harness.values import KindAt, Kinds
+
+if TYPE_CHECKING:
+    from harness.measures.answer.measure import AnswerMeasure
 
 ANSWER_MEASURES: Kinds[AnswerMeasure] = Kinds(
     "answer_measures",

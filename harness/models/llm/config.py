@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_serializer, field_validator, model_validator
 
 from harness.models.llm.endpoint import Endpoint
-from harness.models.llm.form import About, Form
 from harness.models.llm.money import Price
-from harness.models.llm.prompt import Prompt
 from harness.values import ConfigError, LlmError, Reporter, StageConfig
+
+if TYPE_CHECKING:
+    from harness.models.llm.form import About, Form
+    from harness.models.llm.prompt import Prompt
 
 _SHOWN = 5
 
@@ -168,6 +170,8 @@ class LlmStepConfig(ModelConfig, ABC):
     @field_validator("prompt", mode="before", check_fields=False)
     @classmethod
     def _read(cls, prompt: Any) -> Prompt:
+        from harness.models.llm.prompt import Prompt
+
         if isinstance(prompt, Prompt):
             return prompt
         if not isinstance(prompt, str):

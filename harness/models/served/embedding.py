@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,9 @@ from pydantic import Field
 from harness.models.encoder import Encoder, EncoderConfig
 from harness.models.llm.money import estimate_tokens
 from harness.models.served.endpoint import EmbeddingEndpoint
-from harness.models.served.fetching import ServedRequest, UnusableError, in_order, numbers, tokens_used
+
+if TYPE_CHECKING:
+    from harness.models.served.fetching import ServedRequest
 
 
 class ServedEmbedConfig(EncoderConfig):
@@ -61,6 +63,9 @@ class ServedEncoder(Encoder):
 
         Vectors of other requests must be as long as those of the first one that is answered.
         """
+        # what sends is loaded where something is sent
+        from harness.models.served.fetching import ServedRequest
+
         expected = _Width(self.endpoint.dimensions or width)
         size = self.endpoint.texts_per_request
         for start in range(0, len(texts), size):
@@ -87,6 +92,8 @@ class _Width:
 
 
 def _vectors(data: Any, count: int, width: _Width) -> tuple[list[Any], int | None]:
+    from harness.models.served.fetching import UnusableError, in_order, numbers, tokens_used
+
     items = data.get("data") if isinstance(data, dict) else None
     rows = [numbers(row, "vector") for row in in_order(items, count, "embedding", "vectors")]
     lengths = {len(row) for row in rows}

@@ -28,9 +28,7 @@ def rows_of_answers(
     config: BenchConfig,
     context: Context,
 ) -> list[Any]:
-    """Measure the answers of all settings; the rows of every table about them, none without answers."""
-    if not replied:
-        return []
+    """Measure the answers of all settings; the rows of every table about them."""
     measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, context)
     per_query = [row for one in evaluated.scored for row in one.per_query]
     return [

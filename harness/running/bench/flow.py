@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
 from harness.running.answering.replies import answer_all, refuse_bad_golden
-from harness.running.bench.answers import rows_of_answers
 from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.running.context import Context
@@ -49,7 +49,11 @@ def run_bench(
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
         replied = answer_all(searched, corpus, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
-        answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
+        answers: list[Any] = []
+        if replied:
+            from harness.running.bench.answers import rows_of_answers
+
+            answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
         latency = config.latency
         latencies = latency_rows(found, corpus.queries.queries, latency, context) if latency.queries else []
     results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from harness import __version__
+from harness import __version__, measures
 from harness.data import Anchoring
-from harness.measures import LlmMeasure, SpanQrels, median_length, rank_cutoff
+from harness.measures import SpanQrels, median_length, rank_cutoff
 from harness.report import (
     PASSAGE_RANKS,
     AnchoringRow,
@@ -286,7 +286,9 @@ def _answer_prompts(config: BenchConfig) -> dict[str, Any]:
     """The prompts of every measure of answers that asks a language model, by the name of the measure."""
     if all(setting.answer is None for setting in config.settings):
         return {}
-    asking = [one for one in config.answer_measures if isinstance(one, LlmMeasure) and "llm" in one.needs]
+    asking = [
+        one for one in config.answer_measures if isinstance(one, measures.LlmMeasure) and "llm" in one.needs
+    ]
     return {one.label: one.record() for one in asking}
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness.models import EncoderConfig, Request
+from harness import models
+from harness.models import EncoderConfig
 from harness.values import LlmAnswer, StageConfig
 
 Order = Literal["rank", "reverse", "edges"]
@@ -115,7 +116,7 @@ class StageTools(Protocol):
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
 
-    def answers(self, request: Request) -> list[LlmAnswer]:
+    def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The model's answer to a prompt about each question and its passages, from the ledger first."""
 
 

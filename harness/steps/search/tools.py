@@ -11,7 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import EncoderConfig, Estimate, Purpose, Request, ServedEstimate, Value
+from harness import models
+from harness.models import EncoderConfig, Value
 from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
 from harness.values import (
     Chunk,
@@ -36,9 +37,9 @@ class PendingCalls:
 
     name: str
     key: str
-    estimate: Estimate | ServedEstimate
+    estimate: models.Estimate | models.ServedEstimate
     problem: str = ""
-    purpose: Purpose = "rewriting"
+    purpose: models.Purpose = "rewriting"
 
 
 class PendingCallsError(LlmError):
@@ -67,7 +68,7 @@ class Shared(Protocol):
     def reporter(self) -> Reporter:
         """Progress and warnings."""
 
-    def answers(self, request: Request) -> list[LlmAnswer]:
+    def answers(self, request: models.Request) -> list[LlmAnswer]:
         """The answers of a language model in the order asked, from the ledger where it has them.
 
         Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.

@@ -9,7 +9,8 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import LocalConfig, LocalModel, ServedPairs, not_finite
+from harness import models
+from harness.models import LocalConfig, LocalModel, not_finite
 from harness.steps.search.step import RerankerConfig
 from harness.values import NOT_SCORED, Ranking
 
@@ -24,7 +25,7 @@ class PairScorer(ABC):
     """
 
     own_code: ClassVar[bool] = False
-    served: ServedPairs | None = None
+    served: models.ServedPairs | None = None
 
     @property
     @abstractmethod
