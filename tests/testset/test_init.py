@@ -139,29 +139,14 @@ def test_it_works_after_a_plain_install_without_the_repository(folder):
     (wheel,) = wheels.glob("*.whl")
     site = folder / "site"
     shutil.unpack_archive(wheel, site, "zip")
+    prompts = site / "harness" / "labels" / "testset"
+    assert len([*prompts.glob("propose/prompts/*.yaml"), *prompts.glob("answer_prompts/*.yaml")]) == 4
     environment = {**os.environ, "PYTHONPATH": str(site)}
     code = "import harness, sys; from harness.cli import main; print(harness.__file__); main(sys.argv[1:])"
     for words in (["init", "docs", "--out", "b"], ["testset", "b", "propose", "--offline"]):
+        command = [sys.executable, "-c", code, *words]
         done = subprocess.run(
-            [sys.executable, "-c", code, *words],
-            capture_output=True,
-            text=True,
-            env=environment,
-            cwd=folder,
-            check=False,
+            command, capture_output=True, text=True, env=environment, cwd=folder, check=False
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(str(site))
-    prompts = (
-        "from harness.labels.testset.propose.llm import FOLDER as a; "
-        "from harness.labels.testset.answering import FOLDER as b"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", f"{prompts}; print(len(list(a.glob('*.yaml'))), len(list(b.glob('*.yaml'))))"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=folder,
-        check=True,
-    )
-    assert done.stdout.split() == ["2", "2"]
