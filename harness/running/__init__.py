@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from harness.running.judging.judged import pool_judge_config
     from harness.running.judging.judges import answers, llm_configs, make_judge
     from harness.running.judging.pool import estimate_pool, grade_all, make_pool
-    from harness.running.passes import vectors
     from harness.running.readiness import warn_of_languages
     from harness.running.search import Searched, cut_for_all, search_settings
     from harness.running.tools import RunTools

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from harness.labels.testset.choosing import by_vectors, by_words, copied, same_figures
+from harness.labels.testset.choosing import copied, likeness_of, same_figures, terms_of
 from harness.labels.testset.kinds import balanced
 from harness.labels.testset.rows import Candidate, to_csv
 from harness.labels.testset.state import SetState
@@ -17,17 +16,10 @@ SET = SetState(Path("set"))
 
 def test_likeness_is_the_share_of_terms_and_pairs():
     # terms plant, lyon and their pair, against plant, turin and theirs: 1 of 5 is shared
-    found = by_words(["plant Lyon", "plant Turin", "plant Lyon", "苏州工厂"])
-    assert found[0, 1] == pytest.approx(1 / 5)
-    assert found[0, 2] == 1.0
-    assert found[0, 3] == 0.0
-    assert np.allclose(found, found.T)
-
-
-def test_likeness_by_vectors_is_their_cosine():
-    found = by_vectors(["a", "b", "c"], lambda texts: np.array([[3, 4], [6, 8], [-4, 3]], dtype=np.float32))
-    assert found[0, 1] == pytest.approx(1.0)
-    assert found[0, 2] == pytest.approx(0.0)
+    lyon, turin, chinese = map(terms_of, ("plant Lyon", "plant Turin", "苏州工厂"))
+    assert likeness_of(lyon, turin) == pytest.approx(1 / 5)
+    assert likeness_of(lyon, terms_of("plant Lyon")) == 1.0
+    assert likeness_of(lyon, chinese) == 0.0
 
 
 def test_another_year_is_another_question():

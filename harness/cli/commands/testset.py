@@ -198,12 +198,6 @@ _choose = _step(
     "of kinds and documents. What you have marked and edited stays.",
     flag("--auto", "fill keep with a balanced choice"),
     _count("how many; default: chosen in testset.yaml"),
-    option(
-        "--by",
-        choices=("words", "embedding"),
-        default="words",
-        help="what makes near-duplicates; default words",
-    ),
     _AGAIN,
 )
 

@@ -1,35 +1,29 @@
 """The step ``choose``: measure the candidates; people mark those to keep, or a choice is made.
 
-Measured are near-duplicates, by shared words or by vectors, and leading questions, which copy the words of
-the passage that answers them: any search for words finds it, so that they say little about other searches.
+Measured are near-duplicates, by shared words, and leading questions, which copy the words of the passage that
+answers them: any search for words finds it, so that they say little about other searches.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
-from functools import partial
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
-from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.kinds import balanced
 from harness.labels.testset.rows import Candidate, Question
 from harness.labels.testset.state import Outcome, SetState
-from harness.models import EmbedConfig
-from harness.running import Context, vectors
+from harness.running import Context
 from harness.steps import Analyser
 from harness.values import WIDE, ConfigError, counted
 
 _LEADS = "copies its passage"
 _TWIN = "near-duplicate"
 # The similarity from which two questions are shown as near-duplicates.
-ALIKE = {"words": 0.6, "embedding": 0.9}
+ALIKE = 0.6
 _FIGURE = re.compile(r"\d[\d,.]*")
 # A run of this many words (or twice as many Chinese or Japanese characters) is shown as copied.
 RUN = 5
@@ -39,16 +33,11 @@ FEWEST = 4
 _TOKEN = re.compile(rf"[{WIDE}]|\w+")
 _IS_WIDE = re.compile(rf"[{WIDE}]")
 
-Floats = NDArray[np.float64]
 
-
-def choose(
-    state: SetState, context: Context, *, count: int | None, auto: bool, again: bool, by: str
-) -> Outcome:
+def choose(state: SetState, context: Context, *, count: int | None, auto: bool, again: bool) -> Outcome:
     """Write chosen.csv from the proposals; marks and edits that it has are kept, unless ``again``.
 
-    With ``auto`` questions are marked until ``count`` are kept. ``by`` says how near-duplicates are found:
-    ``words``, or ``embedding`` by the model of testset.yaml.
+    With ``auto`` questions are marked until ``count`` are kept.
     """
     count = count or state.config.chosen
     path = state.path(Question)
@@ -62,9 +51,9 @@ def choose(
     candidates += [one for query_id, one in edited.items() if query_id not in known]
     if not candidates:
         raise ConfigError(f"{path} has no question. Propose some: {state.command} propose --again")
-    alike = _likeness(candidates, state.config, context, by)
-    measured, twins = _measured(candidates, alike, ALIKE[by])
+    measured, twins = _measured(candidates)
     leading = {one.query_id for one in measured if _LEADS in one.look}
+    alike = sum(_TWIN in one.look for one in measured)
     if auto:
         kept = balanced(measured, count, leading, twins)
         measured = [
@@ -77,8 +66,7 @@ def choose(
         f"{state.path(Candidate)}: {counted(len(measured), 'question')}; {len(now)} "
         f"kept{f' ({kinds})' if kinds else ''}.",
         f"To look at: {counted(len(leading), 'leading question')} that copy the words of their "
-        f"passage, {sum(_TWIN in one.look for one in measured)} near-duplicates by {by} (columns look, like, "
-        "copied_words).",
+        f"passage, {alike} near-duplicates by words (columns look, like, copied_words).",
     ]
     if auto and (kept_leading := sum(one.query_id in leading for one in now)):
         lines.append(f"{kept_leading} leading ones were kept, as there are not enough others. Reword them.")
@@ -91,35 +79,21 @@ def choose(
     return Outcome(tuple(lines))
 
 
-def _likeness(candidates: Sequence[Candidate], config: TestsetConfig, context: Context, by: str) -> Floats:
-    texts = [one.text for one in candidates]
-    if by == "words":
-        return by_words(texts)
-    if config.embed is None:
-        raise ConfigError(
-            "--by embedding needs a model: name one under embed in testset.yaml, or take --by words."
-        )
-    encode = partial(vectors, config=EmbedConfig(model=config.embed.model), context=context)
-    return by_vectors([config.embed.query_prefix + text for text in texts], encode)
-
-
-def _measured(
-    candidates: Sequence[Candidate], alike: Floats, least: float
-) -> tuple[list[Candidate], dict[str, set[str]]]:
+def _measured(candidates: Sequence[Candidate]) -> tuple[list[Candidate], dict[str, set[str]]]:
     """The candidates with what was measured, and the near-duplicates of each.
 
     A duplicate is shown at the later one of two.
     """
+    terms = [terms_of(one.text) for one in candidates]
     rows, twins = [], dict[str, set[str]]()
     for at, one in enumerate(candidates):
-        before = alike[at, :at]
-        nearest = int(np.argmax(before)) if at else -1
-        likeness = float(before[nearest]) if at else 0.0
+        before = [likeness_of(terms[at], earlier) for earlier in terms[:at]]
+        likeness = max(before, default=0.0)
         taken = copied(one.text, f"{one.passage}\n{one.passage_2}")
         same = [
             other
-            for number, other in enumerate(candidates[:at])
-            if before[number] >= least and same_figures(one.text, other.text)
+            for other, alike in zip(candidates, before, strict=False)
+            if alike >= ALIKE and same_figures(one.text, other.text)
         ]
         for other in same:
             twins.setdefault(one.query_id, set()).add(other.query_id)
@@ -130,7 +104,7 @@ def _measured(
             replace(
                 one,
                 look="; ".join(look),
-                like=candidates[nearest].query_id if likeness > 0 else "",
+                like=candidates[before.index(likeness)].query_id if likeness > 0 else "",
                 likeness=round(likeness, 2) if likeness > 0 else None,
                 copied_words=None if taken is None else taken.words,
                 copied_share=None if taken is None else round(taken.share, 2),
@@ -139,27 +113,18 @@ def _measured(
     return rows, twins
 
 
-def by_words(texts: Sequence[str]) -> Floats:
-    """Jaccard similarity [texts, texts] of the terms and pairs of neighbouring terms that two questions hold.
+def terms_of(text: str) -> set[object]:
+    """The terms of a question and the pairs of neighbouring ones.
 
     Terms are those of the lexical search: stems of words, pairs of Chinese, Japanese or Korean characters.
     """
-    terms = map(Analyser("auto", "none").terms, texts)
-    sets = [{*own, *pairwise(own)} for own in terms]
-    shared = np.eye(len(sets))
-    for row, one in enumerate(sets):
-        for column, other in enumerate(sets[:row]):
-            if union := len(one | other):
-                shared[row, column] = shared[column, row] = len(one & other) / union
-    return shared
+    terms = Analyser("auto", "none").terms(text)
+    return {*terms, *pairwise(terms)}
 
 
-def by_vectors(texts: Sequence[str], encode: Callable[[Sequence[str]], NDArray[np.float32]]) -> Floats:
-    """Cosine similarity [texts, texts] of the embeddings."""
-    embeddings = np.asarray(encode(texts), dtype=np.float64)
-    lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
-    unit = embeddings / np.where(lengths == 0, 1, lengths)
-    return np.asarray(unit @ unit.T)
+def likeness_of(one: set[object], two: set[object]) -> float:
+    """Jaccard similarity of the terms of two questions."""
+    return len(one & two) / len(one | two) if one or two else 0.0
 
 
 def same_figures(one: str, two: str) -> bool:
