@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.comparison.paired import Comparison, Options
-from harness.measures import Bools, Floats
 from harness.values import HarnessError
 
 
@@ -31,17 +30,6 @@ class FrontStep:
     price: float | None
 
 
-def on_front(cost: Floats, quality: Floats) -> Bools:
-    """Which settings no other one beats: none is as cheap and as good, and better in one of the two (Pareto).
-
-    Equals are on the front together.
-    """
-    no_worse = (cost[:, None] <= cost) & (quality[:, None] >= quality)
-    better = (cost[:, None] < cost) | (quality[:, None] > quality)
-    front: Bools = np.logical_not((no_worse & better).any(axis=0))
-    return front
-
-
 def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
     """Raise HarnessError where a setting has no cost, or one that is not a finite number."""
     missing = [name for name in settings if not np.isfinite(cost.get(name, np.nan))]
@@ -50,20 +38,20 @@ def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
 
 
 def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[FrontStep]:
-    """The front from the cheapest setting to the best; raises HarnessError if a cost is missing or NaN.
+    """The settings that no other one beats, from the cheapest to the best (Pareto).
 
-    Costs are of any unit (seconds, tokens, dollars), but one and the same.
+    None is as cheap and as good, and better in one of the two; equals are on the front together. Costs are of
+    any unit (seconds, tokens, dollars), but one and the same. Raises HarnessError if one is missing or NaN.
     """
     refuse_missing(cost, quality)
-    names = [name for name, value in quality.items() if np.isfinite(value)]
-    costs = np.array([cost[name] for name in names], dtype=np.float64)
-    values = np.array([quality[name] for name in names], dtype=np.float64)
-    chosen = np.flatnonzero(on_front(costs, values)) if names else np.array([], dtype=np.int64)
     steps: list[FrontStep] = []
-    for i in sorted(chosen.tolist(), key=lambda i: (costs[i], values[i])):
-        gained = values[i] - steps[-1].quality if steps else 0.0
-        price = (costs[i] - steps[-1].cost) / (100 * gained) if gained > 0 else None
-        steps.append(FrontStep(names[i], float(costs[i]), float(values[i]), price))
+    known = [(cost[name], -value, name) for name, value in quality.items() if np.isfinite(value)]
+    for paid, negated, name in sorted(known, key=lambda one: one[:2]):
+        last = steps[-1] if steps else None
+        gained = -negated - last.quality if last else 0.0
+        if last is None or gained > 0 or (gained == 0 and paid == last.cost):
+            price = (paid - last.cost) / (100 * gained) if last and gained > 0 else None
+            steps.append(FrontStep(name, float(paid), float(-negated), price))
     return steps
 
 

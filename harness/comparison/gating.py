@@ -177,8 +177,12 @@ def github_annotations(result: GateResult) -> str:
     lines = []
     for check in result.checks:
         level = "error" if check.failed else "notice"
-        title = _property(f"{result.measure} of {check.setting}")
-        lines.append(f"::{level} title={title}::{_data(check.reason)}\n")
+        title, text = (
+            printable(one).replace("%", "%25")
+            for one in (f"{result.measure} of {check.setting}", check.reason)
+        )
+        title = title.replace(":", "%3A").replace(",", "%2C")
+        lines.append(f"::{level} title={title}::{text}\n")
     return "".join(lines)
 
 
@@ -218,11 +222,3 @@ def _check(
         tolerance=tolerance,
         equivalent=equivalent,
     )
-
-
-def _data(text: str) -> str:
-    return printable(text).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

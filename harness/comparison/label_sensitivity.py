@@ -94,40 +94,26 @@ def sensitivity_of(
     ``rows`` are those of each result by its name, ``names`` maps a (result, setting) to what the setting is
     called here; ``stage`` ``final`` is the last one of each setting.
     """
-    by_measure: dict[str, dict[str, list[LabelSensitivityRow]]] = {}
-    for result, its in rows.items():
-        for row in its:
-            by_measure.setdefault(row.measure, {}).setdefault(result, []).append(row)
-    found = {name: _of_measure(name, its, names, stage) for name, its in by_measure.items()}
-    return {name: one for name, one in found.items() if one is not None}
-
-
-def _of_measure(
-    measure: str,
-    rows: Mapping[str, Iterable[LabelSensitivityRow]],
-    names: Mapping[tuple[str, str], str],
-    stage: str,
-) -> LabelSensitivity | None:
-    means: dict[str, dict[str, float]] = {}
-    lengths: dict[str, float] = {}
+    means: dict[str, dict[str, dict[str, float]]] = {}
+    lengths: dict[str, dict[str, float]] = {}
     for result, its in rows.items():
         for row in its:
             name = names.get((result, row.setting))
-            if name is None or stage not in ("final", row.stage):
+            if name is None or stage not in ("final", row.stage) or row.mean is None:
                 continue
-            if row.mean is not None:
-                # rows are in the order of the stages, so that the last one stays
-                means.setdefault(name, {})[row.labels] = row.mean
-                lengths.setdefault(row.labels, row.label_p50)
-    ways = tuple(lengths)
-    if not ways or any(set(means.get(name, ())) != set(ways) for name in names.values()):
-        return None
-    return LabelSensitivity(
-        measure,
-        ways,
-        tuple(lengths.values()),
-        {name: tuple(means[name][way] for way in ways) for name in names.values()},
-    )
+            # rows are in the order of the stages, so that the last one stays
+            means.setdefault(row.measure, {}).setdefault(name, {})[row.labels] = row.mean
+            lengths.setdefault(row.measure, {}).setdefault(row.labels, row.label_p50)
+    return {
+        measure: LabelSensitivity(
+            measure,
+            tuple(ways),
+            tuple(ways.values()),
+            {name: tuple(means[measure][name][way] for way in ways) for name in names.values()},
+        )
+        for measure, ways in lengths.items()
+        if all(set(means[measure].get(name, ())) == set(ways) for name in names.values())
+    }
 
 
 def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison]) -> tuple[Part, ...]:

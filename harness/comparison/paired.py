@@ -29,14 +29,13 @@ Finding = Literal["real", "open", "equivalent", "few", "not decidable", "turns",
 class Options:
     """How to compare, and what matters.
 
-    Differences up to ``tie`` count as ties; means that differ by up to ``tolerance`` are as good as each
-    other; a recommended setting costs at most ``price_limit``, in the unit of the costs (None: any price).
+    Means that differ by up to ``tolerance`` are as good as each other; a recommended setting costs at most
+    ``price_limit``, in the unit of the costs (None: any price).
     """
 
     level: float = 0.95
     resamples: int = 10_000
     seed: int = 7
-    tie: float = ROUNDING
     tolerance: float = TOLERANCE
     price_limit: float | None = None
 
@@ -56,9 +55,10 @@ class Comparison:
     where there are fewer queries than one should choose by, ``not decidable`` where they are of too few
     clusters to say anything of new ones, ``turns`` where the interval excludes 0 and longer or shorter labels
     give the difference another sign, ``incomparable`` where the measure cannot compare these two settings.
-    ``d_z`` is the difference in standard deviations over
-    queries, ``dominance`` the share of queries won minus lost. None if the data do not determine it: a single
-    query, no difference.
+    ``d_z`` is the difference in standard deviations over queries, ``dominance`` the share of queries won
+    minus lost: Cliff's d for paired data (Psychological Bulletin 1993); ``(1 + d) / 2`` is the chance that
+    the first does better on a query, ties counting half (McGraw and Wong 1992). None if the data do not
+    determine it: a single query, no difference.
     """
 
     setting: str
@@ -117,8 +117,8 @@ def compare_rows(
     for begin in range(0, len(pairs), size):
         part = pairs[begin : begin + size]
         rows = values[[i for i, _ in part]] - values[[j for _, j in part]]
-        wins, ties, losses = (counts.tolist() for counts in win_tie_loss(rows, options.tie))
-        sizes, ahead = cohen_dz(rows), dominance(rows, options.tie)
+        wins, ties, losses = (counts.tolist() for counts in win_tie_loss(rows))
+        sizes = cohen_dz(rows)
         for row, (i, j) in enumerate(part):
             at = begin + row
             p = float(found.p[at]) if n > 1 else 1.0
@@ -139,7 +139,7 @@ def compare_rows(
                     ties=ties[row],
                     losses=losses[row],
                     d_z=number(sizes[row]),
-                    dominance=float(ahead[row]),
+                    dominance=(wins[row] - losses[row]) / n,
                 )
             )
     return out, found
@@ -169,17 +169,6 @@ def cohen_dz(rows: Floats) -> Floats:
     alike = np.where(np.abs(mean) <= ROUNDING, 0.0, np.nan)
     size: Floats = np.divide(mean, spread, out=alike, where=spread > 0)
     return size
-
-
-def dominance(rows: Floats, tolerance: float = ROUNDING) -> Floats:
-    """Share of queries won minus share lost, in [-1, 1], [P].
-
-    Cliff's d for paired data (Psychological Bulletin 1993); ``(1 + d) / 2`` is the common-language effect
-    size, the chance that the first does better on a query, ties counting half (McGraw and Wong 1992).
-    """
-    wins, _, losses = win_tie_loss(rows, tolerance)
-    share: Floats = (wins - losses) / rows.shape[1]
-    return share
 
 
 def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:

@@ -70,7 +70,9 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
 def trust_of(scores: Scores) -> dict[str, Trust]:
     """What each measure is for, and whether it compares all these settings."""
     different, fits = _comparing(scores)
-    return {name: _trust(name, fits(name) or not different) for name in scores.matrices} | dict(scores.trust)
+    used = {name: trusted_for(name) for name in scores.matrices}
+    ours = {name: Trust(use, fits(name) or not different, bool(use)) for name, use in used.items()}
+    return ours | dict(scores.trust)
 
 
 def _comparing(scores: Scores) -> tuple[bool, Callable[[str], bool]]:
@@ -210,8 +212,3 @@ def _parsers_differ(chunkings: Iterable[str]) -> bool:
     """Whether these texts of ``chunkings_of`` are of several parsers."""
     cut = [json.loads(text) for text in chunkings if text]
     return differ(json.dumps(one["parse"]) for one in cut if isinstance(one, dict) and "parse" in one)
-
-
-def _trust(name: str, comparable: bool) -> Trust:
-    phrase = trusted_for(name)
-    return Trust(phrase, comparable, bool(phrase))

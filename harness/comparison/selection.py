@@ -121,7 +121,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
                 f"No {name} query has a value of {matrix.measure}, so settings cannot be chosen on train and "
                 "reported on validation. Put queries in both splits, or cross-validate."
             )
-    chosen, best = _winner(train), _winner(validation)
+    chosen, best = (int(np.argmax(part.means)) for part in (train, validation))
     names = defined.settings
     regret = None
     if chosen != best:
@@ -134,8 +134,8 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
         best_on_validation=names[best],
         n_train=len(train.query_ids),
         n_validation=len(validation.query_ids),
-        train=_mean(train.values[chosen], train.clusters, options),
-        validation=_mean(validation.values[chosen], validation.clusters, options),
+        train=mean_of(train.values[chosen], train.clusters, options.level),
+        validation=mean_of(validation.values[chosen], validation.clusters, options.level),
         optimism=_gap(train.values[chosen], validation.values[chosen], options),
         selection_optimism=_gap(_lead(train, chosen), _lead(validation, chosen), options),
         regret=regret,
@@ -168,8 +168,8 @@ def cross_validate(
             pick = int(np.argmax(defined.values[:, ~inside].mean(axis=1)))
             scores[inside] += defined.values[pick, inside] / repeats
             picks[defined.settings[pick]] += 1
-    winner = _winner(defined)
-    estimate = _mean(scores, defined.clusters, options)
+    winner = int(np.argmax(defined.means))
+    estimate = mean_of(scores, defined.clusters, options.level)
     return CrossValidation(
         measure=matrix.measure,
         winner=defined.settings[winner],
@@ -181,17 +181,9 @@ def cross_validate(
     )
 
 
-def _winner(matrix: ScoreMatrix) -> int:
-    return int(np.argmax(matrix.means))
-
-
 def _lead(matrix: ScoreMatrix, setting: int) -> Floats:
     lead: Floats = matrix.values[setting] - matrix.values.mean(axis=0)
     return lead
-
-
-def _mean(values: Floats, clusters: Sequence[str], options: Options) -> Interval:
-    return mean_of(values, clusters, options.level)
 
 
 def _gap(one: Floats, other: Floats, options: Options) -> Interval:

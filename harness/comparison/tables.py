@@ -199,20 +199,13 @@ def _changes(
     return Table(
         title,
         ("setting", "n", *names, "difference", f"{level:.0%} interval", "p", "won/tied/lost", "real?"),
-        tuple(map(_row, found)),
+        tuple(
+            (one.setting, str(one.n), number(one.mean_against), number(one.mean), *difference_cells(one))
+            for one in found
+        ),
         notes=(
             f"Intervals and p are of {family}: real where the interval excludes 0"
             f"{' and the chunks are the same (no: chunks)' if apart else ''}; equivalent where it is "
             f"within ±{(options or Options()).tolerance:g}.",
         ),
-    )
-
-
-def _row(one: Comparison) -> tuple[str, ...]:
-    return (
-        one.setting,
-        str(one.n),
-        number(one.mean_against),
-        number(one.mean),
-        *difference_cells(one),
     )
