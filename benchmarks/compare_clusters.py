@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from benchmarks.compare_calibration import ALPHA, RESAMPLES, percent, table
-from harness.comparison.decide import bound_below, decide
+from harness.comparison.joint_test import bound_below, decide
 from harness.comparison.paired import bounds_of_means
 from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
 

@@ -1,6 +1,8 @@
 """Compare settings by query: which is best, by how much, is it real, where is quality lost.
 
-Everything starts from a ``ScoreMatrix``, settings × queries of one measure. docs/statistics.md says which
+Everything starts from a ``ScoreMatrix``, settings × queries of one measure. ``stored`` reads it from folders
+of results, of rankings and answers alike; ``paired`` compares its rows in one ``joint_test``; ``scores`` and
+``conclusions`` come to the ``verdict``; ``words`` and ``tables`` show it. docs/statistics.md says which
 method is used for what, and how well it keeps its promises.
 """
 

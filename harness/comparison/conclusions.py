@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from harness.comparison.advice import advise, refuse_missing, regrets
-from harness.comparison.decide import Decided
+from harness.comparison.joint_test import Decided
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import (
     FEWEST_TO_CHOOSE,

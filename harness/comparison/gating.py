@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from harness.comparison.decide import bound_below
+from harness.comparison.joint_test import bound_below
 from harness.comparison.matrix import ScoredOn, ScoreMatrix, differences, matrix_differences
 from harness.comparison.paired import TOLERANCE
 from harness.comparison.stats.units import FEWEST_CLUSTERS, Units, units_of

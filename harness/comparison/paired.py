@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.comparison.decide import Decided, decide, mean_bounds
+from harness.comparison.joint_test import Decided, decide, mean_bounds
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.stats.intervals import CACHE_CELLS, ROUNDING, Interval, student_quantile, within
 from harness.comparison.stats.units import Units, units_of
@@ -50,7 +50,7 @@ class Comparison:
     """``setting`` against ``against`` over ``n`` queries; ``difference`` is the mean of one minus the other.
 
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
-    at once and by the same rule (see ``decide``). ``finding``: ``real`` where the interval excludes 0,
+    at once and by the same rule (see ``joint_test``). ``finding``: ``real`` where the interval excludes 0,
     ``equivalent`` where it does not and lies within the tolerance, ``open`` where it does neither, ``few``
     where there are fewer queries than one should choose by, ``not decidable`` where they are of too few
     clusters to say anything of new ones, ``turns`` where the interval excludes 0 and longer or shorter labels

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.measures.evidence_ndcg import HALF, ROUNDING, discount, found_within, places, stretch_of
 from harness.measures.qrels import SpanQrels, Spans
-from harness.measures.ragged import Floats, Ints, before, offsets_of, owners, place_in
+from harness.measures.ragged import Floats, Ints, before, offsets_of, owners, place_in, share_of
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, of_answers, read
 from harness.values import MAX_GRADE
@@ -23,9 +23,7 @@ def judged_text(trail: Trail, budget: int) -> Floats:
     everything = np.zeros(len(pairs[0]), dtype=np.int64), document_ends(trail)[pairs[1]]
     all_read = _read_within(reading(trail, *pairs, *everything), budget)
     unjudged = _read_within(holes(trail), budget)
-    share = np.full(trail.n_queries, np.nan)
-    np.divide(all_read - unjudged, all_read, out=share, where=all_read > 0)
-    return share
+    return share_of(all_read - unjudged, all_read, empty=np.nan)
 
 
 def holes(trail: Trail) -> Trail:

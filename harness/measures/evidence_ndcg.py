@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, sorted_descending
+from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, share_of, sorted_descending
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, of_answers
 
@@ -65,7 +65,7 @@ def gain_by_place(trail: Trail, place: Floats, budget: int, enough: int, L: int)
     paid = np.where(stretch < last, gain * discount(stretch, enough, L), 0.0)
     found = np.bincount(owner[evidence], paid, minlength=trail.n_queries)
     best = ideal_gain(trail, budget, enough, L)
-    return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
+    return share_of(found, best)
 
 
 def stretch_of(place: Floats, enough: int) -> Ints:

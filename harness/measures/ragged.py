@@ -87,6 +87,12 @@ def mean_within(values: Floats, groups: Ints) -> Floats:
     return means[groups]
 
 
+def share_of(part: AnyArray, whole: AnyArray, empty: float = 0.0) -> Floats:
+    """Each part over its whole; ``empty`` where the whole is 0."""
+    share: Floats = np.divide(part, whole, out=np.full(len(part), empty), where=whole > 0)
+    return share
+
+
 def place_in(names: Iterable[str], among: Iterable[str], missing: int = -1) -> Ints:
     """For every name its place among others, ``missing`` for one that is not there."""
     place = {name: i for i, name in enumerate(among)}

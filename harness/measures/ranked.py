@@ -17,6 +17,7 @@ from harness.measures.ragged import (
     positions,
     running_count,
     segment_sum,
+    share_of,
 )
 
 _LARGEST = 1000
@@ -78,24 +79,22 @@ def ndcg(graded: Graded, k: int | None, gain: Gain) -> Floats:
     """
     found = earned_dcg(graded, k, gain)
     ideal = dcg(graded.ideal, graded.ideal_offsets, k, gain)
-    return np.divide(found, ideal, out=np.zeros_like(found), where=ideal > 0)
+    return share_of(found, ideal)
 
 
-def precision(graded: Graded, k: int, rel: int = 1) -> Floats:
+def precision(graded: Graded, k: int, rel: int) -> Floats:
     """Items among the first k that earn grade ``rel`` or better, over k (also of a shorter ranking)."""
     earned, _, offsets = graded.top(k)
     return segment_sum(earned >= rel, offsets) / k
 
 
-def recall(graded: Graded, k: int | None, rel: int = 1) -> Floats:
+def recall(graded: Graded, k: int | None, rel: int) -> Floats:
     """The share of a query's relevant evidence that the first k items cover; 0 if nothing is relevant.
 
     Evidence is relevant when a copy of it has grade ``rel`` or better, and found when such a copy is covered.
     One item may cover several.
     """
-    total = graded.n_relevant(rel)
-    found = _found(graded, k, rel)
-    return np.divide(found, total, out=np.zeros(len(total)), where=total > 0)
+    return share_of(_found(graded, k, rel), graded.n_relevant(rel))
 
 
 def _found(graded: Graded, k: int | None, rel: int) -> Floats:
@@ -111,7 +110,7 @@ def _found(graded: Graded, k: int | None, rel: int) -> Floats:
     return np.bincount(owner[owner >= 0], minlength=graded.n_queries).astype(np.float64)
 
 
-def average_precision(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+def average_precision(graded: Graded, k: int | None, rel: int) -> Floats:
     """Sum of the precision at every rank that earns ``rel`` or better, over all relevant evidence.
 
     What is relevant but not ranked counts in the denominator; 0 if nothing is relevant.
@@ -120,12 +119,10 @@ def average_precision(graded: Graded, k: int | None = None, rel: int = 1) -> Flo
     earned, position, offsets = graded.top(k)
     relevant = earned >= rel
     precisions = np.where(relevant, running_count(relevant, offsets) / (position + 1), 0.0)
-    total = graded.n_relevant(rel)
-    sums = segment_sum(precisions, offsets)
-    return np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
+    return share_of(segment_sum(precisions, offsets), graded.n_relevant(rel))
 
 
-def reciprocal_rank(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+def reciprocal_rank(graded: Graded, k: int | None, rel: int) -> Floats:
     """One over the rank of the first item that earns ``rel`` or better; 0 if none does.
 
     Its mean over queries is MRR (Voorhees, TREC-8, 1999).
@@ -136,7 +133,7 @@ def reciprocal_rank(graded: Graded, k: int | None = None, rel: int = 1) -> Float
     return segment_sum(np.where(first, 1.0 / (position + 1), 0.0), offsets)
 
 
-def success(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
+def success(graded: Graded, k: int | None, rel: int) -> Floats:
     """1 if an item among the first k earns grade ``rel`` or better, else 0.
 
     ``success_k`` of trec_eval; others call its mean the hit rate.
@@ -145,7 +142,7 @@ def success(graded: Graded, k: int | None = None, rel: int = 1) -> Floats:
     return (segment_sum(earned >= rel, offsets) > 0).astype(np.float64)
 
 
-def rbp(graded: Graded, k: int | None, p: float, rel: int = 1) -> Floats:
+def rbp(graded: Graded, k: int | None, p: float, rel: int) -> Floats:
     """The share of what a patient reader looks at that is relevant.
 
     That is ``(1 - p) Σ [grade >= rel] p^(rank - 1)`` over the first k ranks (all where None): the reader goes
@@ -156,7 +153,7 @@ def rbp(graded: Graded, k: int | None, p: float, rel: int = 1) -> Floats:
     return (1 - p) * segment_sum((earned >= rel) * np.power(p, place), offsets)
 
 
-def rbp_residual(graded: Graded, k: int | None, p: float, rel: int = 1) -> Floats:
+def rbp_residual(graded: Graded, k: int | None, p: float, rel: int) -> Floats:
     """How much ``rbp`` would rise if all that is unknown were relevant; no grading exceeds the two together.
 
     Unknown are the ranks that are not judged, or judged in part and below ``rel``, each worth ``(1 - p)
@@ -174,9 +171,7 @@ def judged(graded: Graded, k: int | None) -> Floats:
     index, offsets = head(graded.offsets, k)
     returned = np.diff(offsets)
     count = segment_sum(~graded.open[index], offsets)
-    share = np.full(len(returned), np.nan)
-    np.divide(count, returned, out=share, where=returned > 0)
-    return share
+    return share_of(count, returned, empty=np.nan)
 
 
 def condensed(graded: Graded, k: int | None, of: Callable[..., Floats], **params: Any) -> Floats:

@@ -9,7 +9,7 @@ from math import inf, prod
 
 import numpy as np
 
-from harness.measures.ragged import Bools, Floats, Ints, before, offsets_of
+from harness.measures.ragged import Bools, Floats, Ints, before, offsets_of, share_of
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, elementary
 
@@ -33,7 +33,7 @@ def ndcg_text(trail: Trail, budget: int, L: int) -> Floats:
     owner = np.maximum(trail.spans.evidence_grades()[0], 0)
     found = np.bincount(owner, by_evidence, minlength=trail.n_queries)
     best = ideal_gain(trail, budget, L)
-    return np.divide(found, best, out=np.zeros(trail.n_queries), where=best > 0)
+    return share_of(found, best)
 
 
 def paid_up_to(budget: int, L: int) -> Floats:

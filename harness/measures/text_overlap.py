@@ -9,26 +9,26 @@ from __future__ import annotations
 import numpy as np
 
 from harness.measures.projection import overlapping_parts
-from harness.measures.ragged import Bools, Floats, Ints, head, segment_sum
+from harness.measures.ragged import Bools, Floats, Ints, head, segment_sum, share_of
 from harness.measures.trail import Trail
 
 
 def text_recall(trail: Trail, k: int | None) -> Floats:
     """The share of the wanted text that the first k chunks show."""
     wanted, found, _ = _amounts(trail, k)
-    return _share(found, wanted)
+    return share_of(found, wanted)
 
 
 def text_precision(trail: Trail, k: int | None) -> Floats:
     """The share of the text of the first k chunks that is wanted and new; 0 if nothing is ranked."""
     _, found, text = _amounts(trail, k)
-    return _share(found, text)
+    return share_of(found, text)
 
 
 def text_iou(trail: Trail, k: int | None) -> Floats:
     """Wanted text found, over all text that is wanted or read by the first k chunks (Jaccard index)."""
     wanted, found, text = _amounts(trail, k)
-    return _share(found, text + wanted - found)
+    return share_of(found, text + wanted - found)
 
 
 def precision_omega(trail: Trail, _k: None = None) -> Floats:
@@ -42,7 +42,7 @@ def precision_omega(trail: Trail, _k: None = None) -> Floats:
     found = _union(trail, span, shared_from, shared_to)
     pairs = np.unique(np.stack([trail.spans.query[span], chunk]), axis=1)
     length = trail.chunks.length[pairs[1]]
-    return _share(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
+    return share_of(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
 
 
 def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
@@ -96,7 +96,3 @@ def _union(trail: Trail, rows: Ints | Bools, start: Ints, end: Ints) -> Floats:
     reached = np.concatenate([starts[:1], furthest[:-1]])
     new = np.maximum(ends - np.maximum(starts, reached), 0)
     return np.bincount(owner[order], new, minlength=trail.n_queries).astype(np.float64)
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.measures.ragged import Floats, Ints, before, head, segment_sum
+from harness.measures.ragged import Floats, Ints, before, head, segment_sum, share_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ def tokens_within(ranked: RankedTokens, sizes: Ints, budget: int) -> Floats:
     ``sizes`` [N] are the lengths of the ranked chunks in the unit of the budget.
     """
     room = np.clip(budget - before(sizes.astype(np.float64), ranked.offsets), 0, sizes)
-    share = np.divide(room, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-    return segment_sum(ranked.tokens * share, ranked.offsets)
+    return segment_sum(ranked.tokens * share_of(room, sizes), ranked.offsets)
 
 
 def tokens_to(ranked: RankedTokens, characters: Ints, depth: Depth) -> Floats:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from harness.measures.graded import Graded
-from harness.measures.ragged import Floats, Ints, head, owners, positions, running_count, sorted_descending
+from harness.measures.ragged import (
+    Floats,
+    Ints,
+    head,
+    owners,
+    positions,
+    running_count,
+    share_of,
+    sorted_descending,
+)
 from harness.measures.ranked import Gain, dcg
 from harness.values import MAX_GRADE
 
@@ -92,7 +101,7 @@ def _dinkelbach(found: Floats, above: Floats, brought: Floats, reach: Ints, step
         gained = np.take_along_axis(brought, choice, axis=1) @ steps
         best = np.take_along_axis(ideal, choice[:, :, None], axis=2)[:, :, 0] @ steps + above
         total = found + gained
-        higher = np.divide(total, best, out=np.zeros_like(found), where=best > 0)
+        higher = share_of(total, best)
         if not (higher > ratio + 1e-15).any():
             return np.minimum(ratio, 1.0)
         ratio = np.maximum(ratio, higher)
@@ -136,7 +145,7 @@ def ndcg_expected(graded: Graded, k: int, gain: Gain, draws: int = _DRAWS) -> Fl
             grades, np.concatenate([owner_of_ideal, owner_of_unknown]), graded.n_queries
         )
         found, most = dcg(guess, offsets, k, gain), dcg(best, best_offsets, k, gain)
-        total += np.divide(found, most, out=np.zeros(graded.n_queries), where=most > 0)
+        total += share_of(found, most)
     return total / (draws if below is not None else 1)
 
 

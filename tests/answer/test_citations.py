@@ -125,3 +125,8 @@ def test_each_text_is_embedded_once():
 
     AnswerSimilarity().run([case("a", "b"), case("a", "c")], Counting())
     assert asked == ["a", "b", "c"]
+
+
+def test_a_grade_that_no_label_has_is_refused():
+    with pytest.raises(ValueError, match="less than or equal to 4"):
+        CitationPrecision(rel=5)

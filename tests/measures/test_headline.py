@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.measures import FAMILIES, across_chunkings, headline, trusted_for
+from harness.measures import FAMILIES, across_chunkings, across_parsers, headline, trusted_for
 from harness.measures.headlines import ACROSS_CHUNKINGS, SAME_CHUNKS
 
 SCORED = ("recall@10", "ndcg_exp@5", "ndcg_exp@10", "ndcg_text_tokens@1250", "ndcg_text@5000", "judged@10")
@@ -36,3 +36,5 @@ def test_non_quality_measures_are_trusted_for_nothing():
         assert trusted_for(name) == ""
         assert not across_chunkings(name)
     assert trusted_for("mrr") == trusted_for("rr@3") != ""
+    fits = [across_parsers(name) for name in ("ndcg_evidence@500", "ndcg_text@500", "recall@10", "nonsense")]
+    assert fits == [True, False, False, False]

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.measures import ChunkTable, Scorer, SpanQrels, parse_measure, project
+from harness.measures.ragged import mean_within
 from harness.measures.text_ndcg import ideal_gain
 from harness.running.evaluate.oracle import greedy_order
 from harness.running.evaluate.segments import EvidenceSegments, Paying
@@ -148,3 +149,8 @@ def test_the_best_order_knows_what_each_chunk_earns_alone(judged, chunks, budget
     for per_unit in (True, False):
         order = greedy_order(evidence, range(len(chunks)), paying, per_unit=per_unit)
         assert len(set(order)) == len(order)
+
+
+def test_tied_values_share_their_mean():
+    assert mean_within(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1])).tolist() == [2, 2, 5]
+    assert mean_within(np.zeros(0), np.zeros(0, dtype=np.int64)).tolist() == []

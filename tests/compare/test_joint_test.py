@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from harness.comparison import mean_of
-from harness.comparison.decide import bound_below, decide
+from harness.comparison.joint_test import bound_below, decide
 from harness.comparison.stats.units import icc, units_of
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
