@@ -91,7 +91,7 @@ def read_lines(path: Path, read: Callable[[str], T], name: str, what: str, remed
         try:
             item = read(line)
         except ValidationError as error:
-            where = f"{path}, line {number}"
+            where = f"{path}, line {at}"
             raise CorpusError(
                 f"{where}: is not {what} ({problem_in(error)}). Correct it. {remedy}"
             ) from error
