@@ -95,16 +95,14 @@ def test_a_pool_is_of_several_retrievers_and_says_nothing_of_them(gathered):
     texts = {path.stem: path.read_text(encoding="utf-8") for path in Path("docs").iterdir()}
     assert all(texts[row.doc_id][row.start : row.end] == row.text for row in pool)
     assert len({(row.query_id, row.doc_id, row.start) for row in pool}) == len(pool)
-    assert {(row.query_id, row.doc_id, row.start, row.end) for row in pool} == {
-        (row.query_id, row.doc_id, row.start, row.end) for row in found
-    }
+    assert {row.key for row in pool} == {row.key for row in found}
     names = {name for row in found for name in row.found_by.split("; ")}
     # two formulas over three lengths of chunks
     assert len(names) == 6
     header = SET.path(PoolRow).read_text().splitlines()[0]
     assert header == "query_id,question,doc_id,start,end,page,text"
-    own = {(row.query_id, row.doc_id, row.start): row.best_rank for row in found}
-    ranks = [own[row.query_id, row.doc_id, row.start] for row in pool]
+    best = {row.key: row.best_rank for row in found}
+    ranks = [best[row.key] for row in pool]
     assert ranks != sorted(ranks) or len(set(ranks)) == 1
 
 
@@ -127,13 +125,13 @@ def test_a_suggested_passage_is_in_the_pool(folder):
     testset("propose", "--offline")
     testset("choose", "--auto")
     testset("gather")
-    spans = {(row.query_id, row.doc_id): [] for row in SET.rows(PoolRow)}
-    for row in SET.rows(PoolRow):
-        spans[row.query_id, row.doc_id].append((row.start, row.end))
+    pool = [row.key for row in SET.rows(PoolRow)]
     for one in SET.rows(Candidate):
         if one.keep == "yes" and one.start is not None:
-            own = spans[one.query_id, one.document]
-            assert any(start < one.end and one.start < end for start, end in own), one
+            spans = [
+                span for query, document, *span in pool if [query, document] == [one.query_id, one.document]
+            ]
+            assert any(start < one.end and one.start < end for start, end in spans), one
 
 
 def test_people_grade_answer_review_and_export(gathered, capsys):
