@@ -10,11 +10,15 @@ from harness.comparison import (
     Costs,
     Holes,
     Options,
+    Scores,
     Trust,
+    compared_parts,
     finding_cell,
     sentences_of,
     verdict_json,
+    verdict_of,
 )
+from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import holes_of
 from harness.comparison.words import lines_of
 from harness.values.errors import HarnessError
@@ -437,6 +441,26 @@ def test_the_verdict_names_its_population(count, kind):
     assert (found.population.kind, found.population.clusters) == (kind, count)
     assert (found.population.icc is not None) == (1 < count < 60)
     assert ("whole documents" in lines_in(found, "test")[0]) == (kind == "clusters")
+    assert ("this one document" in lines_in(found, "population")[0]) == (count == 1)
+
+
+def test_longer_and_shorter_labels_say_nothing_of_settings_without_means():
+    found = conclude(noisy(80, (0.3, 0.7)), options=QUICK).comparisons
+    means = {"a": (0.3, 0.3), "b": (0.7, 0.7)}
+    known = LabelSensitivity("m", ("as labelled", "padded by 100"), (80.0, 280.0), means)
+    assert len(known.sentences(found)) == 2
+    assert len(replace(known, means={"b": (0.7, 0.7)}).sentences(found)) == 1
+
+
+def test_what_is_printed_has_the_choice_and_of_the_differences_the_real_ones_if_wanted():
+    scores = noisy(80, (0.59, 0.2, 0.6), seed=2)
+    given = Scores(matrices={scores.measure: scores}, options=QUICK)
+    verdict = verdict_of(given)
+    for only_real, count in ((False, 3), (True, 2)):
+        *_, differences, sentences = compared_parts(given, verdict, only_real=only_real)
+        assert len(differences.rows) == count
+        assert "was chosen on 40 train queries" in sentences[0]
+    assert verdict_json(verdict)["population"]["tested_by"] == "queries"
 
 
 def test_json_holds_the_lines_and_the_figures():
