@@ -67,7 +67,6 @@ def vector_of(word):
 def replace_models(patch):
     """Let what loads the shipped models give hashed words, and keep their tokenizers."""
     from harness.models import encoder, token_encoder, tokenizer
-    from harness.steps.search.rerank import late_interaction
 
     load, vectors = cache(encoder.load), token_encoder.content_vectors
     start, tokenizers = tokenizer.ModelTokenizer.__init__, {}
@@ -91,6 +90,5 @@ def replace_models(patch):
             tokenizers[model] = dict(self.__dict__)
 
     patch.setattr(encoder, "load", loaded)
-    for room in (token_encoder, late_interaction):
-        patch.setattr(room, "content_vectors", content_vectors)
+    patch.setattr(token_encoder, "content_vectors", content_vectors)
     patch.setattr(tokenizer.ModelTokenizer, "__init__", started)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import harness
-from harness import models
+from harness import models, store
 from harness.models import Encoder, EncoderConfig, LocalEncoder, ModelTokenizer, Spending, resolve
 from harness.steps import (
     RERANKERS,
@@ -25,7 +25,7 @@ from harness.steps import (
     Phrasings,
     RerankerConfig,
 )
-from harness.store import Artifacts, CacheLayout, CollectionFolders, Faults, KeyValue, Lock, key_of
+from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
 from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
 
 
@@ -182,9 +182,9 @@ class Context:
         return Artifacts(self.cache.artifacts, self.faults)
 
     @property
-    def collections(self) -> CollectionFolders:
+    def collections(self) -> store.CollectionFolders:
         """The cache of indexes."""
-        return CollectionFolders(self.cache.chroma, self.faults)
+        return store.CollectionFolders(self.cache.chroma, self.faults)
 
     def values(self, what: str, path: Path) -> KeyValue:
         """The cache of what a model computed, to be closed after use."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from harness.data import AnchorResult, FoundLabels, anchor_in_each, one_evidence_a_row, refuse_disputed
+from harness import data
+from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
@@ -69,15 +70,15 @@ def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
     with context.timed("labels"):
         rows = inputs.label_rows
-        anchored = anchor_in_each(rows, texts, config.anchor, inputs.query_ids, skipped)
+        anchored = data.anchor_in_each(rows, texts, config.anchor, inputs.query_ids, skipped)
         if config.labels:
             for one in anchored.values():
                 refuse_disputed(one.graded(), config.labels)
         found = {
-            name: FoundLabels(one, with_duplicates(one.judgments, texts[name], config, context))
+            name: data.FoundLabels(one, with_duplicates(one.judgments, texts[name], config, context))
             for name, one in anchored.items()
         }
-        labels = one_evidence_a_row(rows, found)
+        labels = data.one_evidence_a_row(rows, found)
     return {
         name: Corpus(
             tuple(parsed), tuple(missing), inputs.queries, anchored[name], labels[name], hashes, rows

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from harness import models
 from harness.measures import Depth, RankedTokens, less_is_better, offsets_of, reading_depth, tokens_to
-from harness.models import ModelConfig, ServedEncoder, Spending, add
+from harness.models import ModelConfig, Spending, add
 from harness.report import CostRow, PriceRow, SummaryRow
 from harness.running.compute import digest, shares
 from harness.running.context import Context
@@ -50,7 +51,7 @@ def _bought(
     return found
 
 
-_Keys = dict[ServedEncoder, set[bytes]]
+_Keys: TypeAlias = "dict[models.ServedEncoder, set[bytes]]"
 
 
 def _keys(
@@ -61,7 +62,7 @@ def _keys(
     for retriever, asked in searches:
         for config, texts in RETRIEVERS.make(retriever).wants(passages, asked):
             encoder = context.models.encoder(config)
-            if isinstance(encoder, ServedEncoder):
+            if not config.runs_here and isinstance(encoder, models.ServedEncoder):
                 keys.setdefault(encoder, set()).update(map(digest, texts))
     return keys
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models import EncoderConfig, LocalEncoder, ServedEncoder
+from harness import models
+from harness.models import EncoderConfig, LocalEncoder
 from harness.running.compute import Computed, Floats, Served, compute_new, compute_served, digest
 from harness.running.context import Context
 from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig
@@ -49,7 +50,7 @@ class ModelPass:
 def encoding(config: EncoderConfig, context: Context) -> ModelPass:
     """The pass of an encoder over texts."""
     encoder = context.models.encoder(config)
-    if isinstance(encoder, ServedEncoder):
+    if not config.runs_here and isinstance(encoder, models.ServedEncoder):
         path = context.cache.served("vectors", encoder.fingerprint)
         return ModelPass("vectors", encoder.fingerprint, path, encoder)
     path = context.cache.vectors(encoder.fingerprint)

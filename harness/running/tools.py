@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
 
+from harness import steps
 from harness.models import EncoderConfig, ModelConfig
 from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
@@ -28,7 +29,6 @@ from harness.steps import (
     RetrieverConfig,
     RewriterConfig,
     cut,
-    fuse_phrasings,
     route_names,
 )
 from harness.store import key_of
@@ -118,7 +118,7 @@ class RunTools(Resources):
         if put.one_each:
             return found
         fuse = REWRITERS.make(rewrite).fuse
-        return fuse_phrasings(found, retriever, passages, queries, put.sizes, fuse)
+        return steps.fuse_phrasings(found, retriever, passages, queries, put.sizes, fuse)
 
     def filtered(
         self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from harness.values import At, CorpusError, delimited_text, refuse_special
+from harness import values
+from harness.values import At, CorpusError, refuse_special
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def tab_separated(rows: Sequence[Sequence[str]]) -> str:
     """Rows as tab-separated lines, all of one width except for empty ones; quoted as in CSV where need be."""
     width = max((i for row in rows for i, cell in enumerate(row, 1) if cell), default=0)
     full = ([*row, *[""] * (width - len(row))][:width] if any(row) else [] for row in rows)
-    return delimited_text(full, "\t")
+    return values.delimited_text(full, "\t")
 
 
 class Blocks:

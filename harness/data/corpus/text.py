@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.corpus.parsers import ParserConfig, second_reader
-from harness.data.corpus.parsers.content_streams import read_content_streams
 from harness.data.corpus.parsers.pdf_file import OnPage, PageReading
 from harness.data.corpus.workers import ParsingConfig
 from harness.values import CorpusError, Document
@@ -154,6 +153,8 @@ def read_again(path: Path, parser: ParserConfig, on_page: OnPage) -> list[PageRe
 
 def _with_damage(readings: list[PageReading], path: Path, on_page: OnPage) -> list[PageReading]:
     """The readings with damage found in the content streams, if pypdf can read the file."""
+    from harness.data.corpus.parsers.content_streams import read_content_streams
+
     try:
         streams = read_content_streams(path, on_page)
     except MemoryError:

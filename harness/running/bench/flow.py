@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
-from harness.running.answering.replies import answer_all, refuse_bad_golden
 from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.running.context import Context
@@ -33,6 +32,9 @@ from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
 from harness.values import Board, Reporter, number
 
+if TYPE_CHECKING:
+    from harness.running.answering.replies import Replies
+
 
 def run_bench(
     config: BenchConfig, reporter: Reporter, finish: Callable[[Path], None] | None = None
@@ -47,7 +49,11 @@ def run_bench(
     with context, context.timed("total"), live_table(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
-        replied = answer_all(searched, corpus, context)
+        replied: list[Replies] = []
+        if any(one.setting.answer is not None for one in searched):
+            from harness.running.answering.replies import answer_all
+
+            replied = answer_all(searched, corpus, context)
         evaluated = evaluate(searched, corpus, config, context, live.scored)
         answers: list[Any] = []
         if replied:
@@ -92,6 +98,8 @@ def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunke
     check_ready(config, context)
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
+        from harness.running.answering.replies import refuse_bad_golden
+
         refuse_bad_golden(corpora.united)
     warn_of_labels(corpora.united, config, context)
     warn_of_measures(config, context)

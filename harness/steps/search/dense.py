@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from harness.models import ComputingConfig, EmbedConfig, EmbeddingEndpoint, EncoderConfig, ServedEmbedConfig
+from harness import models
+from harness.models import ComputingConfig, EmbedConfig, EmbeddingEndpoint, EncoderConfig
 from harness.steps.search.step import (
     Identity,
     NotMeasuredError,
@@ -64,7 +65,7 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     def embed(self) -> EncoderConfig:
         """The bi-encoder."""
         if self.endpoint is not None:
-            return ServedEmbedConfig(endpoint=self.endpoint)
+            return models.ServedEmbedConfig(endpoint=self.endpoint)
         return EmbedConfig(**{name: getattr(self, name) for name in EmbedConfig.model_fields})
 
 

@@ -12,7 +12,6 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.data.corpus.documents import PDF_SUFFIXES
-from harness.data.corpus.parsers.content_streams import read_content_streams
 from harness.data.corpus.parsers.pdf_file import SecondReader
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config, count_with_pypdfium2
@@ -52,4 +51,6 @@ def second_reader(parser: ParserConfig) -> SecondReader:
             return SecondReader(f"pypdfium2 {version('pypdfium2')}", count_with_pypdfium2, 0.8, 20)
         except PackageNotFoundError:
             pass
+    from harness.data.corpus.parsers.content_streams import read_content_streams
+
     return SecondReader(f"content streams by pypdf {version('pypdf')}", read_content_streams, 0.25, 50, True)

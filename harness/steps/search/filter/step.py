@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from harness.steps.search.filter.years import years_in
 from harness.steps.search.step import FilterConfig, FilterResult, QueryStep
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, Query
@@ -62,6 +61,8 @@ class Filter(QueryStep[Configured]):
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> TableValues:
     """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
+    from harness.steps.search.filter.years import years_in
+
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}
     gaps: dict[str, list[str]] = {}

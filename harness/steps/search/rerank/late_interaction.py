@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models import Kind, content_vectors, length_sorted_batches
+from harness import models
+from harness.models import Kind, length_sorted_batches
 from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
@@ -67,7 +68,7 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
         return self._queries[query]
 
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        return content_vectors(self.loaded(), texts)
+        return models.content_vectors(self.loaded(), texts)
 
     @property
     def kind(self) -> Kind:
