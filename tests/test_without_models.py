@@ -20,6 +20,7 @@ for command in sys.argv[1:]:
     except SystemExit as done:
         if done.code:
             raise
+print("loaded:", *(name for name in sys.modules if name.split(".")[0] == "harness"))
 """
 BENCH = """\
 name: small
@@ -78,6 +79,22 @@ COMMANDS = (
 def test_the_rest_of_the_program_needs_neither(light):
     done = light(*COMMANDS)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_benchmark_of_words_and_labels_loads_at_most_half_of_the_modules(light):
+    done = light("bench bench.yaml --quiet")
+    assert done.returncode == 0, done.stderr
+    loaded = done.stdout.split("loaded: ")[1].split()
+    # of what asks models, only what a configuration is read with
+    asking = (
+        "judge.llm",
+        "judge.panel",
+        "models.llm.sender",
+        "models.llm.client",
+        "running.answering.scores",
+    )
+    assert {f"harness.{name}" for name in asking}.isdisjoint(loaded)
+    assert len(loaded) <= len(list((ROOT / "harness").rglob("*.py"))) / 2, sorted(loaded)
 
 
 @pytest.mark.parametrize(

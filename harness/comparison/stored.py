@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness import measures
 from harness.comparison.caveats import (
     filter_notes,
     left_out_notes,
@@ -27,9 +28,6 @@ from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_o
 from harness.comparison.verdict import LABELS, Trust
 from harness.comparison.words import lines_of
 from harness.measures import (
-    AGAINST_GOLDEN,
-    ANSWER_MEASURES,
-    MeasureFacts,
     headline,
     is_quality,
     less_is_better,
@@ -50,6 +48,8 @@ from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, cou
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from harness.measures import MeasureFacts
 
 # The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
 _BRIEF = ("decision", "margin", "caveat")
@@ -80,7 +80,7 @@ class Stored:
 
     def facts(self, measure: str) -> MeasureFacts:
         """The facts of a measure of answers."""
-        kind = ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
+        kind = measures.ANSWER_MEASURES.find(str(self.configured[measure]["kind"]))
         facts: MeasureFacts = kind.config.facts
         return facts
 
@@ -245,7 +245,7 @@ def answer_headline(stored: Sequence[Stored]) -> str | None:
     """
     common, first = common_measures(stored), stored[0]
     kinds = {str(first.configured[measure]["kind"]): measure for measure in reversed(common)}
-    preferred = next((kinds[kind] for kind in AGAINST_GOLDEN if kind in kinds), None)
+    preferred = next((kinds[kind] for kind in measures.AGAINST_GOLDEN if kind in kinds), None)
     return preferred or next((one for one in common if "answer" in first.facts(one).needs), None)
 
 

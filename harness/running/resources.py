@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import data, models, steps, store
+from harness import data, models, steps, store, values
 from harness.models import ModelTokenizer
 from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
@@ -31,14 +31,10 @@ from harness.values import (
     Chunk,
     ConfigError,
     Document,
-    Heading,
-    HeadingStyle,
     LlmAnswer,
     Reporter,
     Slot,
     StageConfig,
-    markdown_headings,
-    numbered_headings,
 )
 
 # The nouns for the items of an estimate.
@@ -166,7 +162,6 @@ class Resources:
 
 # Raised when stored chunks are written differently.
 _FORMAT = 2
-_FIND = {"markdown": markdown_headings, "numbered": numbered_headings}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +172,7 @@ class RunSources(Resources):
     tokenizer: ModelTokenizer
     _documents: dict[str, Document] = field(default_factory=dict)
     _outlines: dict[str, Outline] = field(default_factory=dict)
-    _headings: dict[tuple[str, str], list[Heading]] = field(default_factory=dict)
+    _headings: dict[tuple[str, str], list[values.Heading]] = field(default_factory=dict)
 
     def document(self, doc_id: str) -> Document:
         """A document of the corpus."""
@@ -191,10 +186,11 @@ class RunSources(Resources):
             self._outlines.update(outlines(self.corpus, self.context))
         return self._outlines[doc_id].sentences
 
-    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
+    def headings(self, doc_id: str, style: values.HeadingStyle) -> Sequence[values.Heading]:
         """Its headings in the order of the text."""
         if (doc_id, style) not in self._headings:
-            self._headings[doc_id, style] = list(_FIND[style](self.document(doc_id).text))
+            find = values.markdown_headings if style == "markdown" else values.numbered_headings
+            self._headings[doc_id, style] = list(find(self.document(doc_id).text))
         return self._headings[doc_id, style]
 
     def chunks(self, config: StageConfig) -> Sequence[Chunk]:

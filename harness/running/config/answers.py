@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from harness.measures import ANSWER_MEASURES, AnswerMeasure
+from harness import measures
 from harness.models import EmbedConfig, ModelConfig
 from harness.values import ConfigError, StageConfig, quoted
 
@@ -16,7 +16,7 @@ DEFAULT_TOKENIZER = "embedded:all-MiniLM-L6-v2"
 
 def _measure(value: Any) -> Any:
     """A measure of answers from its kind, or from a section with the kind and its keys."""
-    if isinstance(value, AnswerMeasure):
+    if isinstance(value, measures.AnswerMeasure):
         return value
     if isinstance(value, str):
         value = {"kind": value}
@@ -26,11 +26,16 @@ def _measure(value: Any) -> Any:
             f"not {quoted(value)}"
         )
     try:
-        return ANSWER_MEASURES.find(value["kind"]).config.model_validate(value)
+        return measures.ANSWER_MEASURES.find(value["kind"]).config.model_validate(value)
     except ConfigError:
-        raise ValueError(ANSWER_MEASURES.unknown(value["kind"])) from None
+        raise ValueError(measures.ANSWER_MEASURES.unknown(value["kind"])) from None
 
 
+if TYPE_CHECKING:
+    from harness.measures import AnswerMeasure
+else:
+    # ``_measure`` lets no other configuration pass
+    AnswerMeasure = StageConfig
 AnswerMeasures = tuple[Annotated[SerializeAsAny[AnswerMeasure], BeforeValidator(_measure)], ...]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SerializeAsAny, field_validator, model_validator
 
+from harness import steps
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
 from harness.measures import Projection, less_is_better, parse_measure
@@ -20,7 +21,6 @@ from harness.steps import (
     ChunkerConfig,
     ContextConfig,
     FilterConfig,
-    PageConfig,
     ReadConfig,
     RerankerConfig,
     RetrieverConfig,
@@ -311,7 +311,7 @@ class BenchConfig(StageConfig):
 
         ``queries`` and ``labels`` need not exist; where they do, they are not documents.
         """
-        setting = Setting(name="any", tokenizer="", chunk=PageConfig(), retrieve=Bm25Config())
+        setting = Setting(name="any", tokenizer="", chunk=steps.PageConfig(), retrieve=Bm25Config())
         return cls(
             **{"name": "documents"} | more,
             documents=tuple(documents),

@@ -11,21 +11,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import models
+from harness import models, values
 from harness.models import EncoderConfig, Value
 from harness.steps.search.step import Identity, Passages, RetrievalResult, RetrieverConfig
-from harness.values import (
-    Chunk,
-    Document,
-    Heading,
-    HeadingStyle,
-    LlmAnswer,
-    LlmError,
-    Query,
-    Reporter,
-    Slot,
-    StageConfig,
-)
+from harness.values import Chunk, Document, LlmAnswer, LlmError, Query, Reporter, Slot, StageConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +137,7 @@ class Sources(Shared, Protocol):
     def sentences(self, doc_id: str) -> NDArray[np.int64]:
         """The spans of its sentences, half-open [N, 2], in the order of the text."""
 
-    def headings(self, doc_id: str, style: HeadingStyle) -> Sequence[Heading]:
+    def headings(self, doc_id: str, style: values.HeadingStyle) -> Sequence[values.Heading]:
         """Its headings in the order of the text."""
 
     def chunks(self, config: StageConfig) -> Sequence[Chunk]:
