@@ -48,6 +48,7 @@ def squeeze(text):
     return re.sub(r"\s+", "", text)
 
 
+@pytest.mark.slow
 def test_every_file_is_what_its_source_builds_and_every_figure_ties():
     pytest.importorskip("reportlab")
     done = subprocess.run(

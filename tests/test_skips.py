@@ -14,6 +14,7 @@ ONE = "import pytest\n@pytest.mark.skip(reason='slow today')\ndef test_it(): pas
 XFAIL = "@pytest.mark.xfail\ndef test_other(): assert False\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "ci", "workers", "status", "said"),
     [

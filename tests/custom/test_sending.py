@@ -47,7 +47,7 @@ def test_a_get_request_sends_its_fields_as_the_query():
         Answer(503, {"error": "warming up"}),
         Answer(429, {}, headers={"retry-after": "0.05"}),
         Answer(body={"said": "cut off"}, cut=60),
-        Answer(body={"said": "late"}, delay=3),
+        pytest.param(Answer(body={"said": "late"}, delay=3), marks=pytest.mark.slow),
     ],
     ids=["503", "429", "cut", "late"],
 )
@@ -77,6 +77,7 @@ def test_a_fault_that_will_not_pass_ends_it_immediately(answer, says):
         assert server.count == 1
 
 
+@pytest.mark.slow
 def test_a_fault_that_lasts_ends_with_its_last_words():
     with FakeServer(lambda request, number: Answer(500, {"message": "out of memory"})) as server:
         with pytest.raises(ServiceError, match=r"answered 500: out of memory, even after \d+ tries"):
@@ -166,6 +167,7 @@ def test_a_template_keeps_the_type_of_a_value_that_is_alone():
     assert names_in(template) == {"k", "query", "texts"}
 
 
+@pytest.mark.slow
 def test_the_rate_limit_holds_from_one_batch_of_requests_to_the_next():
     with FakeServer(echo) as server:
         config = service(server.url, response="said", requests_per_minute=120)

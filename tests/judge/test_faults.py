@@ -132,6 +132,7 @@ def test_an_outage_is_not_settled_so_the_next_run_asks_again(ledger):
     assert again.judgment.grade == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", ["retry-after", "retry-after-ms"])
 def test_retry_after_is_obeyed_by_all_callers(header, ledger):
     busy = error(429, headers={header: "1" if header == "retry-after" else "1000"})
