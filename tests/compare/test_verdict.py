@@ -174,7 +174,7 @@ def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
         "Verdict: 11 queries are too few for a choice (at least 30 are needed). b leads"
     )
     assert lines_in(found, "next") == ["Add at least 19 more questions."]
-    assert any("less than 24% of all may be missing" in text for text in lines_in(found, "caveat"))
+    assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
     assert lines_in(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith(
         "1 query is too few"
     )
