@@ -14,9 +14,9 @@ from harness.measures.answer.steps import LISTS, STEPS, Language, prompt_of
 _INTRO = """\
 # Measures of answers
 
-Written by `make docs` from the table in harness/measures/answer/measures.py. Each scores one answered
-question: the question, the passages that were read, the answer, and if known the golden answer and the
-labelled evidence. Means are over the questions that have a value.
+Each measure scores one answered question: the question, the passages that were read, the answer, and if known
+the golden answer and the labelled evidence. Means are over the questions that have a value. The table below
+says what each needs; `make docs` writes this page from harness/measures/answer/measures.py.
 
 A question without a value has a reason instead, and is counted. It is *undefined* if there is nothing to
 measure, such as citations of an answer that cites nothing. It has *failed* if there is a value that is not

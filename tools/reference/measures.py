@@ -8,13 +8,15 @@ from harness.measures.table import FAMILIES
 _INTRO = """\
 # Measures
 
-Written by `make docs` from the table in harness/measures/table.py. A name takes a cutoff and parameters:
-`ndcg_exp@10`, `recall(rel=2)@10`, `ndcg_evidence(enough=100)@5000`. Grades g are 0 to 4; evidence is what
-a label marks, and is earned once, however many chunks contain it. Values are per query; means are over the
-queries that have one. Unjudged text earns nothing, unless a measure says otherwise. Between settings that
-chunk documents differently, compare by a measure of text, because chunks are then not a common unit.
-[Conventions](conventions.md) has the rules for ties and missing rankings, and the names that other tools use;
-[the study](study-measure.md) explains why `ndcg_evidence` is the headline between chunkings.
+Compare settings that cut documents differently by `ndcg_evidence@B`, which reads the ranking as one text
+([why](study-measure.md)); settings over the same chunks by `ndcg_exp@k`; and see by `recall@k` what was found
+at all. `judged@k` and `judged_text@B` say how much of it anybody has graded.
+
+A name takes a cutoff and parameters: `ndcg_exp@10`, `recall(rel=2)@10`, `ndcg_evidence(enough=100)@5000`.
+Grades g are 0 to 4; evidence is what a label marks, and is earned once, however many chunks contain it.
+Values are per query; means are over the queries that have one. Unjudged text earns nothing, unless a measure
+says otherwise. [Conventions](conventions.md) has the rules for ties and missing rankings, and the names that
+other tools use. `make docs` writes this page from harness/measures/table.py.
 """
 
 
