@@ -20,7 +20,10 @@ if TYPE_CHECKING:
         warnings_of,
     )
     from harness.comparison.conclusions import conclude
+    from harness.comparison.design import design_of
     from harness.comparison.gating import gate, github_annotations, junit
+    from harness.comparison.glance import glance_json, glance_of, glance_on, verdict_on
+    from harness.comparison.glance_text import glance_lines
     from harness.comparison.label_sensitivity import label_parts, sensitivity_of
     from harness.comparison.matrix import (
         ScoredOn,

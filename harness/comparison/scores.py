@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude
+from harness.comparison.design import Effects
+from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
@@ -64,7 +67,26 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         holes=holes_of(scores.matrices, chosen),
     )
     others = [one for name, one in scores.matrices.items() if name != chosen]
-    return conclude(matrix, grounds, others=others, baseline=baseline)
+    verdict = conclude(matrix, grounds, others=others, baseline=baseline)
+    if baseline is not None or verdict.decision in ("nothing found", "single", "few"):
+        return verdict
+    effects = effects_of(matrix, grounds.design, grounds, scores.sensitivity.get(chosen))
+    return replace(verdict, effects=effects, advice=_advised_by(effects, verdict, matrix))
+
+
+def _advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advice | None:
+    """The setting to use by the levels to use, where effects decide these; else by pairs of settings."""
+    advice = verdict.advice
+    if advice is None or verdict.decision == "best" or effects.levels is None:
+        return advice
+    cells = verdict.design.cells(matrix.settings)
+    chosen = cells.get(tuple(effects.levels[one.name] for one in verdict.design.factors))
+    if chosen is None or chosen not in advice.among or chosen == advice.setting:
+        return advice
+    bounds = regrets(
+        [one for one in verdict.comparisons if one.setting in advice.among and one.against in advice.among]
+    )
+    return replace(advice, setting=chosen, regret=bounds.get(chosen, 0.0))
 
 
 def trust_of(scores: Scores) -> dict[str, Trust]:

@@ -15,6 +15,7 @@ from harness.comparison.caveats import (
     same_ranking_notes,
     warnings_of,
 )
+from harness.comparison.design import design_of
 from harness.comparison.label_sensitivity import sensitivity_of
 from harness.comparison.matrix import (
     ScoredOn,
@@ -287,8 +288,15 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
             names, notes = joined_names(named), left_out
         matrices[joined.measure] = joined
     warnings = warnings_of({name: one.result.record for name, one in stored.items()}, names)
+    configured = {
+        names[result, setting["name"]]: {**setting, "result": result}
+        for result, one in stored.items()
+        for setting in one.result.record["config"].get("settings", [])
+        if (result, setting.get("name")) in names
+    }
     scores = Scores(
         matrices=matrices,
+        design=design_of(configured),
         documents=first.result.documents,
         options=options_of(first.result.record),
         notes=notes,
@@ -296,11 +304,14 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         trust=dict.fromkeys(matrices, _TRUST) if answers else {},
         chosen=next(iter(matrices)) if answers else measure,
     )
-    return scores if answers else _with_tables(scores, results, names)
+    return scores if answers else _with_tables(scores, results, names, configured)
 
 
 def _with_tables(
-    scores: Scores, results: Mapping[str, tuple[Path, Stored]], names: Mapping[tuple[str, str], str]
+    scores: Scores,
+    results: Mapping[str, tuple[Path, Stored]],
+    names: Mapping[tuple[str, str], str],
+    configured: Mapping[str, Mapping[str, Any]],
 ) -> Scores:
     """Scores of rankings with what the other tables of the results say of them."""
     folders = {name: folder for name, (folder, _) in results.items()}
@@ -312,12 +323,6 @@ def _with_tables(
     left_out = [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
     read = {name: read_by_labels(folder) for name, folder in folders.items()}
     by_labels = {name: one for name, one in read.items() if one is not None}
-    configured = {
-        names[result, setting["name"]]: {**setting, "result": result}
-        for result, one in stored.items()
-        for setting in one.result.record["config"].get("settings", [])
-        if (result, setting.get("name")) in names
-    }
     cuts = {result: one.chunkings for result, one in stored.items()}
     return replace(
         scores,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from harness.comparison.advice import Advice
+from harness.comparison.design import Effects, SweepDesign
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.stats.units import Kind
 from harness.values import ResultWarning
@@ -140,6 +141,8 @@ class Grounds:
     instead: str = ""
     # how each setting cuts documents, where that is known
     chunkings: Mapping[str, str] = field(default_factory=dict)
+    # the factors that settings vary, and the settings in words
+    design: SweepDesign = field(default_factory=SweepDesign)
     costs: Costs = field(default_factory=lambda: Costs(None, ""))
     # what a cluster of queries is called
     unit: str = "document"
@@ -233,7 +236,8 @@ class Verdict(Grounds):
     ``standings`` go from the highest mean down; ``margin`` compares the leader with the next that may be
     best, or the next of all if none may (with the ``baseline`` if there is one; None for one setting);
     ``comparisons`` are all of the family that decided. ``leader`` is None where nothing was found at all;
-    ``advice`` is the setting to use, None where nothing can be said of that.
+    ``advice`` is the setting to use, None where nothing can be said of that; ``effects`` are those of the
+    factors that settings vary.
     """
 
     measure: str
@@ -247,6 +251,7 @@ class Verdict(Grounds):
     conflicts: tuple[Conflict, ...]
     advice: Advice | None
     needed: Needed | None
+    effects: Effects = field(default_factory=Effects)
 
     @property
     def level(self) -> float:

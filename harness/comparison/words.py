@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.comparison.decision_words import amount, at_most, decision, queries, these
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.comparison.sentences import amount, at_most, queries, sentence, these
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
@@ -37,9 +37,9 @@ MAY_MISS = 60
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
     labels: list[tuple[Role, str]] = [("labels", text) for text in verdict.by_labels]
-    lines: list[tuple[Role, str]] = [("decision", decision(verdict))]
+    lines: list[tuple[Role, str]] = [("decision", sentence(verdict))]
     if verdict.corrected:
-        lines = [("corrected", verdict.corrected), *labels, ("alone", decision(verdict))]
+        lines = [("corrected", verdict.corrected), *labels, ("alone", sentence(verdict))]
     if verdict.margin is not None:
         lines.append(("margin", _margin(verdict, verdict.margin)))
         lines.append(("test", _test(verdict)))
@@ -124,9 +124,9 @@ def _population(verdict: Verdict) -> str:
         )
     if people.kind == "few clusters":
         return (
-            f"More questions on {these(people)}, but not on new {unit}s{alike}. What holds for new {unit}s "
-            f"can be tested with {FEWEST_CLUSTERS} {unit}s or more that have about as many questions each; "
-            f"here the {queries(people.queries)} are tested one by one."
+            f"More questions on {these(people)}, but not on new {unit}s{alike}. Testing by {unit} takes at "
+            f"least {FEWEST_CLUSTERS} {unit}s of equal size, so the {queries(people.queries)} are tested one "
+            "by one."
         )
     alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":
@@ -153,8 +153,8 @@ def _caveats(verdict: Verdict) -> list[str]:
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
-            f"{queries(n)} may hold no example of a rare kind of question, one that is less than {rare:.0%} "
-            "of what is asked; the verdict does not cover such kinds."
+            f"A kind of question that makes up less than {rare:.0%} of all may be missing from "
+            f"{queries(n)}, so its effect would be missing too."
         )
     return caveats
 
@@ -278,8 +278,8 @@ def _next(verdict: Verdict) -> list[str]:
         used, cheaper = verdict.advice.setting, verdict.advice.cheaper
         steps.append(
             f"If the price counts use {cheaper.setting}: {amount(costs[cheaper.setting])} instead of "
-            f"{amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret)} to any other, "
-            f"within the tolerance of {verdict.options.tolerance:g}."
+            f"{amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} to any "
+            f"other, within the tolerance of {verdict.options.tolerance:g}."
         )
     if verdict.decision in ("best", "better", "equivalent"):
         return [*steps, "Confirm it on questions that were not used for tuning."]
@@ -295,8 +295,8 @@ def _asked(needed: Needed, n: int) -> str:
     about, low = _about(needed.queries), _about(needed.low)
     high = _about(needed.high) if needed.high is not None else "far more"
     return (
-        f"About {about} queries in total (estimates range from {low} to {high}) would show a true "
-        f"difference of {needed.difference:g} with a chance of 80%; there are {n:,}."
+        f"Showing a difference of {needed.difference:g} in 4 of 5 studies takes about {about} "
+        f"queries in total ({low} to {high}); there are {n:,}."
     )
 
 
@@ -327,6 +327,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Everything that a verdict says."""
     margin, people, holes = verdict.margin, verdict.population, verdict.holes
     return {
+        "sentence": sentence(verdict),
         **_values(verdict, "measure", "decision", "leader", "baseline"),
         **_values(verdict.options, "tolerance", "price_limit"),
         "advice": None if verdict.advice is None else asdict(verdict.advice),
@@ -346,7 +347,14 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "tested_by": "clusters" if people.kind == "clusters" else "queries",
             **_values(people, "worth", "icc"),
         },
-        "settings": [asdict(one) for one in verdict.standings],
+        "settings": [
+            {**asdict(one), "words": verdict.design.words(one.setting)} for one in verdict.standings
+        ],
+        "factors": [
+            {"factor": one.factor, "pairs": one.pairs, **_values(one.found, *_OF_EFFECT)}
+            for one in verdict.effects.main
+        ],
+        "interactions": verdict.effects.interactions,
         "judged": None
         if holes is None
         else {
@@ -364,6 +372,10 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             for one in verdict.conflicts
         ],
     }
+
+
+# ``setting`` and ``against`` are levels of the factor
+_OF_EFFECT = ("setting", "against", "difference", "low", "high", "p", "finding", "n", "family")
 
 
 def _values(of: object, *names: str) -> dict[str, Any]:

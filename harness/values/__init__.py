@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         printable_lines,
         quoted,
         snippet,
+        width,
         without_controls,
         wrapped,
     )

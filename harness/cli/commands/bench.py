@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from harness import report, running, values
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
 from harness.cli.commands.shared import exit_code
-from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_summary, print_table, show
+from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, show
 from harness.values import counted
 
 _DONE = {
@@ -43,13 +42,16 @@ def bench(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _dry_run(config, args.quiet)
     done = running.run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
-    _print_figures(done.ending)
     if done.results is None:
         unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
         show((f"{unchanged} (--again runs it again).",))
     else:
         _print_work(done.results.record)
-    _print_verdict(done.ending, done.folder)
+    if done.ending.notes:
+        show(done.ending.notes)
+    # last, where readers look first
+    for line in done.ending.glance:
+        print_line(line)
     skipped = done.results.of(report.DocumentRow) if done.results is not None else ()
     return exit_code(config, [row.document for row in skipped if row.status == "skipped"])
 
@@ -64,26 +66,6 @@ def _print_work(record: values.RunRecord) -> None:
         f"in {record.timings['total']:.1f} s."
     )
     show((*_called(record), *_judging(record), computed))
-
-
-def _print_figures(ending: running.FinalOutput) -> None:
-    print_summary(ending.name, ending.summary, ending.level, ending.headline)
-    for table in ending.tables:
-        show(table)
-    if ending.notes:
-        show(ending.notes)
-
-
-def _print_verdict(ending: running.FinalOutput, folder: Path) -> None:
-    """The verdict comes last, where readers look first."""
-    if ending.page:
-        show(ending.page)
-    show(ending.verdict)
-    if ending.answers:
-        show(ending.answers)
-    print_line(f"Results: {folder}/")
-    print_line(f"All differences: harness compare {folder}")
-    print_line(f"Open in a browser: {folder / report.REPORT}")
 
 
 def _called(record: values.RunRecord) -> list[str]:

@@ -77,18 +77,11 @@ def show(args: argparse.Namespace) -> int:
     elif args.format == "csv":
         write_lines(report.to_csv(report.spec_of(report.SummaryRow).names, map(asdict, rows)), args.output)
     elif args.format == "json":
-        found = comparison.verdict_json(verdict_on(args.results))
+        found = comparison.verdict_json(comparison.verdict_on(args.results))
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
         write_parts(_parts(args, rows, record), args.format, args.output)
     return 0
-
-
-def verdict_on(folder: Path) -> comparison.Verdict:
-    """The verdict on one folder of results, by its headline."""
-    return comparison.verdict_of(
-        comparison.scores_of({folder.name: (folder, comparison.read_stored(folder))})
-    )
 
 
 def _parts(
@@ -107,6 +100,8 @@ def _parts(
     parts += found.tables() if found and not found.headline else ()
     losses = report.read_any(args.results, report.LossRow)
     parts += [report.loss_table(losses, measure)] if losses else []
+    filtered = report.read_any(args.results, report.FilterRow)
+    parts += [comparison.filter_table(filtered)] if filtered else []
     parts += report.answer_parts(lambda row: report.read_any(args.results, row))
     for about in (report.lost_label_note, report.label_note):
         note = about(record["config"], record.get("counts", {}))
@@ -122,7 +117,7 @@ def _verdict_or_why(
     """The verdict in sentences, and its measure; where there is none, one sentence says why."""
     own = {("", row.setting): row.setting for row in rows}
     try:
-        verdict = verdict_on(folder)
+        verdict = comparison.verdict_on(folder)
     except HarnessError as error:
         # a summary can be read where a comparison cannot be made
         measure = _headline(rows, record)

@@ -9,19 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harness.comparison import filter_table
 from harness.models import resolve
-from harness.report import (
-    FilterRow,
-    LossRow,
-    Results,
-    SummaryRow,
-    Table,
-    answer_parts,
-    label_note,
-    loss_table,
-    lost_label_note,
-)
+from harness.report import REPORT, Results, label_note, lost_label_note
 from harness.running.config.models import BenchConfig
 from harness.running.context import program_key
 from harness.running.corpus import input_files
@@ -31,47 +20,30 @@ from harness.values import HarnessError, RecordingReporter, Reporter, RunRecord,
 
 @dataclass(frozen=True, slots=True)
 class FinalOutput:
-    """The summary, the tables below it, sentences about labels and judges, about the page, and the verdict.
+    """What is printed at the end: notes on labels, judges and the page, then the results at a glance."""
 
-    ``headline`` is the measure that decides, ``level`` the confidence level of the intervals.
-    """
-
-    name: str
-    summary: tuple[SummaryRow, ...]
-    headline: str
-    level: float
-    tables: tuple[Table, ...]
     notes: tuple[str, ...]
-    page: tuple[str, ...]
-    verdict: tuple[str, ...]
-    answers: tuple[str, ...] = ()
+    glance: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, results: Results, level: float, page: Sequence[str], answers: Sequence[str] = ()
-    ) -> FinalOutput:
-        """The ending of results.
+    def of(cls, results: Results, folder: Path, page: Sequence[str] = ()) -> FinalOutput:
+        """The ending of results, which are in a folder; ``page`` holds sentences about their page."""
+        from harness.comparison import brief_verdict, glance_lines, glance_on
 
-        ``page`` holds sentences about their page, ``answers`` those of the verdict on answers.
-        """
-        losses, filtered = results.of(LossRow), results.of(FilterRow)
         record = results.record
         about = (one(record.config, record.counts) for one in (lost_label_note, label_note))
-        return cls(
-            results.name,
-            tuple(results.summary),
-            results.verdict["measure"],
-            level,
-            (
-                *([loss_table(losses, results.verdict["measure"])] if losses else []),
-                *([filter_table(filtered)] if filtered else []),
-                *answer_parts(results.of),
-            ),
-            (*filter(None, about), *_agreement(results.record)),
-            tuple(page),
-            tuple(results.verdict["sentences"]),
-            tuple(answers),
+        notes = (*filter(None, about), *_agreement(record), *page)
+        ends = (
+            *brief_verdict(folder)[:1],
+            f"All differences: harness compare {folder}",
+            f"Page: {folder / REPORT}",
         )
+        try:
+            lines = glance_lines(glance_on(folder), ends)
+        except HarnessError as error:
+            # rankings and tables stand where no verdict can be had
+            lines = [f"There is no verdict: {error}", *ends]
+        return cls(notes, tuple(lines))
 
 
 def _agreement(record: RunRecord) -> list[str]:
@@ -271,7 +243,6 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
             reporter.warn(warning)
         return BenchOutcome(config.results / config.name, standing.date, standing.ending, None)
     # only a run needs what these bring with them
-    from harness.comparison import brief_verdict
     from harness.running.bench.flow import run_bench
     from harness.running.bench.page import write_page
 
@@ -285,7 +256,7 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
         files.update(written(folder))
 
     results, folder = run_bench(config, remembering, finish)
-    ending = FinalOutput.of(results, config.bootstrap.level, notes, brief_verdict(folder))
+    ending = FinalOutput.of(results, folder, notes)
     try:
         keep_origin(config, origin, results, files, tuple(remembering.warnings), ending)
     except (HarnessError, OSError) as error:

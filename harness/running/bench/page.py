@@ -52,11 +52,17 @@ def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str,
     places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
     scores = comparison.scores_of({"": (tables.folder, stored)})
+    losses = report.read_any(tables.folder, report.LossRow)
     out: dict[str, dict[str, Any]] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
             if "why" not in found:
+                verdict = found.pop("of")
+                # losses are in units of the headline
+                rows = losses if measure == scores.headline else ()
+                glance = comparison.glance_of(verdict, rows, f"results/{tables.name}")
+                found["glance"] = comparison.glance_json(glance)
                 found["reranked"] = _reranked(stored, measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
             task.advance()
@@ -97,6 +103,7 @@ def _of_measure(scores: comparison.Scores, measure: str, places: Mapping[str, in
     verdict = comparison.verdict_of(scores, measure)
     matrix = scores.matrices[measure].defined()
     return {
+        "of": verdict,
         "n": verdict.population.queries,
         "verdict": _verdict(verdict, places),
         "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},

@@ -10,6 +10,7 @@ from harness.comparison import (
     LABELS,
     Scores,
     chunkings_of,
+    design_of,
     filter_notes,
     from_scores,
     left_out_notes,
@@ -64,6 +65,7 @@ def run_verdict(
             if not less_is_better(measure)
         },
         chunkings=chunkings_of(settings.values()),
+        design=design_of(settings),
         documents=frozenset(documents),
         tokens=tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity=sensitivity_of({"": drawn}, names),

@@ -1,0 +1,211 @@
+"""What each factor of a sweep does: paired main effects over crossed settings, and interactions.
+
+A setting is a combination of levels (``SweepDesign``). The main effect of two levels is the mean difference
+of all pairs of settings that differ in nothing else, query by query, so what the other factors add cancels
+(Box, Hunter and Hunter, Statistics for Experimenters, 2005, ch. 5). All main effects are one family of the
+joint test that pairs of settings take too, with the same units; all interactions are another one. There are
+far fewer effects than pairs and each averages over several, so they are found sooner; docs/statistics.md has
+the simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from harness.comparison.design import Effect, Effects, Factor, SweepDesign
+from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.paired import Comparison, compare_rows, usable
+from harness.comparison.stats.units import Units, units_of
+from harness.comparison.verdict import Grounds
+from harness.measures import Floats
+from harness.values import signed
+
+# One pair of settings is no average over the other factors.
+FEWEST_PAIRS = 2
+Cells = Mapping[tuple[str, ...], str]
+Pairs = tuple[tuple[str, str], ...]
+
+
+def clear(found: Comparison, alpha: float) -> bool:
+    """Whether a difference is beyond chance, for these documents alone if nothing is known of new ones."""
+    return found.real or (found.finding == "not decidable" and found.p <= alpha)
+
+
+def effects_of(
+    matrix: ScoreMatrix, design: SweepDesign, grounds: Grounds, sensitivity: LabelSensitivity | None = None
+) -> Effects:
+    """The effects of the factors of a ``design`` on a measure.
+
+    Nothing where settings are not combinations of levels, or too few differ in one factor alone. A contrast
+    between settings that cut documents differently is no finding where the measure does not compare these, or
+    where longer or shorter labels turn its sign, as with pairs of settings.
+    """
+    defined = usable(matrix)
+    cells = design.cells(defined.settings)
+    planned = [
+        (factor, one, other, pairs)
+        for place, factor in enumerate(design.factors)
+        for one, other in combinations(factor.distinct, 2)
+        if len(pairs := _paired(cells, place, one, other)) >= FEWEST_PAIRS
+    ]
+    if not planned:
+        return Effects()
+    units = units_of(defined.clusters, len(defined.query_ids))
+    planned = [_ordered(defined, *plan) for plan in planned]
+    rows = [_means(defined, zip(*pairs, strict=True)) for *_, pairs in planned]
+    names = [level for _, one, other, _ in planned for level in (one, other)]
+    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
+    found, _ = compare_rows(names, np.vstack(rows), family, units, grounds.options)
+    main = tuple(
+        Effect(factor.name, _checked(one, pairs, matrix.measure, grounds, sensitivity), pairs)
+        for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
+    )
+    interactions = _interactions(defined, design, cells, units, grounds)
+    levels = None if interactions else _levels(design, main, grounds)
+    return Effects(main, interactions, levels)
+
+
+def _paired(cells: Cells, place: int, one: str, other: str) -> Pairs:
+    """The settings that have one level and the other of a factor, and all else in common."""
+    return tuple(
+        (setting, cells[partner])
+        for levels, setting in cells.items()
+        if levels[place] == one and (partner := (*levels[:place], other, *levels[place + 1 :])) in cells
+    )
+
+
+def _means(matrix: ScoreMatrix, groups: Iterable[Iterable[str]]) -> Floats:
+    """The mean scores of groups of settings by query, [groups, Q]."""
+    means: Floats = np.stack([np.mean([matrix.row(name) for name in names], axis=0) for names in groups])
+    return means
+
+
+def _ordered(
+    matrix: ScoreMatrix, factor: Factor, one: str, other: str, pairs: Pairs
+) -> tuple[Factor, str, str, Pairs]:
+    """A contrast with the better level first, or the step before its absence."""
+    if factor.absent in (one, other):
+        swapped = one == factor.absent
+    else:
+        first, second = _means(matrix, zip(*pairs, strict=True))
+        swapped = bool(first.mean() < second.mean())
+    return (factor, other, one, tuple((b, a) for a, b in pairs)) if swapped else (factor, one, other, pairs)
+
+
+def _checked(
+    found: Comparison, pairs: Pairs, measure: str, grounds: Grounds, sensitivity: LabelSensitivity | None
+) -> Comparison:
+    """A contrast, as no finding where its settings cut documents differently and that decides its sign."""
+    cut = grounds.chunkings
+    if found.finding == "few" or all(cut.get(a) == cut.get(b) for a, b in pairs):
+        return found
+    if not grounds.comparable(measure):
+        return replace(found, finding="incomparable")
+    if sensitivity is None or not clear(found, grounds.options.alpha):
+        return found
+    means = sensitivity.means
+    signs = np.sign(np.sum([np.subtract(means[a], means[b]) for a, b in pairs], axis=0))
+    return replace(found, finding="turns") if (signs != signs[0]).any() else found
+
+
+def _interactions(
+    matrix: ScoreMatrix, design: SweepDesign, cells: Cells, units: Units, grounds: Grounds
+) -> tuple[str, ...]:
+    """Sentences on effects of a factor that are not the same at two levels of another, as one family.
+
+    Levels are compared with the first of their factor, which every interaction can be made from.
+    """
+    planned = [
+        (f, g, one, other, corners)
+        for f, g in combinations(range(len(design.factors)), 2)
+        for one in design.factors[f].distinct[1:]
+        for other in design.factors[g].distinct[1:]
+        if (corners := _corners(cells, design, f, g, one, other))
+    ]
+    if not planned:
+        return ()
+    rows = [
+        # the same levels against mixed ones: half the difference of the effects
+        _means(matrix, [[name for c in corners for name in c[:2]], [name for c in corners for name in c[2:]]])
+        for *_, corners in planned
+    ]
+    names = [name for place in range(len(planned)) for name in (f"{place}+", f"{place}-")]
+    family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
+    found, _ = compare_rows(names, np.vstack(rows), family, units, grounds.options)
+    sentences = []
+    for contrast, (f, g, one, other, corners) in zip(found, planned, strict=True):
+        first, second = design.factors[f], design.factors[g]
+        settings = tuple((a, c) for a, _, c, _ in corners)
+        checked = _checked(contrast, settings, matrix.measure, grounds, None)
+        if clear(checked, grounds.options.alpha):
+            sentences.append(
+                f"{one} instead of {first.distinct[0]} gains {signed(2 * contrast.difference)} more with "
+                f"{other} than with {second.distinct[0]}."
+            )
+    return tuple(sentences)
+
+
+def _corners(
+    cells: Cells, design: SweepDesign, f: int, g: int, one: str, other: str
+) -> list[tuple[str, str, str, str]]:
+    """The settings at (one, other), (first, first), (one, first), (first, other), all else in common."""
+    base, across = design.factors[f].distinct[0], design.factors[g].distinct[0]
+    found = []
+    for levels in cells:
+        if (levels[f], levels[g]) != (one, other):
+            continue
+        at = [
+            _moved(levels, f, a, g, b)
+            for a, b in ((one, other), (base, across), (one, across), (base, other))
+        ]
+        if all(corner in cells for corner in at):
+            a, b, c, d = (cells[corner] for corner in at)
+            found.append((a, b, c, d))
+    return found
+
+
+def _moved(levels: tuple[str, ...], f: int, one: str, g: int, other: str) -> tuple[str, ...]:
+    moved = list(levels)
+    moved[f], moved[g] = one, other
+    return tuple(moved)
+
+
+def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> dict[str, str] | None:
+    """The level to use of every factor: of those that none is better than, the one that may lose the least.
+
+    A lighter one is taken where both are shown to be equivalent. None if some levels are not compared.
+    """
+    alpha, tolerance = grounds.options.alpha, grounds.options.tolerance
+    chosen = {}
+    for factor in design.factors:
+        levels = factor.distinct
+        own = [one.found for one in main if one.factor == factor.name]
+        if len(own) < len(levels) * (len(levels) - 1) // 2:
+            return None
+        if any(one.finding in ("incomparable", "few") or one.low is None or one.high is None for one in own):
+            return None
+        loss, beaten = dict.fromkeys(levels, 0.0), set()
+        for one in own:
+            loss[one.setting] = max(loss[one.setting], -(one.low or 0.0))
+            loss[one.against] = max(loss[one.against], one.high or 0.0)
+            if clear(one, alpha):
+                beaten.add(one.against if one.difference > 0 else one.setting)
+        left = [level for level in levels if level not in beaten] or list(levels)
+        best = min(left, key=lambda level: loss[level])
+        alike = [best, *(level for level in left if _equal(level, best, own, tolerance))]
+        chosen[factor.name] = min(alike, key=lambda level: (factor.weight.get(level, 0), loss[level]))
+    return chosen
+
+
+def _equal(one: str, other: str, own: Sequence[Comparison], tolerance: float) -> bool:
+    """Whether two levels are shown to be equivalent."""
+    return any(
+        {found.setting, found.against} == {one, other}
+        and max(-(found.low or 0.0), found.high or 0.0) <= tolerance
+        for found in own
+    )

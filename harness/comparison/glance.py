@@ -1,0 +1,251 @@
+"""A verdict at a glance: the sentence, what matters, the leaders, the largest loss, what to do next.
+
+One value for all who draw it: the first screen of report.html, the end of ``harness bench``, Markdown reports
+and notebooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.comparison.factors import clear
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.comparison.scores import verdict_of
+from harness.comparison.sentences import queries, sentence
+from harness.comparison.stored import read_stored, scores_of
+from harness.comparison.verdict import Place, Standing, Verdict
+from harness.report import LossRow, mean_losses, read_any
+from harness.values import counted
+
+Group = Literal["use", "may", "out"]
+GROUPS: Mapping[Group, str] = {"use": "use this", "may": "may be best", "out": "ruled out"}
+# what happened to the evidence at each part of a pipeline, and what may help
+_PARTS = {
+    "parser": ("not read by the parser", "Try another parser."),
+    "filter": ("filtered out", "See what the filter leaves out."),
+    "chunking": ("cut apart", "Try other chunk sizes, or chunks that overlap."),
+    "candidates": ("not found", "Try another retriever, or more candidates (top_k)."),
+    "order": ("ranked too low", "Try a reranker, or a stronger one."),
+}
+_OUT: frozenset[Place] = frozenset(("ruled out", "worse"))
+
+
+@dataclass(frozen=True, slots=True)
+class FactorLine:
+    """What one ``level`` of a factor changes ``against`` another, with its interval and ``words`` on it."""
+
+    factor: str
+    level: str
+    against: str
+    difference: float
+    low: float | None
+    high: float | None
+    finding: str
+    words: str
+    clear: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a part of the pipeline lost, in units of the measure."""
+
+    part: str
+    label: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """A setting in ``words``, its mean with interval, its group and why, and what each part lost."""
+
+    setting: str
+    words: str
+    mean: float
+    low: float | None
+    high: float | None
+    group: Group
+    why: str
+    regret: float | None
+    losses: tuple[Loss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The next step, and a command that begins it ('' for none)."""
+
+    text: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """All that a first screen shows; ``settings`` go from the highest mean down."""
+
+    sentence: str
+    holds: str
+    measure: str
+    level: float
+    tolerance: float
+    factors: tuple[FactorLine, ...]
+    interactions: tuple[str, ...]
+    settings: tuple[SettingLine, ...]
+    largest: str
+    next: Next
+
+
+def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "RESULTS") -> Glance:
+    """A verdict at a glance; ``losses`` are the rows of waterfall.csv, ``folder`` is named in commands."""
+    lost = _lost(losses)
+    used = _used(verdict)
+    largest, part = _largest(lost.get(used, ()), lost)
+    return Glance(
+        sentence(verdict),
+        _holds(verdict),
+        verdict.measure,
+        verdict.level,
+        verdict.options.tolerance,
+        factor_lines(verdict),
+        verdict.effects.interactions,
+        tuple(_setting(one, verdict, used, lost.get(one.setting, ())) for one in verdict.standings),
+        largest,
+        _next(verdict, part, folder),
+    )
+
+
+def verdict_on(folder: Path) -> Verdict:
+    """The verdict on one folder of results, by its headline; raises HarnessError if there is none."""
+    return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
+
+
+def glance_on(folder: Path) -> Glance:
+    """One folder of results at a glance; raises HarnessError if there is no verdict."""
+    return glance_of(verdict_on(folder), read_any(folder, LossRow), str(folder))
+
+
+def glance_json(glance: Glance) -> dict[str, Any]:
+    """The same as plain values."""
+    return asdict(glance)
+
+
+def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
+    """The effects of all factors, as they are shown."""
+    alpha = verdict.options.alpha
+    return tuple(
+        FactorLine(
+            one.factor,
+            one.found.setting,
+            one.found.against,
+            one.found.difference,
+            one.found.low,
+            one.found.high,
+            one.found.finding,
+            _effect_words(one.found, verdict),
+            clear(one.found, alpha),
+        )
+        for one in verdict.effects.main
+    )
+
+
+def _effect_words(found: Comparison, verdict: Verdict) -> str:
+    tolerance = verdict.options.tolerance
+    if clear(found, verdict.options.alpha):
+        return "better" if found.difference > 0 else "worse"
+    if found.finding == "turns":
+        return "depends on label length"
+    if found.finding == "incomparable":
+        return "not comparable"
+    if max(-(found.low or 0.0), found.high or 0.0) <= tolerance:
+        return f"equal within {tolerance:g}"
+    return "no difference found"
+
+
+def _used(verdict: Verdict) -> str:
+    """The setting to use; '' where none is advised."""
+    if verdict.baseline is not None:
+        return next(iter(verdict.named("better")), "")
+    return verdict.advice.setting if verdict.advice is not None else ""
+
+
+def _setting(one: Standing, verdict: Verdict, used: str, losses: tuple[Loss, ...]) -> SettingLine:
+    group, why = _group(one, verdict, used)
+    words = verdict.design.words(one.setting)
+    return SettingLine(one.setting, words, one.mean, one.low, one.high, group, why, one.regret, losses)
+
+
+def _group(one: Standing, verdict: Verdict, used: str) -> tuple[Group, str]:
+    """The group of a setting, and why it is ruled out: by a factor, or by another setting."""
+    if one.setting == used:
+        return "use", ""
+    if one.place == "baseline":
+        return "may", "baseline"
+    alpha = verdict.options.alpha
+    for effect in () if verdict.effects.interactions else verdict.effects.main:
+        found = effect.found
+        worse = found.against if found.difference > 0 else found.setting
+        levels = next(own.levels for own in verdict.design.factors if own.name == effect.factor)
+        if clear(found, alpha) and levels.get(one.setting) == worse:
+            return "out", f"worse by {effect.factor}"
+    for found in verdict.comparisons:
+        worse = found.against if found.difference > 0 else found.setting
+        if worse == one.setting and clear(found, alpha):
+            return "out", "another setting is better"
+    return ("out" if one.place in _OUT else "may"), ""
+
+
+def _lost(rows: Iterable[LossRow]) -> dict[str, tuple[Loss, ...]]:
+    """What each part lost, by setting; routes are left out, as they are not part of the sum."""
+    return {
+        setting: tuple(
+            Loss(part, _PARTS.get(part, (f"by the {part} step", ""))[0], value)
+            for part, value in means.items()
+        )
+        for (setting, route), (means, _) in mean_losses(rows).items()
+        if not route
+    }
+
+
+def _largest(own: tuple[Loss, ...], lost: Mapping[str, tuple[Loss, ...]]) -> tuple[str, str]:
+    """A sentence on the largest losses of the setting to use, or of the first one, and the largest part."""
+    shown = sorted(own or next(iter(lost.values()), ()), key=lambda one: -one.value)
+    shown = [one for one in shown if round(one.value, 2) > 0][:3]
+    if not shown:
+        return "", ""
+    first, *rest = shown
+    text = f"Largest loss: {first.label}, {first.value:.2f}."
+    if rest:
+        more = ", ".join(f"{one.label} {one.value:.2f}" for one in rest)
+        text += f" {more[0].upper()}{more[1:]}."
+    return text, first.part
+
+
+def _holds(verdict: Verdict) -> str:
+    """The questions that were asked, and what a finding on them holds for."""
+    people = verdict.population
+    asked, unit = queries(people.queries), people.unit
+    if verdict.leader is None or verdict.decision in ("single", "few"):
+        return f"{asked}."
+    on = f"{asked} on {counted(people.clusters, unit)}"
+    if people.kind == "clusters":
+        return f"{on}. Holds for new {unit}s like these."
+    if people.kind == "few clusters":
+        these = f"these {unit}s" if people.clusters > 1 else f"this {unit}"
+        return f"{on}. Holds for more questions on {these}, not for new ones."
+    return f"{asked}. Holds for more questions like these."
+
+
+def _next(verdict: Verdict, part: str, folder: str) -> Next:
+    """What to do next: enough questions first, then against the largest loss."""
+    worst = f"harness show {folder} --worst 10"
+    if verdict.leader is None:
+        return Next("See what was ranked, and where the labels are.", worst)
+    if verdict.decision == "few":
+        missing = FEWEST_TO_CHOOSE - verdict.population.queries
+        return Next(f"Add at least {counted(missing, 'more question')}.", "harness testset --help")
+    if part in _PARTS:
+        return Next(_PARTS[part][1], worst)
+    if verdict.decision == "single":
+        return Next("Sweep a field, or compare with a second folder of results.", worst)
+    return Next("See all differences.", f"harness compare {folder}")

@@ -1,0 +1,121 @@
+"""A verdict at a glance as text: at most 24 lines of 80 columns, with a small chart of dots and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+
+from harness.comparison.glance import GROUPS, FactorLine, Glance
+from harness.values import width
+
+LINES, COLUMNS = 24, 80
+# the names and the chart share this many columns, and the words after them have the rest
+_NAME_AND_CHART, _LONGEST_NAME, _WIDEST_CHART = 51, 41, 21
+# as many rows at most, where there is room
+_MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
+_MARKS = {"use": "●", "may": "○", "out": "×"}
+
+
+def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
+    """The lines to print; ``ends`` are printed below, such as where the page is."""
+    head = [*_paragraph(glance.sentence), *_paragraph(glance.holds)]
+    tail = [*_paragraph(glance.largest), *_next(glance), *(line for end in ends for line in _paragraph(end))]
+    # without two blank lines; each chart has a title
+    left = lines - len(head) - len(tail) - 2
+    most = min(len(glance.factors), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
+    factors = _factors(glance, most) if most else []
+    return [*head, "", *factors, *_settings(glance, left - len(factors)), "", *tail]
+
+
+def _paragraph(text: str) -> list[str]:
+    return wrap(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
+
+
+def _next(glance: Glance) -> list[str]:
+    command = f" ({glance.next.command})" if glance.next.command else ""
+    return _paragraph(f"Next: {glance.next.text.rstrip('.')}{command}.")
+
+
+def _factors(glance: Glance, most: int) -> list[str]:
+    """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
+    first = sorted(glance.factors, key=lambda one: not one.clear)[:most]
+    shown = [one for one in glance.factors if one in first]
+    ends = [end for one in shown for end in (one.low, one.high, one.difference, 0.0) if end is not None]
+    columns = _columns(map(pair_of, shown))
+    lines = [f"What matters ({glance.measure})"]
+    for one in shown:
+        value = f"{one.difference:+.2f}" if round(one.difference, 2) else "0.00"
+        bounds, mark = (one.low, one.difference, one.high), "●" if one.clear else "○"
+        chart = _chart(bounds, ends, columns, mark, zero=True)
+        lines.append(_row(_padded(pair_of(one), columns), value, chart, one.words))
+    return lines
+
+
+def pair_of(one: FactorLine) -> str:
+    """Two levels, the unit of numbers once: ``500 instead of 1,000 characters``."""
+    level, against = one.level.split(), one.against.split()
+    if len(level) == 2 and len(against) == 2 and level[1] == against[1] and level[0][0].isdigit():
+        return f"{level[0]} instead of {one.against}"
+    return f"{one.level} instead of {one.against}"
+
+
+def _settings(glance: Glance, room: int) -> list[str]:
+    """The title, and a line a setting, the one to use always among them."""
+    every = list(glance.settings)
+    most = max(1, room - 1)
+    shown = every if len(every) <= most else every[: max(1, most - 1)]
+    used = [one for one in every if one.group == "use" and one not in shown]
+    shown = [*shown[: max(0, len(shown) - len(used))], *used]
+    ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
+    columns = _columns(one.words for one in shown)
+    lines = [f"Settings ({glance.measure}, {glance.level:.0%} intervals)"]
+    for one in shown:
+        chart = _chart((one.low, one.mean, one.high), ends, columns, _MARKS[one.group])
+        why = one.why or (GROUPS[one.group] if one.group != "may" else "")
+        lines.append(_row(_padded(one.words, columns), f"{one.mean:.2f}", chart, why))
+    return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
+
+
+def _columns(names: Iterable[str]) -> int:
+    """How many columns names take."""
+    return min(_LONGEST_NAME, max(map(width, names), default=0))
+
+
+def _row(name: str, value: str, chart: str, words: str) -> str:
+    return f"  {name} {value:>5} {chart} {words}".rstrip()
+
+
+def _padded(text: str, columns: int) -> str:
+    """Text in exactly so many columns, cut with an ellipsis where it is longer."""
+    if width(text) > columns:
+        while width(text) > columns - 1:
+            text = text[:-1]
+        text = text.rstrip() + "…"
+    return text + " " * (columns - width(text))
+
+
+def _chart(
+    bounds: tuple[float | None, float, float | None],
+    ends: Sequence[float],
+    names: int,
+    mark: str,
+    zero: bool = False,
+) -> str:
+    """An interval as a line with a mark at its middle value, on an axis that spans all ``ends``.
+
+    It takes the columns that ``names`` leave; ``zero`` marks where 0 is.
+    """
+    low, value, high = bounds
+    last, least, most = min(_NAME_AND_CHART - names, _WIDEST_CHART) - 1, min(ends), max(ends)
+
+    def at(number: float) -> int:
+        return round((number - least) / (most - least) * last) if most > least else last // 2
+
+    cells = [" "] * (last + 1)
+    if zero:
+        cells[at(0.0)] = "│"
+    if low is not None and high is not None:
+        for place in range(at(low), at(high) + 1):
+            cells[place] = "┼" if cells[place] == "│" else "─"
+    cells[at(value)] = mark
+    return "".join(cells)

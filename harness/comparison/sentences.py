@@ -1,0 +1,140 @@
+"""The verdict in one sentence or two of at most 25 words: what to use, how sure, what it may lose at most.
+
+Terminal, page, Markdown, JSON, notebook and gate all take it from here.
+"""
+
+from __future__ import annotations
+
+import math
+
+from harness.comparison.paired import FEWEST_TO_CHOOSE
+from harness.comparison.stats.intervals import ROUNDING
+from harness.comparison.verdict import Population, Verdict
+from harness.values import counted
+
+MOST_WORDS = 25
+
+
+def sentence(verdict: Verdict) -> str:
+    """What to do about the settings, how sure that is, and what it may lose."""
+    if verdict.leader is None:
+        return f"Nothing was found: {verdict.measure} is 0 for every question under every setting."
+    if verdict.decision == "single":
+        people = queries(verdict.population.queries)
+        return f"One setting: {verdict.measure} {_mean(verdict):.2f} on {people}. Nothing to compare it with."
+    if verdict.decision == "few":
+        lead = f"{{}} {'leads' if verdict.baseline is None else 'is compared with the baseline'} so far."
+        few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
+        return _fitted(f"{few} {lead}", verdict, verdict.leader)
+    if verdict.baseline is not None:
+        return _against_baseline(verdict)
+    return _use(verdict)
+
+
+def _use(verdict: Verdict) -> str:
+    """The setting to use, where any can be advised."""
+    advice, leader = verdict.advice, verdict.leader or ""
+    limited = advice is not None and len(advice.among) < len(verdict.standings)
+    if advice is None:
+        if _too_dear(verdict):
+            limit = f"{amount(verdict.options.price_limit or 0)} {verdict.costs.unit}"
+            return f"No setting is within the price limit of {limit}."
+        instead = f" {verdict.instead} does." if verdict.instead else ""
+        return _fitted(
+            f"{{}} leads by {verdict.measure}, which does not compare settings that cut documents "
+            f"differently.{instead}",
+            verdict,
+            leader,
+        )
+    within = " within the price limit" if limited else ""
+    if verdict.decision == "best" and advice.setting == leader:
+        return _fitted(
+            f"Use {{}}. It is shown to be better than every other setting ({verdict.level:.0%}).",
+            verdict,
+            leader,
+        )
+    if limited and len(advice.among) == 1:
+        return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
+    if verdict.decision == "best":
+        loses = f"it loses {at_most(advice.regret)} to any other ({verdict.level:.0%})"
+        return _fitted(
+            f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs.",
+            verdict,
+            advice.setting,
+            leader,
+        )
+    loses = f"loses {at_most(advice.regret)} to any other{within} ({verdict.level:.0%})"
+    if any(one.finding == "turns" for one in verdict.comparisons):
+        loses += ", with labels as given"
+    if verdict.decision == "not decidable":
+        here = f"On {these(verdict.population)} use {{}}: it {loses}."
+        return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
+    if verdict.decision == "equivalent":
+        most = at_most(advice.regret).removeprefix("at most ")
+        by = "" if most == "nothing" else f" by more than {most}"
+        return _fitted(f"Use {{}}. No other is better{by} ({verdict.level:.0%}).", verdict, advice.setting)
+    return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
+
+
+def _too_dear(verdict: Verdict) -> bool:
+    limit, prices = verdict.options.price_limit, verdict.costs.by_setting
+    return limit is not None and prices is not None and all(price > limit for price in prices.values())
+
+
+def _against_baseline(verdict: Verdict) -> str:
+    """How many settings are better than the baseline, and which most."""
+    baseline, better = verdict.baseline or "", verdict.named("better")
+    if verdict.decision == "not decidable":
+        change = next(one for one in verdict.comparisons if verdict.leader in (one.setting, one.against))
+        return _fitted(
+            f"On {these(verdict.population)} {{}} differs by {change.difference:+.2f} from the baseline. New "
+            f"{verdict.population.unit}s may differ.",
+            verdict,
+            verdict.leader or "",
+        )
+    if not better:
+        worse = verdict.named("worse")
+        more = f" {len(worse)} of {len(verdict.standings) - 1} are worse." if worse else ""
+        return _fitted(f"No setting is shown to be better than the baseline, {{}}.{more}", verdict, baseline)
+    others = f" So are {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
+    return _fitted(f"{{}} is better than the baseline, {{}}.{others}", verdict, better[0], baseline)
+
+
+def _fitted(template: str, verdict: Verdict, *settings: str) -> str:
+    """The template with the names of settings, cut where all would take more than 25 words."""
+    left = MOST_WORDS - len(template.replace("{}", "").split())
+    names = []
+    for place, setting in enumerate(settings):
+        words = verdict.design.words(setting).split()
+        most = max(1, left // (len(settings) - place))
+        # a mark of its own would count as a word
+        names.append(" ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",") + "…")
+        left -= min(len(words), most)
+    return template.format(*names)
+
+
+def these(people: Population) -> str:
+    """The clusters of the queries: ``these 4 documents``."""
+    return f"these {people.clusters:,} {people.unit}s" if people.clusters > 1 else f"this one {people.unit}"
+
+
+def queries(n: int) -> str:
+    """A number of queries."""
+    return counted(n, "query", "queries")
+
+
+def amount(price: float) -> str:
+    """A price, with as many digits as matter."""
+    return f"{price:,.0f}" if price >= 1000 else f"{price:.4g}"
+
+
+def at_most(regret: float, digits: int = 2) -> str:
+    """A regret bound, rounded up: ``at most 0.05``."""
+    if regret <= ROUNDING:
+        return "nothing"
+    unit = 10**digits
+    return f"at most {math.ceil(round(unit * regret, 6)) / unit:.{digits}f}"
+
+
+def _mean(verdict: Verdict) -> float:
+    return next(one.mean for one in verdict.standings if one.setting == verdict.leader)
