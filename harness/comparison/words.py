@@ -125,8 +125,8 @@ def _population(verdict: Verdict) -> str:
     if people.kind == "few clusters":
         return (
             f"More questions on {these(people)}, but not on new {unit}s{alike}. Testing by {unit} takes at "
-            f"least {FEWEST_CLUSTERS} {unit}s of equal size, so the {queries(people.queries)} are tested one "
-            "by one."
+            f"least {FEWEST_CLUSTERS} {unit}s of equal size. These are worth {people.worth:.1f}, so the "
+            f"{queries(people.queries)} are tested one by one."
         )
     alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":

@@ -89,7 +89,7 @@ def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(writ
     assert found == pytest.approx(final, abs=1e-9)
     assert "q6" not in {query for _, query in found}
     said = "2 labels are in no extracted text, so they count in no score and in no loss: anchoring.csv."
-    assert said in FinalOutput.of(results, 0.95, ()).notes
+    assert said in FinalOutput.of(results, folder).notes
 
 
 def test_losses_are_in_the_unit_of_the_headline_where_it_reads_text(write_config):

@@ -12,7 +12,6 @@ import pytest
 import harness.running.bench.flow
 import harness.running.bench.job as unchanged
 from harness.cli import main
-from harness.report import SummaryRow, Table
 from harness.running.bench.job import STORED, FinalOutput, Finished, input_hashes
 from harness.running.config.load import load_config
 from harness.store import CacheLayout
@@ -73,7 +72,7 @@ def test_a_repeated_run_says_the_same_and_writes_nothing(words, corpus, runs, ca
     ((ran, stands),) = [pair for pair in zip(before_text, after_text, strict=True) if pair[0] != pair[1]]
     assert " computed, " in ran
     assert stands.startswith("Nothing has changed since the run of ")
-    assert f"Results: {corpus}/results/tiny/" in after_text[-1]
+    assert f"Page: {corpus}/results/tiny/report.html" in after_text[-1]
     # warned of is the same too, not what was read and done on the way
     warned = [line for line in first.err.splitlines() if line.startswith("warning: ")]
     assert [line for line in second.err.splitlines() if line.startswith("warning: ")] == warned
@@ -283,13 +282,11 @@ def test_a_note_that_cannot_be_kept_loses_no_results(words, monkeypatch, capsys)
     monkeypatch.setattr("harness.running.bench.job.keep_origin", full)
     assert bench(words) == 0
     shown = capsys.readouterr()
-    assert "Verdict: " in shown.out
+    assert "too few to choose by" in shown.out
     assert "the disk is full" in shown.err
 
 
 def test_the_final_output_is_stored_completely():
-    row = SummaryRow("a", "retrieve", "all", "mrr", 0.5, None, None, 3, 0, 0, "people")
-    table = Table("lost", ("setting", "left"), (("a", "–"),), left=frozenset({0, 1}), notes=("A note.",))
-    ending = FinalOutput("tiny", (row,), "mrr", 0.95, (table,), ("labels",), ("page",), ("Verdict: none.",))
+    ending = FinalOutput(("labels", "page"), ("Use a.", "", "Page: r.html"))
     run = Finished("key", {"q": "1"}, {}, {"m": "2"}, {"ledger": 3}, "today", ("careful",), ending)
     assert STORED.validate_python(json.loads(json.dumps(STORED.dump_python(run, mode="json")))) == run

@@ -306,7 +306,7 @@ def test_documents_too_few_to_stand_for_new_ones_decide_nothing():
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
             assert "Add questions on other documents." in said_
             assert finding_cell(found.margin) == "not decidable"
-    assert "worth 1.4 of equal size" in said_
+    assert "These are worth 1.4, so the 60 queries are tested one by one." in said_
     enough = conclude(replace(scores, clusters=tuple(f"d{i % 6}" for i in range(60))), options=QUICK)
     assert enough.decision == "best"
 

@@ -84,7 +84,7 @@ def test_the_waterfall_goes_on_to_the_answers_and_sums_exactly(folder):
 def test_the_page_has_the_verdict_on_answers(folder):
     lines = answer_lines(folder)
     assert [line["label"] for line in lines] == ["Verdict", "Margin", "Next"]
-    assert "too few for a choice" in lines[0]["text"]
+    assert "too few to choose by" in lines[0]["text"]
     write_page(folder)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from harness.models import resolve
-from harness.report import REPORT, Results, label_note, lost_label_note
+from harness.report import REPORT, Results, lost_label_note
 from harness.running.config.models import BenchConfig
 from harness.running.context import program_key
 from harness.running.corpus import input_files
@@ -31,8 +31,8 @@ class FinalOutput:
         from harness.comparison import brief_verdict, glance_lines, glance_on
 
         record = results.record
-        about = (one(record.config, record.counts) for one in (lost_label_note, label_note))
-        notes = (*filter(None, about), *_agreement(record), *page)
+        lost = lost_label_note(record.config, record.counts)
+        notes = (*filter(None, [lost]), *_agreement(record), *page)
         ends = (
             *brief_verdict(folder)[:1],
             f"All differences: harness compare {folder}",
