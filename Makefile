@@ -62,7 +62,7 @@ format: $(VENV)/.dev ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: $(VENV)/.dev ## regenerate what is generated in docs/ and the result table of the README
+docs: $(VENV)/.dev ## regenerate what is generated in docs/
 	@$(BIN)/python tools/docs.py
 
 corpus: $(VENV)/.dev ## rebuild the shipped corpus and verify it

@@ -1,5 +1,7 @@
 """Every command that README, CONTRIBUTING and docs/ print: it exists, its options do, and it runs."""
 
+import csv
+import json
 import os
 import re
 import shlex
@@ -27,16 +29,15 @@ NOT_RUN = {
     "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",
     "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
-        r"harness (label .*--(merge|export|ratings)|labels add)"
-        r"|harness testset .* (grade --from|export)|harness bench contracts"
+        r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"
     ),
     "needs RGB's files, or asks a model: tests/abilities": r"harness abilities (rgb|try (en|zh|trials))",
     "files of other tools: tests/testset, tests/corpus, tests/external": (
         r"harness import (label_studio|beir|traces|ragas) "
     ),
-    "files of another pipeline: tests/bench/test_hits.py": r"harness score --hits",
     "two runs of one configuration: tests/compare": (
-        r"harness gate .*|harness compare (baseline|results/monday)"
+        r"harness gate (?!results/today --baseline results/main --max-drop)"
+        r"|harness compare (baseline|results/monday)"
     ),
     "answers that a model judges: tests/test_compare_answers.py": (
         r"harness compare results/mine --measure answer"
@@ -45,8 +46,10 @@ NOT_RUN = {
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
     ),
 }
-# what makes a command small
+# what makes a command small, or gives it something to read
 SMALLER = (
+    (r"'docs/\*\.pdf'", "'contracts/*'"),
+    (r"results/(today|main)\b", "results/quickstart"),
     (r"--trials \d+", "--trials 3"),
     (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
     (r"--document annual-report", "--document meridian-q3-2025"),
@@ -72,6 +75,17 @@ BEFORE = {
     "report.md": ("harness bench configs/meridian.yaml",),
     "README.md": ("harness bench configs/quickstart.yaml", "harness bench my.yaml"),
     "labelling.md": ("harness bench my.yaml",),
+}
+# what a reader does between two commands of a page, as the first one says
+NEXT = {
+    ("README.md", "harness testset contracts-bench status"): (
+        "harness testset contracts-bench propose --offline",
+        "harness testset contracts-bench choose --auto",
+        "harness testset contracts-bench gather",
+        "harness testset contracts-bench grade --sheet sheet.xlsx",
+        "harness testset contracts-bench grade --from sheet.xlsx --by Ann",
+        "harness testset contracts-bench export",
+    ),
 }
 
 
@@ -135,16 +149,58 @@ def test_no_reason_is_left_over():
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("page", TO_RUN)
 def test_the_commands_of_a_page_run_on_small_inputs(page, tmp_path):
-    folder = small_folder(tmp_path)
-    shutil.copytree(folder / "corpora" / "meridian" / "documents", folder / "contracts")
-    (folder / "my.yaml").write_text(MINE, encoding="utf-8")
+    folder = of_a_reader(small_folder(tmp_path))
     shared = Path(os.environ.get("HARNESS_SHARED", ROOT.parent / "shared"))
     for line in BEFORE.get(page, ()):
         ran(placed(line, folder), folder)
     for command in TO_RUN[page]:
         if "HARNESS_SHARED" in command.line and not shared.is_dir():
             continue
-        ran(placed(shlex.join(command.words), folder), folder, HARNESS_SHARED=str(shared))
+        line = shlex.join(command.words)
+        for one in (line, *NEXT.get((page, line), ())):
+            ran(placed(one, folder), folder, HARNESS_SHARED=str(shared))
+            if "--sheet sheet.xlsx" in one:
+                graded(folder / "sheet.xlsx")
+
+
+def of_a_reader(folder):
+    """The folder with the files of a reader's own that the pages speak of."""
+    meridian = folder / "corpora" / "meridian"
+    shutil.copytree(meridian / "documents", folder / "contracts")
+    (folder / "my.yaml").write_text(MINE, encoding="utf-8")
+    for name in ("queries.csv", "labels.csv"):
+        shutil.copy(meridian / name, folder / name)
+    with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
+        found = {row["query_id"]: row for row in csv.DictReader(file) if row["quote"]}
+    with (folder / "mine.jsonl").open("w", encoding="utf-8") as file:
+        for query_id, row in found.items():
+            hit = {"query_id": query_id, "rank": 1, "document": row["document"], "text": row["quote"]}
+            file.write(f"{json.dumps(hit)}\n")
+    (folder / "run.txt").write_text("q1 Q0 d1 1 0.9 mine\nq1 Q0 d2 2 0.4 mine\n", encoding="utf-8")
+    (folder / "qrels.txt").write_text("q1 0 d2 3\n", encoding="utf-8")
+    return folder
+
+
+def graded(path):
+    """Fill in a sheet of passages: the first one of every question answers it, the others do not."""
+    book = pytest.importorskip("openpyxl").load_workbook(path)
+    head, *rows = book.worksheets[0].iter_rows()
+    columns, seen = [cell.value for cell in head], set()
+    for row in rows:
+        question = row[columns.index("query_id")].value
+        row[columns.index("grade")].value = 0 if question in seen else 4
+        seen.add(question)
+    book.save(path)
+
+
+@pytest.mark.docs
+@pytest.mark.timeout(1800)
+def test_the_python_of_the_readme_runs(tmp_path):
+    folder = of_a_reader(small_folder(tmp_path))
+    ran(["harness", "bench", "my.yaml"], folder)
+    shutil.copytree(folder / "results" / "mine", folder / "results" / "monday")
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert "ndcg" in ran(["python", "-c", block], folder)
 
 
 def placed(line, folder):

@@ -1,7 +1,7 @@
-"""Write what is generated in the docs: configuration, measures, answer-measures, tables of results, README.
+"""Write what is generated in the docs: configuration, measures, tables of results, the worked example.
 
 `make docs` writes; with --check nothing is written and the exit code says whether something would change.
-The README's table holds the numbers of configs/quickstart.yaml, rounded; it is run if it was not. The table
+docs/reading-a-run.md holds the numbers of configs/quickstart.yaml, rounded, which is run for it. The table
 of CONTRIBUTING.md counts the files on each walk (tools/walks.py).
 """
 
@@ -17,60 +17,35 @@ import walks
 from reference.answer_measures import answer_measures_reference
 from reference.configuration import reference
 from reference.measures import measures_reference
+from reference.reading import reading
 from reference.tables import import_formats, input_columns, tables_reference
 
-from harness.report import SummaryRow
+from harness.cli.api import read_results
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent
-QUICKSTART = ("<!-- quickstart table: made by make docs -->", "<!-- end of table -->")
 TABLES = ("<!-- tables: made by make docs from harness/report/rows -->", "<!-- end of tables -->")
 FORMATS = ("<!-- formats: made by make docs -->", "<!-- end of formats -->")
 COLUMNS = re.compile("<!-- columns of (.+): made by make docs -->")
 WALKS = ("<!-- walks: made by make docs -->", "<!-- end of walks -->")
-# the headline first: the settings differ in their chunks
-MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 # Figures of a model move in their last digits between processors; a page is stale beyond this.
 TOLERANCE = 0.015
 NUMBER = re.compile(r"\d+\.\d+")
 
 
-def quickstart_table() -> str:
-    """Run the quickstart and lay its summary out as Markdown."""
+def quickstart() -> str:
+    """Run the quickstart and explain its results."""
     config = load_config(ROOT / "configs" / "quickstart.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        results, _ = run_bench(config.model_copy(update={"results": Path(folder)}), Silent())
-    # a later stage of a setting takes the place of an earlier one
-    cells: dict[str, dict[tuple[str, str], SummaryRow]] = {}
-    for row in results.summary:
-        cells.setdefault(row.setting, {})[row.measure, row.split] = row
-    lines = [
-        f"| setting | {MEASURES[0]} | 95 % interval | train | validation | {' | '.join(MEASURES[1:])} |",
-        "|---|" + "---:|" * (len(MEASURES) + 3),
-    ]
-    for setting, row in sorted(cells.items(), key=lambda item: -_mean(item[1][MEASURES[0], "all"])):
-        head = row[MEASURES[0], "all"]
-        splits = " | ".join(_show(row[MEASURES[0], split].mean) for split in ("train", "validation"))
-        more = " | ".join(_show(row[measure, "all"].mean) for measure in MEASURES[1:])
-        interval = f"{_show(head.ci_low)}–{_show(head.ci_high)}"
-        lines.append(f"| {setting} | **{_show(head.mean)}** | {interval} | {splits} | {more} |")
-    return "\n".join(lines)
-
-
-def _mean(row: SummaryRow) -> float:
-    return -1.0 if row.mean is None else row.mean
-
-
-def _show(value: float | None) -> str:
-    # two decimals: the third may differ between processors
-    return "–" if value is None else f"{value:.2f}"
+        run_bench(config.model_copy(update={"results": Path(folder)}), Silent())
+        return reading(read_results(Path(folder) / config.name))
 
 
 def pages(table: bool = True) -> dict[Path, str]:
     """Every generated page with its content; without ``table`` none whose numbers take a run."""
-    readme, results = ROOT / "README.md", ROOT / "docs" / "results.md"
+    results = ROOT / "docs" / "results.md"
     contributing = ROOT / "CONTRIBUTING.md"
     written = {
         ROOT / "docs" / "configuration.md": reference(),
@@ -85,7 +60,7 @@ def pages(table: bool = True) -> dict[Path, str]:
     corpora = ROOT / "docs" / "corpora.md"
     written[corpora] = _between(corpora, FORMATS, import_formats(), written[corpora])
     if table:
-        written[readme] = _between(readme, QUICKSTART, quickstart_table())
+        written[ROOT / "docs" / "reading-a-run.md"] = quickstart()
         written[contributing] = _between(contributing, WALKS, walks.table(walks.walks()))
     return written
 

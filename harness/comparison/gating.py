@@ -99,9 +99,9 @@ class GateResult:
             return f"Tested by {units.clusters} whole clusters of queries: holds for new clusters like these."
         if units.kind == "few clusters":
             return (
-                f"Tested by queries: {counted(units.clusters, 'cluster')} of them cannot stand for new ones "
-                f"(at least {FEWEST_CLUSTERS} of equal size can), so all of this holds for more questions on "
-                "these alone."
+                f"Tested by queries: {counted(units.clusters, 'cluster')} of queries cannot stand for new "
+                f"ones; {FEWEST_CLUSTERS} or more of about equal size can. So this holds only for more "
+                "questions on the same clusters."
             )
         return "Tested by queries: holds for questions like these."
 

@@ -124,9 +124,10 @@ def _population(verdict: Verdict) -> str:
         )
     if people.kind == "few clusters":
         return (
-            f"More questions on {these(people)}, but not on new {unit}s{alike}. Testing by {unit} takes at "
-            f"least {FEWEST_CLUSTERS} {unit}s of equal size. These are worth {people.worth:.1f}, so the "
-            f"{queries(people.queries)} are tested one by one."
+            f"More questions on {these(people)}, but not on new {unit}s{alike}. What holds for new {unit}s "
+            f"can be tested with {FEWEST_CLUSTERS} or more that have about as many questions each. These are "
+            f"worth only {people.worth:.1f} such {unit}s, so the {queries(people.queries)} are tested one by "
+            "one."
         )
     alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":
@@ -153,8 +154,8 @@ def _caveats(verdict: Verdict) -> list[str]:
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
-            f"A kind of question that makes up less than {rare:.0%} of all may be missing from "
-            f"{queries(n)}, so its effect would be missing too."
+            f"{queries(n)} may hold no example of a rare kind of question, one that is less than {rare:.0%} "
+            "of what is asked; the verdict does not cover such kinds."
         )
     return caveats
 
@@ -295,8 +296,8 @@ def _asked(needed: Needed, n: int) -> str:
     about, low = _about(needed.queries), _about(needed.low)
     high = _about(needed.high) if needed.high is not None else "far more"
     return (
-        f"Showing a difference of {needed.difference:g} in 4 of 5 studies takes about {about} "
-        f"queries in total ({low} to {high}); there are {n:,}."
+        f"About {about} queries in total (estimates range from {low} to {high}) would show a true "
+        f"difference of {needed.difference:g} with a chance of 80%; there are {n:,}."
     )
 
 

@@ -152,7 +152,7 @@ def lost_label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str
         return None
     return (
         f"{counted(lost, 'label is', 'labels are')} in no extracted text, so "
-        f"{'it counts' if lost == 1 else 'they count'} in no score and in no loss: anchoring.csv."
+        f"{'it counts' if lost == 1 else 'they count'} in no score and in no loss; anchoring.csv lists them."
     )
 
 
@@ -169,6 +169,6 @@ def label_note(config: Mapping[str, Any], counts: Mapping[str, Any]) -> str | No
     if len(chunkers) < 2 or length is None:
         return None
     return (
-        f"The median label has {length:,.0f} characters. Measures of text read may favour other chunk sizes "
-        "with longer or shorter labels: harness compare checks it."
+        f"The median label has {length:,.0f} characters. With longer or shorter labels, measures of "
+        "text read may favour other chunk sizes: harness compare checks it."
     )

@@ -56,7 +56,7 @@ def test_few_clusters_pass_and_fail_only_for_themselves(drop):
     assert result.failed == (drop > 0)
     assert "about the 4 clusters of these queries; for new ones it is not decidable" in junit(result)
     assert "not decidable" in github_annotations(result)
-    assert "4 clusters of them cannot stand for new ones" in result.holds_for
+    assert "4 clusters of queries cannot stand for new ones" in result.holds_for
 
 
 def test_a_drop_in_doubt_passes_and_says_so():

@@ -173,7 +173,7 @@ def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
         "Verdict: 11 queries: too few to choose by, 30 are needed. b leads so far."
     )
     assert lines_in(found, "next") == ["Add at least 19 more questions."]
-    assert any("less than 24% of all may be missing" in text for text in lines_in(found, "caveat"))
+    assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
     assert lines_in(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query: too few")
 
 
@@ -306,7 +306,7 @@ def test_documents_too_few_to_stand_for_new_ones_decide_nothing():
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
             assert "Add questions on other documents." in said_
             assert finding_cell(found.margin) == "not decidable"
-    assert "These are worth 1.4, so the 60 queries are tested one by one." in said_
+    assert "These are worth only 1.4 such documents, so the 60 queries are tested one by one." in said_
     enough = conclude(replace(scores, clusters=tuple(f"d{i % 6}" for i in range(60))), options=QUICK)
     assert enough.decision == "best"
 

@@ -32,8 +32,10 @@ _snippet = partial(snippet, length=160)
 class AnchorConfig(StageConfig):
     """How sure an anchoring must be (0 to 100), and whether a quote below that fails the run or is listed."""
 
-    threshold: float = Field(default=90.0, ge=0, le=100)
-    on_unanchored: Literal["fail", "list"] = "fail"
+    threshold: float = Field(90.0, ge=0, le=100, description="How alike text and quote must be, 0 to 100.")
+    on_unanchored: Literal["fail", "list"] = Field(
+        "fail", description="A quote that is not found stops the run, or is listed and does not count."
+    )
     duplicates: bool = Field(
         default=True,
         description="Where the text of a relevant label occurs elsewhere too, word for word (white space "

@@ -29,9 +29,9 @@ class SplitConfig(StageConfig):
     ``validation``.
     """
 
-    by: Literal["hash"] = "hash"
-    validation: float = Field(default=0.3, ge=0, le=1)
-    seed: int = 7
+    by: Literal["hash"] = Field("hash", description="What decides: a hash of the query's id.")
+    validation: float = Field(0.3, ge=0, le=1, description="The share of queries in validation.")
+    seed: int = Field(7, description="Another seed divides them otherwise.")
 
     def split_of(self, query_id: str) -> Split:
         """The split of one query; depends on nothing but its id and this config."""

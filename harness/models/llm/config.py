@@ -50,7 +50,7 @@ class BatchOptions(StageConfig):
 class ModelConfig(StageConfig):
     """A language model, and the limits of one run that asks it."""
 
-    endpoint: Endpoint = Field(description="Where the model is served.")
+    endpoint: Endpoint = Field(description="Where the model is served; an endpoint of a language model.")
     max_cost: float | None = Field(
         None,
         gt=0,
@@ -157,10 +157,6 @@ class LlmStepConfig(ModelConfig, ABC):
     The field ``prompt`` is declared by each kind. It holds the content of the file, read when the
     configuration is, and is written as the name by which the file was asked for.
     """
-
-    endpoint: Endpoint = Field(
-        description="Where the model is served; its keys are those of `relevance.endpoint`."
-    )
 
     @classmethod
     @abstractmethod

@@ -134,8 +134,8 @@ def _warn_of_shallow_rankings(config: BenchConfig, cutoffs: Mapping[str, int], c
         least = min(top_n for _, top_n in flat)
         context.warn(
             "depth",
-            f"the reranker scores the first {least} chunks, and a measure looks at {deepest}: no "
-            f"lower chunk can enter them. Omit rerank.top_n, or set it above {deepest}.",
+            f"the reranker scores the first {least} chunks, and a measure looks at {deepest}: chunks below "
+            f"rank {least} cannot move up into it. Omit rerank.top_n, or set it above {deepest}.",
             _deeper_than(least - 1, cutoffs),
             dict(flat),
         )
@@ -196,7 +196,7 @@ def text_ranked(searched: Searched, unit: str) -> NDArray[np.int64]:
 def warn_of_unfilled_budgets(
     searched: Sequence[Searched], config: BenchConfig, context: Context, remedy: str = ""
 ) -> None:
-    """Warn of rankings that end before the budget of a measure: text beyond is lost to depth alone.
+    """Warn of rankings that end before the budget of a measure: what would come next was not retrieved.
 
     ``remedy`` says what to do about it, by default in the configuration of a benchmark; with one, the depth
     of the search is not known. Documents that hold less text than the budget cannot fill it, nor can a
@@ -218,7 +218,7 @@ def warn_of_unfilled_budgets(
             context.warn(
                 "depth",
                 f"rankings end before the {budget:,} {unit} that {name} reads: {'; '.join(short.values())}. "
-                "Text beyond that is lost to the depth of the search. "
+                "What would come next was not retrieved, and counts as lost. "
                 + (
                     remedy
                     or f"Raise retrieve.top_k, or set retrieve.top_chars to {budget:,} or more instead."

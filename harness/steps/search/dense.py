@@ -43,8 +43,7 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
     )
     endpoint: EmbeddingEndpoint | None = Field(
         None,
-        description="An endpoint with OpenAI's protocol that serves the bi-encoder, instead of `model`; "
-        "its keys are below.",
+        description="An endpoint with OpenAI's protocol that serves the bi-encoder, instead of `model`.",
     )
     query_prefix: str = Field("", description="A prefix for every query, for models trained with one.")
     passage_prefix: str = Field("", description="A prefix for every chunk, for models trained with one.")
