@@ -24,9 +24,9 @@ from harness.report.page.tables import Tables
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 _SCRIPTS = """
-elements theme dom format data state scale save rows table grid plot answer people board gains
-differences curves slopes splits losses answer_losses answers filters kinds heat histograms judged
-price health origin passages two_rankings replies drill address main
+elements theme dom format data state scale save rows table grid plot terms names views answer people
+board gains differences curves slopes splits losses glance answer_losses answers filters kinds heat
+histograms judged price health origin passages two_rankings replies drill address main
 """
 SCRIPTS = tuple(f"{name}.js" for name in _SCRIPTS.split())
 

@@ -1,7 +1,7 @@
 // The reader's choices are in the address: a link brings them back, and so does Back. Choices unchanged since
 // the start are left out; settings and questions go by their names, so that a link says what it shows.
 
-const SHARED = ['measure', 'stage', 'split', 'find', 'type', 'order', 'named', 'factors', 'group', 'price', 'folded'];
+const SHARED = ['view', 'measure', 'stage', 'split', 'find', 'type', 'order', 'named', 'factors', 'group', 'price', 'folded'];
 const SETTINGS = ['a', 'b', 'chosen'];
 const address = { first: {}, reading: false };
 
@@ -37,6 +37,7 @@ function readState(text) {
   const given = new URLSearchParams(text);
   const out = { ...address.first };
   const fits = {
+    view: (name) => Boolean(viewNode(name)),
     measure: (name) => DATA.measures.includes(name),
     stage: (name) => name === 'final' || DATA.stages.includes(name),
     split: (name) => name === 'all' || Boolean(DATA.summary[name]),
@@ -54,6 +55,7 @@ function restore() {
   const text = currentHash();
   // the name of a section, as in old links
   if (text && !text.includes('=')) {
+    if (viewOf(text)) choose({ view: viewOf(text) });
     byId(text)?.scrollIntoView();
     return;
   }

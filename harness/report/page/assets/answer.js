@@ -1,54 +1,67 @@
-// The answer first: what the data allow to say, in words.
+// The verdict in full, and how it was reached.
+
+function firstSummary() {
+  return DATA.settings.map((_, i) => summary(i)).find(Boolean);
+}
 
 function facts() {
-  const rows = DATA.settings.map((_, i) => summary(i)).filter(Boolean);
-  const first = rows[0];
   const asked = DATA.queries.id.length;
+  const first = firstSummary();
   const judge = DATA.record.judge?.name;
   return [
     count(DATA.settings.length, 'setting'),
-    count(asked, 'query', 'queries'),
-    first && first.n < asked ? `${whole(first.n)} count in ${state.measure}` : null,
-    // a sentence among the items of a list
-    first && first.n < asked && DATA.left_out ? `l${DATA.left_out.slice(1, -1)}` : null,
+    first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'question')} count`, DATA.left_out) : count(asked, 'question'),
     DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
     judge ? `graded by ${judge === 'human' ? 'people' : judge}` : null,
   ].filter(Boolean);
 }
 
-// The answer is of the last stage; while another one is shown it says so and steps back.
-function verdict() {
-  const found = statistics();
-  const lines = found.verdict?.lines;
-  if (!lines) {
-    return [
-      h('p.verdict', null, found.why || 'There is nothing to compare.'),
-      DATA.warnings.length > 0 && h('dl.lines', null, DATA.warnings.map((text) => [h('dt', null, 'Warning'), h('dd', null, foreign(text, 'span'))])),
-    ];
-  }
-  const [decision, ...rest] = lines;
-  const aside = !atFinal();
-  return [
-    aside && h('p.small', null, h('b', null, `Stage ${state.stage} is chosen; the answer is of the last stage.`), ' The leader board below shows the chosen stage.'),
-    h(`div${aside ? '.stepped-back' : ''}`, null,
-      h('p.verdict', null, h('bdi', null, decision.text)),
-      h('dl.lines', null, rest.map((line) => [h('dt', null, line.label), h('dd', null, foreign(line.text, 'span'))]))),
-  ];
+// How many queries count in the measure, and why others do not.
+function counted() {
+  const first = firstSummary();
+  if (!first || first.n >= DATA.queries.id.length) return null;
+  return `${whole(first.n)} of ${count(DATA.queries.id.length, 'query', 'queries')} count in ${state.measure}. ${DATA.left_out}`;
 }
 
+// The lines of the verdict beside its decision; without them, those on how it was reached.
+const BESIDE = ['margin', 'next'];
+
+function verdictLines(wanted) {
+  const lines = (statistics().verdict?.lines || []).slice(1).filter((line) => (wanted ? wanted.includes(line.role) : !BESIDE.includes(line.role)));
+  return lines.length > 0 && h('dl.lines', null, lines.map((line) => [h('dt', null, line.label), h('dd.foreign', null, prose(line.text))]));
+}
+
+// The verdict is of the last stage; while another one is shown it says so and steps back.
 section({
   id: 'answer',
-  title: 'The answer',
-  bare: true,
+  title: 'The verdict',
+  short: 'Verdict',
   on: ['measure', 'stage'],
   render() {
+    const found = statistics();
+    const decision = found.verdict?.lines[0];
     const about = aboutMeasure(state.measure);
+    const aside = !atFinal() && decision;
     return [
-      h('p.facts', null, facts().map((fact) => h('span', null, fact))),
-      verdict(),
+      aside && h('p.small', null, h('b', null, `Stage ${state.stage} is chosen; the answer is of the last stage.`), ' The leader board below shows the chosen stage.'),
+      h(`div${aside ? '.stepped-back' : ''}`, null,
+        h('p.verdict', null, h('bdi', null, decision ? prose(decision.text) : found.why || 'There is nothing to compare.')),
+        verdictLines(BESIDE)),
       about && h('p.soft.small', null, `${state.measure}: ${about}. The verdict is on the last stage of every setting.`),
-      DATA.notes.map((note) => h('p.soft.small', null, note)),
-      DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => `${name}.csv`).join(', ')}.`) : null,
     ];
   },
+});
+
+section({
+  id: 'method',
+  title: 'How it was tested',
+  short: 'Method',
+  on: ['measure'],
+  render: () => [
+    verdictLines(null),
+    h('dl.lines', null,
+      [[counted(), 'Questions'], ...DATA.warnings.map((text) => [text, 'Warning']), ...DATA.notes.map((text) => [text, 'This page'])]
+        .filter(([text]) => text).map(([text, label]) => [h('dt', null, label), h('dd', null, foreign(text, 'span'))])),
+    DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => `${name}.csv`).join(', ')}.`) : null,
+  ],
 });

@@ -38,9 +38,9 @@ function answerLossPart({ measure, parts, ways }) {
     h('p', null, `In units of ${measure}, from a perfect 1 down to what the answers earn: first the evidence that was not read, then what the answers make of what was. The parts sum exactly, question by question. The bars leave out as much of the unread evidence as answers did without.`),
     lossFigure(all, {
       parts, classOf, left: `what is left: ${measure}`, gained: 'of it', caption: 'Losses of answers by part',
-      name: (way) => DATA.settings[way.setting], bar: (mean) => answerBar(mean, parts, classOf),
+      name: (way) => nameOf(way.setting), bar: (mean) => answerBar(mean, parts, classOf),
     }),
-    h('div.tools', null, h('h3', null, 'Answers that lost most'), select('setting', all.map(([way]) => [way.setting, DATA.settings[way.setting]]), all[0][0].setting, (value) => draw(Number(value)))),
+    h('div.tools', null, h('h3', null, 'Answers that lost most'), select('setting', settingOptions(all.map(([way]) => way.setting)), all[0][0].setting, (value) => draw(Number(value)))),
     box,
   ];
 }

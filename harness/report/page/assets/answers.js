@@ -6,7 +6,7 @@ function answerTable({ measures, means, answered }) {
   const rows = DATA.settings.map((_, i) => i).filter((i) => answered[i]);
   const cell = (i, m) => means[m][i];
   return table([
-    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+    settingColumn(),
     { key: 'answered', title: 'answered', num: true, value: (i) => answered[i][0], cell: (i) => `${whole(answered[i][0])} of ${whole(answered[i][1])}` },
     ...measures.map((name, m) => ({
       key: name, title: name, num: true, value: (i) => cell(i, m)?.[0],

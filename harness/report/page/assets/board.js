@@ -24,7 +24,7 @@ function boardColumns(leader, ticks, place) {
   const splits = ['train', 'validation'].filter((name) => DATA.summary[name] && DATA.settings.some((_, i) => known(mean(i, name))));
   const difference = (i) => (i === leader ? null : pair(i, leader));
   const columns = [
-    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => h('span.foreign', { title: DATA.settings[i] }, DATA.settings[i]) },
+    settingColumn(),
     { key: 'n', title: 'n', num: true, about: 'Queries in the mean', value: (i) => summary(i, { split: state.split })?.n, cell: (i) => whole(summary(i, { split: state.split })?.n) },
     { key: 'mean', title: breakable(state.measure), num: true, value: (i) => mean(i, state.split), cell: (i) => h('b', null, fixed(mean(i, state.split))) },
     {
@@ -107,7 +107,7 @@ section({
     const [low, high, ticks] = scoreRange(order.map((i) => summary(i, { split: state.split })), 5);
     const place = percentOf(low, high);
     const leader = leaderOf();
-    const shown = order.filter((i) => DATA.settings[i].toLowerCase().includes(wanted) && factorsMatch(i));
+    const shown = order.filter((i) => `${nameOf(i)} ${DATA.settings[i]}`.toLowerCase().includes(wanted) && factorsMatch(i));
     const folded = DATA.settings.length - order.length;
     return [
       h('p.lede', null, atFinal()
@@ -119,7 +119,7 @@ section({
         caption: 'Leader board', sort: 'mean', keep: 'board', most: 30,
         picked: (i) => i === state.chosen,
         open: (i, row) => pickSetting(i, leader, row),
-        label: (i) => DATA.settings[i],
+        label: (i) => nameOf(i),
       }) : h('p.nothing', null, 'No setting fits.'),
     ];
   },

@@ -29,7 +29,7 @@ function curvePlot(lines, unit) {
           g('path.curve', { d: path(drawn.map(([size, , r]) => [x.at(size) + aside, y.at(r.mean)])) }),
           drawn.map(([size, setting, r]) => tip(
             shape(one.kind, x.at(size) + aside, y.at(r.mean), 5, { class: 'dot' }),
-            `${DATA.settings[setting]}: ${fixed(r.mean)} (${range(r.low, r.high)})`,
+            `${nameOf(setting)}: ${fixed(r.mean)} (${range(r.low, r.high)})`,
           )));
       }),
     ];

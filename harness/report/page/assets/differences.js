@@ -8,7 +8,7 @@ function pairInWords(a, b) {
   if (!found) return 'These two were not compared.';
   const real = FINDINGS[found.finding];
   return [
-    foreign(DATA.settings[a], 'b'), ' against ', foreign(DATA.settings[b], 'b'), ': ',
+    named(a, 'b'), ' against ', named(b, 'b'), ': ',
     h('b.num', null, signed(found.difference)), known(found.low) ? ` (${range(found.low, found.high)})` : '',
     `, ${real} (p ${chance(found.p)}). `,
     `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'query', 'queries')}.`,
@@ -36,7 +36,7 @@ section({
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',
         keep: 'pairs',
-        rows: order.map((i, k) => `${k + 1}  ${DATA.settings[i]}`),
+        rows: order.map((i, k) => `${k + 1}  ${nameOf(i)}`),
         heads: order.map((_, k) => k + 1),
         columns: order.length,
         height: order.length > 30 ? 16 : 26,

@@ -30,6 +30,31 @@ function tip(node, text) {
   return node;
 }
 
+// The explanation of a control: for the mouse, for the keyboard, and for a finger, until it taps elsewhere.
+function explained(node, text) {
+  const show = () => {
+    const box = node.getBoundingClientRect();
+    showTip({ clientX: box.left - 14, clientY: box.bottom - 12 }, text);
+    node.setAttribute('aria-describedby', 'tip');
+  };
+  const hide = () => {
+    node.removeAttribute('aria-describedby');
+    hideTip();
+  };
+  node.addEventListener('pointerenter', (event) => { if (event.pointerType === 'mouse') show(); });
+  node.addEventListener('pointerleave', (event) => { if (event.pointerType === 'mouse') hide(); });
+  node.addEventListener('focus', show);
+  node.addEventListener('click', show);
+  node.addEventListener('blur', hide);
+  return node;
+}
+
+function startTips() {
+  addEventListener('keydown', (event) => { if (event.key === 'Escape') hideTip(); });
+  addEventListener('pointerdown', (event) => { if (!event.target.closest('[aria-describedby=tip]')) hideTip(); });
+  addEventListener('scroll', hideTip, { passive: true });
+}
+
 function showTip(event, text) {
   const box = byId('tip');
   const content = typeof text === 'function' ? text(event) : text;

@@ -52,8 +52,8 @@ function rankedColumn(setting, query, other = -1) {
   const ranking = rankingOf(setting, query);
   const compared = other >= 0 && shareText(setting, other) ? rankingOf(other, query) : null;
   const places = compared?.[0].length ? matched(ranking, compared) : null;
-  return h('section.ranking', { 'aria-label': `Ranking of ${DATA.settings[setting]}` },
-    h('h3', null, foreign(DATA.settings[setting], 'span'), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
+  return h('section.ranking', { 'aria-label': `Ranking of ${nameOf(setting)}` },
+    h('h3', null, named(setting), ' ', h('span.soft.num', null, `${state.measure} ${fixed(score(setting, query))}`)),
     askedNote(setting, query),
     replyPanel(setting, query),
     ranking?.[0].length
@@ -86,7 +86,7 @@ function allSettings(query) {
   const rows = ranked().map((i) => [i, score(i, query)]).sort((x, y) => (y[1] ?? -1) - (x[1] ?? -1));
   return h('ul.by-setting', null, rows.map(([i, value]) => h('li', null,
     h('button', { type: 'button', 'aria-pressed': String(i === drilled.setting), onclick: () => { drilled.setting = i; drawDrill(`s${i}`); }, 'data-keep': `s${i}` },
-      foreign(DATA.settings[i], 'span'), h('b.num', null, fixed(value, 2)),
+      named(i), h('b.num', null, fixed(value, 2)),
       strip(known(value) ? [g('rect.left', { x: 0, width: place(value), y: 0, height: 4 })] : [], { height: 4 })))));
 }
 
@@ -113,7 +113,7 @@ function drawDrill(focus) {
   const other = drilled.other === setting ? -1 : drilled.other;
   const q = DATA.queries;
   const at = drilled.list.indexOf(query);
-  const names = DATA.settings.map((name, i) => [i, name]);
+  const names = settingOptions();
   const button = (text, key, run, more = {}) => h('button.quiet', { type: 'button', 'data-keep': key, onclick: run, ...more }, text);
   const pick = (key) => (value) => { drilled[key] = Number(value); drawDrill(key); };
   const dialog = byId('drill');

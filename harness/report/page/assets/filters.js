@@ -21,7 +21,7 @@ section({
     return [
       h('p.lede', null, 'A filter keeps the search to the documents that a question names, or raises them. It is wrong where a document with labelled text is left out; filters.csv lists every query.'),
       table([
-        { key: 'setting', title: 'setting', value: (r) => DATA.settings[r.setting], cell: (r) => foreign(DATA.settings[r.setting], 'span') },
+        settingColumn((r) => r.setting),
         { key: 'step', title: 'step', value: (r) => r.step, cell: (r) => r.step },
         ...Object.keys(FILTERS).map((key) => ({ key, title: FILTERS[key][0], about: FILTERS[key][1], num: true, value: (r) => r[key], cell: (r) => FILTERS[key][2](r[key]) })),
       ], rows, { caption: 'Filters by setting', keep: 'filters', most: 30 }),

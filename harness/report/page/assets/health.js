@@ -51,7 +51,7 @@ section({
     return [
       h('p.lede', null, `Lengths in tokens of the encoder.${DATA.chunks ? '' : ' This folder has no chunks.csv, so only lengths are known.'}`),
       table([
-        { key: 'setting', title: 'setting', value: (r) => DATA.settings[r.setting], cell: (r) => foreign(DATA.settings[r.setting], 'span') },
+        settingColumn((r) => r.setting),
         ...(drawn ? [{ key: 'histogram', title: 'lengths', cell: (r) => spark(histogramOf(r.histogram)) }] : []),
         ...keys.map((key) => ({ key, title: HEALTH[key][0], about: HEALTH[key][1], num: true, value: (r) => r[key], cell: (r) => HEALTH[key][2](r[key]) })),
       ], rows, { caption: 'Chunks by setting', keep: 'health', most: 30 }),

@@ -44,7 +44,7 @@ function queryCell(query) {
 
 function heatTools() {
   const types = [...new Set(DATA.queries.type)].filter(Boolean).sort();
-  const settings = DATA.settings.map((name, i) => [i, name]);
+  const settings = settingOptions();
   return h('div.tools', null,
     search('Find a question', state.find, (find) => choose({ find }), { 'data-keep': 'find' }),
     types.length > 1 && select('type', [['', 'all types'], ...types.map((type) => [type, type.replaceAll('_', ' ')])], state.type, (type) => choose({ type }), { 'data-keep': 'type' }),
@@ -66,23 +66,22 @@ section({
     const shades = ramp('heat', 6);
     const shown = rows.filter((row) => row.values.some(known));
     const undefinedOnes = rows.length - shown.length;
-    const name = (i) => DATA.settings[i];
     const two = settings.length > 1 && state.a !== state.b;
     return [
       h('p.lede', null, `Each column is a question, each row a setting, coloured by its ${state.measure}. Open one to read what was ranked.`),
       heatTools(),
-      two ? h('p.on-paper', null, 'A is ', foreign(name(state.a), 'b'), ', B is ', foreign(name(state.b), 'b'), '.') : null,
+      two ? h('p.on-paper', null, 'A is ', named(state.a, 'b'), ', B is ', named(state.b, 'b'), '.') : null,
       h('p.soft.small', { role: 'status' }, `${count(shown.length, 'question')} shown${undefinedOnes ? `; ${whole(undefinedOnes)} more without a value of ${state.measure}, in the table below` : ''}.`),
       shown.length ? [h('div.heat-scale', { 'aria-hidden': true }, '0', h('i.heat-ramp'), '1'), grid({
         label: `${state.measure} of every question under every setting. Arrow keys move, Enter opens the question.`,
         keep: 'heat',
-        rows: settings.map(name),
+        rows: settings.map(nameOf),
         columns: shown.length,
         narrowest: 5,
         widest: 36,
         hint: 'Point at a cell, or use the arrow keys; Enter opens the question.',
         fill: (r, c) => (known(shown[c].values[r]) ? shades(shown[c].values[r]) : null),
-        text: (r, c) => [h('b.num', null, fixed(shown[c].values[r])), ' ', foreign(name(settings[r])), ' — ', foreign(DATA.queries.text[shown[c].query] || DATA.queries.id[shown[c].query])],
+        text: (r, c) => [h('b.num', null, fixed(shown[c].values[r])), ' ', foreign(nameOf(settings[r])), ' — ', foreign(DATA.queries.text[shown[c].query] || DATA.queries.id[shown[c].query])],
         open: (r, c) => openQuery(shown[c].query, settings[r], shown.map((row) => row.query)),
       })] : h('p.nothing', null, 'No question fits.'),
       table([
@@ -90,8 +89,8 @@ section({
         { key: 'mean', title: 'mean', num: true, about: 'Over all settings', value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
         { key: 'spread', title: 'spread', num: true, about: 'Standard deviation over settings', value: (r) => (r.spread < 0 ? null : r.spread), cell: (r) => (r.spread < 0 ? NONE : fixed(r.spread, 2)) },
         ...(two ? [
-          { key: 'a', title: 'A', num: true, about: name(state.a), value: (r) => score(state.a, r.query), cell: (r) => fixed(score(state.a, r.query), 2) },
-          { key: 'b', title: 'B', num: true, about: name(state.b), value: (r) => score(state.b, r.query), cell: (r) => fixed(score(state.b, r.query), 2) },
+          { key: 'a', title: 'A', num: true, about: nameOf(state.a), value: (r) => score(state.a, r.query), cell: (r) => fixed(score(state.a, r.query), 2) },
+          { key: 'b', title: 'B', num: true, about: nameOf(state.b), value: (r) => score(state.b, r.query), cell: (r) => fixed(score(state.b, r.query), 2) },
           { key: 'difference', title: 'A − B', num: true, value: (r) => r.difference, cell: (r) => signed(r.difference, 2) },
         ] : []),
       ], rows, {

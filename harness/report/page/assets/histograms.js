@@ -54,7 +54,7 @@ function answerablePanel({ setting, ends: [low, high], groups }, largest) {
   const stage = DATA.stages[stageOf(setting)];
   const row = (DATA.answerability || []).find((one) => one.setting === setting && one.stage === stage);
   return h('div.small-panel', null,
-    h('h3', null, foreign(DATA.settings[setting], 'span')),
+    h('h3', null, named(setting)),
     histogram(groups, `Scores of the first passage, ${fixed(low, 2)} to ${fixed(high, 2)}`, { low, high, largest, text: (x) => fixed(x, 2) }),
     row && h('p.small.num', null, `AUROC ${fixed(row.auroc, 2)}`, known(row.ci_low) && h('span.soft', null, ` (${range(row.ci_low, row.ci_high, 2)})`)));
 }
@@ -68,8 +68,8 @@ function spreadPanel({ setting, values, groups }, largest) {
   const zeros = values.filter((v) => v === 0).length;
   const ones = values.filter((v) => v >= 0.9995).length;
   return h('div.small-panel', null,
-    h('h3', null, foreign(DATA.settings[setting], 'span')),
-    histogram(groups, `${DATA.settings[setting]}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
+    h('h3', null, named(setting)),
+    histogram(groups, `${nameOf(setting)}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
     h('p.small.soft.num', null, `${whole(zeros)} at 0, ${whole(ones)} at 1`));
 }
 

@@ -13,7 +13,7 @@ function judgedColumns(judged, upper) {
   const place = percentOf(0, 1);
   const axes = (title, text) => h('div.plot-head', null, title, axis(ticks, place, text));
   return [
-    { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+    settingColumn(),
     ...judged.flatMap((name) => [
       { key: name, title: breakable(name), num: true, about: 'Share of the ranks that was judged', value: (i) => mean(i, name), cell: (i) => percent(mean(i, name)) },
       { key: `${name}-bar`, title: axes('% of the ranks', (share) => fixed(100 * share, 0)), wide: true, cell: (i) => h('div.interval', null,

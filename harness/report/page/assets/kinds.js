@@ -32,7 +32,7 @@ section({
       h('p.lede', null, `Mean ${state.measure} of every setting over the questions of a kind; their number is shown next to the kind. Kinds were not tested against each other${few ? `, and those of fewer than ${FEWEST} questions, in italics, tell little` : ''}.`),
       all.length > 1 ? h('div.tools', null, select('kinds are the values of', all.map(({ name }) => [name, name]), group.name, (name) => choose({ group: name }), { 'data-keep': 'group' })) : null,
       table([
-        { key: 'setting', title: 'setting', value: (i) => DATA.settings[i], cell: (i) => foreign(DATA.settings[i], 'span') },
+        settingColumn(),
         ...shown.map((k) => ({ key: `kind-${k}`, title: groupTitle(group, k, sizes[k]), num: true, heat: true, value: (i) => means.get(i)[k].mean, cell: (i) => heat(means.get(i)[k].mean, means.get(i)[k].n) })),
       ], settings, { caption: `${state.measure} by ${group.name}`, keep: `kinds-${group.name}`, most: 30 }),
     ];

@@ -104,9 +104,9 @@ section({
       h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
       lossFigure(rows, {
         parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
-        name: (way) => (way.route ? `↳ ${way.route} alone` : DATA.settings[way.setting]),
+        name: (way) => (way.route ? `↳ ${way.route} alone` : nameOf(way.setting)),
       }),
-      h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', whole.map(([way]) => [way.setting, DATA.settings[way.setting]]), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
+      h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', settingOptions(settings), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
       worstTable(whole.find(([way]) => way.setting === picked)[0]),
     ];
   },

@@ -56,11 +56,12 @@ section({
   },
 });
 
-function drawFooter() {
-  swap(byId('footer'),
-    h('h2', null, 'Conventions behind every number'),
-    h('ul.conventions', null, DATA.conventions.map((text) => h('li', null, text)),
-      h('li', null, `intervals of means: ${percent(DATA.level)} bootstrap over queries; of differences: paired, t with a guard against skewness; none is drawn below ${FEWEST} queries`),
-      h('li', null, 'a difference is called real where its interval, of one sign-flip test of all pairs of settings at once, excludes 0, over at least 30 queries')),
-    h('p.small.soft', null, 'Made by harness. The page holds all it shows and asks the network for nothing. Keys: Tab to move, arrow keys in tables and grids, Enter to open, Escape to close.'));
-}
+section({
+  id: 'conventions',
+  title: 'Conventions behind every number',
+  short: 'Conventions',
+  on: [],
+  render: () => h('ul.conventions', null, DATA.conventions.map((text) => h('li', null, text)),
+    h('li', null, `intervals of means: ${percent(DATA.level)} `, term('bootstrap'), ' over queries; of differences: ', term('paired'), `, t with a guard against skewness; none is drawn below ${FEWEST} queries`),
+    h('li', null, 'a difference is called real where its interval, of one ', term('sign-flip test'), ' of all pairs of settings at once, excludes 0, over at least 30 queries')),
+});

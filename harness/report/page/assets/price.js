@@ -82,7 +82,7 @@ section({
   on: ['measure', 'stage', 'split', 'price'],
   render() {
     if (!DATA.prices) return h('p.lede', null, 'This folder has no prices.csv: newer versions of harness bench write it.');
-    const rows = ranked().map((i) => ({ i, name: DATA.settings[i], price: priceRow(i), mean: summary(i, { split: state.split })?.mean })).filter((row) => row.price);
+    const rows = ranked().map((i) => ({ i, name: nameOf(i), price: priceRow(i), mean: summary(i, { split: state.split })?.mean })).filter((row) => row.price);
     if (!rows.length) return null;
     const keys = Object.keys(PRICES).filter((key) => rows.some((row) => known(row.price[key]) && row.price[key] > 0));
     const drawn = plottable(keys, rows);
@@ -102,7 +102,7 @@ section({
         h('figure.panel', null, pricePlot(points, key)),
       ] : null,
       table([
-        { key: 'setting', title: 'setting', value: (r) => r.name, cell: (r) => [foreign(r.name, 'span'), front.includes(r.i) ? [' ', badge('lead', 'on the line')] : null] },
+        settingColumn((r) => r.i, (r) => front.includes(r.i) && [' ', badge('lead', 'on the line')]),
         { key: 'mean', title: breakable(state.measure), num: true, value: (r) => r.mean, cell: (r) => fixed(r.mean) },
         ...keys.map((name) => ({ key: name, title: name.replaceAll('_', ' '), num: true, about: PRICES[name][0], value: (r) => priceOf(r, name), cell: (r) => PRICES[name][1](priceOf(r, name)) })),
         ...(keys.includes('tokens_read') ? [{ key: 'point', title: 'tokens per point', num: true, about: `Tokens read for each 0.01 of ${state.measure}`, value: perPoint, cell: (r) => amount(perPoint(r)) }] : []),

@@ -75,7 +75,7 @@ function replyPanel(setting, query) {
   const reply = replyOf(setting, query);
   if (!reply) return null;
   const golden = DATA.detail.replies.golden[query];
-  return h('section.reply', { 'aria-label': `Answer of ${DATA.settings[setting]}` },
+  return h('section.reply', { 'aria-label': `Answer of ${nameOf(setting)}` },
     h('h4', null, 'Answer'),
     reply.reason ? h('p.soft', null, `No answer: ${reply.reason.replaceAll('_', ' ')}.`) : answerText(reply),
     golden ? h('p.small', null, h('b', null, 'Golden answer '), foreign(golden, 'span')) : h('p.small.soft', null, 'No golden answer is known.'),

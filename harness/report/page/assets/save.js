@@ -30,6 +30,7 @@ function csvCell(value) {
 function csvOf(columns, rows) {
   const shown = columns.filter((one) => one.value || one.cell);
   const cell = (one, row) => {
+    if (one.file) return one.file(row);
     const value = one.value?.(row);
     return one.num && (typeof value === 'number' || !known(value)) ? value : textIn(one.cell(row)).replaceAll(NONE, '');
   };

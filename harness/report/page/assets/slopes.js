@@ -29,8 +29,8 @@ function slopePlot(rows) {
         g('line', { x1: from, x2: to, y1: y.at(row.before), y2: y.at(row.after) }),
         g('circle', { cx: from, cy: y.at(row.before), r: 4.5 }),
         g('circle', { cx: to, cy: y.at(row.after), r: 4.5 })),
-      `${DATA.settings[row.i]}: ${fixed(row.before)} to ${fixed(row.after)}`)),
-      wide ? labels(rows.map((row) => ({ x: to, y: y.at(row.after), text: DATA.settings[row.i] })), [to + 2, width]) : null,
+      `${nameOf(row.i)}: ${fixed(row.before)} to ${fixed(row.after)}`)),
+      wide ? labels(rows.map((row) => ({ x: to, y: y.at(row.after), text: nameOf(row.i) })), [to + 2, width]) : null,
     ];
   });
 }
@@ -50,7 +50,7 @@ section({
       legend(kinds.map(([kind, text]) => [`slope-${kind}`, text])),
       h('figure.panel', null, slopePlot(rows)),
       table([
-        { key: 'setting', title: 'setting', value: (r) => DATA.settings[r.i], cell: (r) => foreign(DATA.settings[r.i], 'span') },
+        settingColumn((r) => r.i),
         { key: 'n', title: 'n', num: true, value: (r) => r.n, cell: (r) => whole(r.n) },
         { key: 'before', title: 'retrieved', num: true, value: (r) => r.before, cell: (r) => fixed(r.before) },
         { key: 'after', title: 'reranked', num: true, value: (r) => r.after, cell: (r) => h('b', null, fixed(r.after)) },

@@ -20,7 +20,7 @@ section({
         const train = at(i, 'train');
         const validation = at(i, 'validation');
         return {
-          name: DATA.settings[i],
+          name: nameOf(i),
           badge: [i === selection.chosen && badge('lead', 'chosen on train'), i === selection.best && badge('open', 'best on validation')],
           value: `${fixed(train.mean)} → ${fixed(validation.mean)}`,
           drawing: strip([

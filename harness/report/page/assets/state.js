@@ -1,6 +1,6 @@
 // The choices of the reader. A section says which choices it depends on and is drawn again when they change.
 
-const state = { measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
+const state = { view: '', measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
 const sections = [];
 
 function section(one) {
@@ -11,6 +11,7 @@ function choose(changes) {
   const changed = Object.keys(changes).filter((key) => state[key] !== changes[key]);
   Object.assign(state, changes);
   if (!changed.length) return;
+  follow();
   draw((one) => one.on.some((key) => changed.includes(key)));
   remember(changed.every((key) => QUIET.includes(key)));
 }
@@ -46,12 +47,20 @@ function startTheme() {
   // paper is white: what is painted in pixels is painted anew for it; and it is narrow
   addEventListener('beforeprint', () => {
     document.documentElement.dataset.printing = '';
+    for (const one of document.querySelectorAll('main details:not(.fold, [open])')) {
+      one.open = true;
+      one.dataset.opened = '';
+    }
     repaint();
     redraw();
     for (const grid of document.querySelectorAll('.grid')) grid.paint();
   });
   addEventListener('afterprint', () => {
     delete document.documentElement.dataset.printing;
+    for (const one of document.querySelectorAll('[data-opened]')) {
+      one.open = false;
+      delete one.dataset.opened;
+    }
     repaint();
     redraw();
   });

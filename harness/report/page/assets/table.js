@@ -1,6 +1,6 @@
 // Tables that sort by their headers, keep the first column in sight and walk by arrow keys.
 //
-// columns: {key, title, value(row): what to sort by, cell(row): what to show, num, about, wide}
+// columns: {key, title, value(row): what to sort by, cell(row): what to show, file(row): what to save, num, about, wide}
 // options: {caption, sort, down, open(row), label(row), picked(row): whether it is the chosen one, most, keep}
 
 function table(columns, rows, options = {}) {
@@ -36,9 +36,9 @@ function table(columns, rows, options = {}) {
     more.hidden = most >= all.length;
   };
 
-  swap(head, columns.map((column) => h(`th${column.num ? '.num' : ''}`, { scope: 'col', 'data-key': column.key, title: column.about },
+  swap(head, columns.map((column) => h(`th${column.num ? '.num' : ''}`, { scope: 'col', 'data-key': column.key },
     column.value
-      ? h('button.sort', {
+      ? heading(column, h('button.sort', {
         type: 'button',
         'data-keep': `${options.keep || ''}-${column.key}`,
         onclick: () => {
@@ -46,7 +46,7 @@ function table(columns, rows, options = {}) {
           kept.sort = column.key;
           show();
         },
-      }, column.title)
+      }, column.title))
       : column.title)));
   show();
   if (options.open) body.addEventListener('keydown', walk);
@@ -54,6 +54,12 @@ function table(columns, rows, options = {}) {
     edged(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table: ${options.caption}` },
       h('table', null, h('caption.hidden', null, options.caption), h('thead', null, head), body))),
     more, save);
+}
+
+// A header that says what its column holds.
+function heading({ about, title }, button) {
+  const said = about || (typeof title === 'string' ? aboutTerm(title) : '');
+  return said ? explained(button, said) : button;
 }
 
 // A shadow at the right edge while columns are hidden there, a line beside the first column once some are on the left.

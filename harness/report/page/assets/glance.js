@@ -1,0 +1,138 @@
+// The first screen: what to use, what matters, how settings rank, where quality is lost, what to do next.
+
+const GROUPS = { use: ['Use this', 'use this'], may: ['May be best too', 'may be best'], out: ['Ruled out', 'ruled out'] };
+// As many rows as one takes in; the others fold.
+const FIRST_ROWS = 10;
+// Less than this is 0.00 in a bar.
+const LEAST_LOSS = 0.005;
+
+// A dot with its interval. A filled dot is a finding, a ring is open, a cross is out: told apart without colour.
+function dotRow(kind, { value, low, high }, place, label) {
+  const at = place(value);
+  const mark = kind === 'out'
+    ? g('svg', { x: at, y: '50%', width: 1, height: 1, overflow: 'visible' }, g('path.cross', { d: 'M-4,-4L4,4M-4,4L4,-4' }))
+    : g('circle', { cx: at, cy: '50%', r: kind === 'may' ? 5 : 6 });
+  return strip(g(`g.dots.${kind}`, null, known(low) && g('line', { x1: place(low), x2: place(high), y1: '50%', y2: '50%' }), mark), { height: 20, label });
+}
+
+function factorRows(factors) {
+  const [low, high] = nice(Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high)), 8);
+  const place = percentOf(low, high);
+  return factors.map((one, k) => h('li.factor', null,
+    h('span.factor-what', null,
+      h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
+      h('span', null, foreign(one.level), ' instead of ', foreign(one.against))),
+    h('span.dots-cell', null,
+      h('i.zero', { css: { '--at': place(0) }, 'aria-hidden': true }),
+      dotRow(one.finding === 'real' ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
+    h('b.num', null, signed(one.difference, 2)),
+    h(`span.finding${one.finding === 'real' ? '.found' : ''}`, null, term(one.words))));
+}
+
+function whatMatters({ factors, interactions, level, measure }) {
+  if (!factors.length) return null;
+  const [first, rest] = [factors.slice(0, FIRST_ROWS), factors.slice(FIRST_ROWS)];
+  return [
+    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', term(measure), `, with ${percent(level)} `, term('intervals', TERMS.interval))),
+    h('ul.factors', null, factorRows(first)),
+    rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
+    interactions.map((text) => h('p.small', null, prose(text))),
+  ];
+}
+
+// The kinds of loss that occur, in the order of the steps: {part: [class of its colour, label]}.
+function lossParts(settings) {
+  const parts = {};
+  const classes = { extraction: 'parser', parser: 'parser', chunking: 'chunking', candidates: 'candidates', order: 'order' };
+  const others = ['change', 'change-1', 'change-2'];
+  for (const { losses } of settings) {
+    for (const { part, label, value } of losses) {
+      if (value >= LEAST_LOSS) parts[part] ??= [`loss-${classes[part] || others.shift() || 'else'}`, label];
+    }
+  }
+  return parts;
+}
+
+// From 0: what is left, then what each step lost. Where a step won something back, the losses are shown in proportion.
+function leftBar({ mean, losses }, parts) {
+  const lost = losses.filter((one) => one.value > 0 && parts[one.part]);
+  const sum = lost.reduce((all, one) => all + one.value, 0);
+  let at = mean;
+  const bars = lost.map((one) => {
+    const to = at + (one.value * (1 - mean)) / sum;
+    const bar = barPart(parts[one.part][0], at, to);
+    at = to;
+    return bar;
+  });
+  const told = [`left ${fixed(mean, 2)}`, ...losses.map((one) => `${one.label} ${fixed(one.value, 2)}`)];
+  return tip(strip([barPart('left', 0, mean), bars], { label: told.join(', ') }), told.join('\n'));
+}
+
+function rankRow(one, place, parts) {
+  const setting = DATA.settings.indexOf(one.setting);
+  return h(`li.setting-row.${one.group}`, null,
+    h('span.setting-name', null, setting < 0 ? foreign(one.words) : named(setting), ' ', one.why && h('small.soft', null, one.why)),
+    h('span.dots-cell', null, dotRow(one.group, { value: one.mean, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
+    h('b.num', null, fixed(one.mean, 2)),
+    one.losses.length ? h('span.left-cell', null, leftBar(one, parts)) : null);
+}
+
+function ranking({ settings, measure, level }) {
+  const shown = settings.filter((one, k) => k < FIRST_ROWS || one.group === 'use');
+  const rest = settings.filter((one) => !shown.includes(one));
+  const [low, high, ticks] = scoreRange(settings, 6);
+  const place = percentOf(low, high);
+  const parts = lossParts(settings);
+  const lossy = Object.keys(parts).length > 0;
+  const group = (kind) => {
+    const rows = shown.filter((one) => one.group === kind);
+    const [title, name] = GROUPS[kind];
+    return rows.length > 0 && [h('h4', null, term(title, TERMS[name])), h('ul', null, rows.map((one) => rankRow(one, place, parts)))];
+  };
+  return [
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), `, 0 to 1, with ${percent(level)} `, term('intervals', TERMS.interval),
+      lossy && '; then what is left of 1, and what each step lost')),
+    lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
+    h('div.ranks', null, Object.keys(GROUPS).map(group),
+      rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more, from ${fixed(rest[0].mean, 2)} to ${fixed(rest[rest.length - 1].mean, 2)}`), h('ul', null, rest.map((one) => rankRow(one, place, parts)))),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)))),
+  ];
+}
+
+async function copyText(text, button, code) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    // no permission: the reader copies what is marked
+    getSelection().selectAllChildren(code);
+    button.textContent = 'Marked: press Ctrl+C';
+  }
+}
+
+function nextStep({ text, command }) {
+  if (!text) return null;
+  const code = command && h('code', null, command);
+  const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
+  return h('p.next', null, h('b', null, 'Next'), h('span', null, text), command && h('span.command', null, code, button));
+}
+
+section({
+  id: 'glance',
+  title: 'Overview',
+  bare: true,
+  on: [],
+  render() {
+    const found = DATA.glance;
+    if (!found) return null;
+    return [
+      h('p.facts', null, facts().map((fact) => h('span', null, fact))),
+      h('h2.sentence', null, foreign(found.sentence)),
+      found.holds && h('p.holds', null, foreign(found.holds)),
+      whatMatters(found),
+      found.settings.length > 0 && ranking(found),
+      found.largest && h('p.largest', null, found.largest),
+      nextStep(found.next),
+    ];
+  },
+});
