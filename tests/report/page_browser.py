@@ -21,7 +21,8 @@ class Browser:
         self.driver = driver
         self.run = driver.execute_script
 
-    def open(self, url, width=1440, theme="light"):
+    def open(self, url, width=1440, theme="light", every=True):
+        """Open a page; ``every`` shows all views of a report below each other until one is chosen."""
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
@@ -34,6 +35,11 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         self.driver.get(url)
         self.until("return 'ready' in document.documentElement.dataset")
+        if every:
+            self.run(
+                "for (const view of document.querySelectorAll('.view')) view.hidden = false;"
+                "for (const one of document.querySelectorAll('#controls')) one.hidden = false"
+            )
 
     def until(self, script):
         from selenium.webdriver.support.ui import WebDriverWait

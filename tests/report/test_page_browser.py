@@ -12,8 +12,8 @@ from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
 pytestmark = MARKS
 SECTIONS = (
-    *("answer", "board", "differences", "curves", "reranked", "splits", "losses", "answers", "kinds"),
-    *("queries", "histograms", "judged", "price", "health", "origin"),
+    *("answer", "board", "differences", "curves", "reranked", "splits", "kinds", "price", "answers"),
+    *("losses", "queries", "histograms", "method", "judged", "health", "origin", "conventions", "terms"),
 )
 DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
 
@@ -23,7 +23,7 @@ DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
 def test_every_section_is_drawn_and_nothing_sticks_out(chromium, page, width, theme):
     chromium.open(page, width, theme)
     shown = chromium.run(
-        "return [...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)"
+        "return [...document.querySelectorAll('main section:not([hidden])')].map(s => s.id)"
     )
     assert shown == list(SECTIONS)
     for section in SECTIONS:
@@ -215,7 +215,7 @@ def test_pairs_losses_costs_and_folds_answer(chromium, page):
     for fold in chromium.driver.find_elements("css selector", "#origin .body summary"):
         fold.click()
     assert "0000" in chromium.find("#origin").text
-    assert "gain: exponential" in chromium.find("#footer").text
+    assert "gain: exponential" in chromium.find("#conventions").text
     chromium.find("#board input").send_keys("400/1")
     chromium.until("return document.querySelectorAll('#board tbody tr').length === 1")
     check(chromium)

@@ -1,6 +1,6 @@
 // The first screen: what to use, what matters, how settings rank, where quality is lost, what to do next.
 
-const GROUPS = { use: ['Use this', 'use this'], may: ['May be best too', 'may be best'], out: ['Ruled out', 'ruled out'] };
+const GROUPS = { use: ['Use this', 'use this'], may: ['May be best', 'may be best'], out: ['Ruled out', 'ruled out'] };
 // As many rows as one takes in; the others fold.
 const FIRST_ROWS = 10;
 // Less than this is 0.00 in a bar.
@@ -18,15 +18,16 @@ function dotRow(kind, { value, low, high }, place, label) {
 function factorRows(factors) {
   const [low, high] = nice(Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high)), 8);
   const place = percentOf(low, high);
+  const clear = (one) => ['better', 'worse'].includes(one.words);
   return factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
       h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
       h('span', null, foreign(one.level), ' instead of ', foreign(one.against))),
     h('span.dots-cell', null,
       h('i.zero', { css: { '--at': place(0) }, 'aria-hidden': true }),
-      dotRow(one.finding === 'real' ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
+      dotRow(clear(one) ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
     h('b.num', null, signed(one.difference, 2)),
-    h(`span.finding${one.finding === 'real' ? '.found' : ''}`, null, term(one.words))));
+    h(`span.finding${clear(one) ? '.found' : ''}`, null, term(one.words))));
 }
 
 function whatMatters({ factors, interactions, level, measure }) {
@@ -93,9 +94,9 @@ function ranking({ settings, measure, level }) {
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), `, 0 to 1, with ${percent(level)} `, term('intervals', TERMS.interval),
       lossy && '; then what is left of 1, and what each step lost')),
     lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
-    h('div.ranks', null, Object.keys(GROUPS).map(group),
-      rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more, from ${fixed(rest[0].mean, 2)} to ${fixed(rest[rest.length - 1].mean, 2)}`), h('ul', null, rest.map((one) => rankRow(one, place, parts)))),
-      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)))),
+    h('div', null, Object.keys(GROUPS).map(group),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place))),
+      rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more, from ${fixed(rest[0].mean, 2)} to ${fixed(rest[rest.length - 1].mean, 2)}`), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
   ];
 }
 
@@ -121,12 +122,14 @@ section({
   id: 'glance',
   title: 'Overview',
   bare: true,
-  on: [],
+  on: ['measure'],
   render() {
-    const found = DATA.glance;
-    if (!found) return null;
+    if (!anyGlance()) return null;
+    const found = statistics().glance;
+    const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
+    if (!found) return [head, h('h2.sentence', null, foreign(statistics().why || 'There is nothing to compare.'))];
     return [
-      h('p.facts', null, facts().map((fact) => h('span', null, fact))),
+      head,
       h('h2.sentence', null, foreign(found.sentence)),
       found.holds && h('p.holds', null, foreign(found.holds)),
       whatMatters(found),

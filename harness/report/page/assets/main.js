@@ -37,7 +37,7 @@ async function start() {
     return;
   }
   startNames();
-  state.view = DATA.glance ? 'glance' : 'compare';
+  state.view = anyGlance() ? 'glance' : 'compare';
   state.measure = DATA.headline || DATA.measures[0];
   const order = ranked();
   state.a = order[0] ?? 0;

@@ -2,9 +2,14 @@
 
 let WORDS = [];
 
+// What the first screen shows, of the headline or of the first measure that has one.
+function anyGlance() {
+  return [DATA.headline, ...DATA.measures].map((name) => DATA.statistics[name]?.glance).find(Boolean);
+}
+
 // Two settings that the words do not tell apart keep their technical names.
 function startNames() {
-  const said = new Map((DATA.glance?.settings || []).map((one) => [one.setting, one.words]));
+  const said = new Map(anyGlance()?.settings.map((one) => [one.setting, one.words]));
   const all = DATA.settings.map((name) => said.get(name) || name);
   const times = new Map();
   for (const words of all) times.set(words, (times.get(words) || 0) + 1);
@@ -45,19 +50,18 @@ const NAME_PARTS = [
 section({
   id: 'names',
   title: 'Names of the settings',
-  short: 'Names',
+  bare: true,
   on: [],
   render() {
     const settings = ranked('final').filter((i) => nameOf(i) !== DATA.settings[i]);
     if (!settings.length) return null;
     const parts = NAME_PARTS.filter(([pattern]) => settings.some((i) => pattern.test(DATA.settings[i])));
-    return [
-      h('p.lede', null, 'The page calls settings by what varies among them; files and commands use the technical name.'),
+    return fold('Names of the settings',
+      h('p.small.soft', null, 'The page calls settings by what varies among them; files and commands use the technical name.'),
       table([
         settingColumn(),
         { key: 'name', title: 'technical name', value: (i) => DATA.settings[i], cell: (i) => h('code.foreign', null, DATA.settings[i]) },
       ], settings, { caption: 'Names of the settings', keep: 'names', most: 10 }),
-      parts.length > 0 && h('dl.lines', null, parts.map(([, part, about]) => [h('dt', null, h('code', null, part)), h('dd', null, about)])),
-    ];
+      parts.length > 0 && h('dl.lines', null, parts.map(([, part, about]) => [h('dt', null, h('code', null, part)), h('dd', null, about)])));
   },
 });

@@ -14,7 +14,7 @@ section({
     const [low, high, ticks] = scoreRange(order.flatMap((i) => [{ mean: at(i, 'train').mean }, at(i, 'validation')]));
     const place = percentOf(low, high);
     return [
-      selection.sentences ? h('ul.advice', null, selection.sentences.map((text) => h('li', null, foreign(text, 'span')))) : selection.why ? h('p.lede', null, selection.why) : null,
+      selection.sentences ? h('ul.advice', null, selection.sentences.map((text) => h('li.foreign', null, prose(text)))) : selection.why ? h('p.lede', null, selection.why) : null,
       legend([['train', 'train'], ['validation', `validation, with its ${percent(DATA.level)} interval`]]),
       rowChart(order.map((i) => {
         const train = at(i, 'train');

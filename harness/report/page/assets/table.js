@@ -1,15 +1,16 @@
 // Tables that sort by their headers, keep the first column in sight and walk by arrow keys.
 //
-// columns: {key, title, value(row): what to sort by, cell(row): what to show, file(row): what to save, num, about, wide}
+// columns: {key, title, value(row): what to sort by, cell(row): what to show, file(row): what to save, fileOnly, num, about, wide}
 // options: {caption, sort, down, open(row), label(row), picked(row): whether it is the chosen one, most, keep}
 
-function table(columns, rows, options = {}) {
+function table(every, rows, options = {}) {
+  const columns = every.filter((one) => !one.fileOnly);
   const kept = table.kept[options.keep] || { sort: options.sort ?? null, down: options.down ?? true, all: false };
   if (options.keep) table.kept[options.keep] = kept;
   const head = h('tr');
   const body = h('tbody');
   const more = h('p.more');
-  const save = h('p.saves', null, csvButton(options.caption, columns, () => sorted()));
+  const save = h('p.saves', null, csvButton(options.caption, every, () => sorted()));
 
   const sorted = () => {
     const column = columns.find((one) => one.key === kept.sort);

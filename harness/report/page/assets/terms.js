@@ -9,6 +9,8 @@ const TERMS = {
   worse: 'The whole interval is below 0: more than chance explains.',
   'no difference found': 'The interval includes 0. The two may be equal, or the questions too few to tell.',
   equal: 'The whole interval lies within the tolerance: any difference is too small to matter.',
+  'depends on label length': 'The sign changes when labels are taken longer or shorter, so it is no finding.',
+  'not comparable': 'The measure compares only settings over the same chunks.',
   left: 'The score that the setting reaches.',
   paired: 'Two settings are compared question by question, which is far more precise than comparing two means.',
   p: 'How often chance alone would show a difference as large as this one.',

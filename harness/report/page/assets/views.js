@@ -2,7 +2,7 @@
 
 const VIEWS = {
   glance: ['Overview', ['glance']],
-  compare: ['Compare', ['answer', 'people', 'board', 'gains', 'differences', 'curves', 'reranked', 'splits', 'kinds', 'price', 'answers', 'names']],
+  compare: ['Compare', ['answer', 'names', 'people', 'board', 'gains', 'differences', 'curves', 'reranked', 'splits', 'kinds', 'price', 'answers']],
   losses: ['Losses', ['losses', 'filters']],
   queries: ['Queries', ['queries', 'histograms']],
   run: ['Run', ['method', 'judged', 'health', 'origin', 'conventions', 'terms']],
@@ -49,6 +49,7 @@ function buildSection(one) {
 }
 
 function showView() {
+  if (showView.last === state.view) return;
   for (const node of document.querySelectorAll('.view')) node.hidden = node.id !== `view-${state.view}`;
   for (const tab of document.querySelectorAll('#tabs a')) {
     if (tab.dataset.view === state.view) tab.setAttribute('aria-current', 'page');
@@ -56,7 +57,7 @@ function showView() {
   }
   byId('controls').hidden = state.view === 'glance';
   hideTip();
-  if (showView.last && showView.last !== state.view) scrollTo(0, 0);
+  if (showView.last) scrollTo(0, 0);
   showView.last = state.view;
 }
 showView.last = '';
