@@ -63,6 +63,13 @@ class Browser:
             value,
         )
 
+    def names(self, selector):
+        """The technical names of the settings that elements show in words."""
+        return self.run(
+            "return [...document.querySelectorAll(`${arguments[0]} .foreign[title]`)].map(n => n.title)",
+            selector,
+        )
+
     def errors(self):
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 

@@ -12,7 +12,7 @@ from tests.report.page_results import HOSTILE, TEXT, fuse, write_folder
 
 pytestmark = MARKS
 SECTIONS = (
-    *("answer", "board", "differences", "curves", "reranked", "splits", "kinds", "price", "answers"),
+    *("glance", "answer", "names", "board", "differences", "curves", "reranked", "splits", "kinds", "price", "answers"),
     *("losses", "queries", "histograms", "method", "judged", "health", "origin", "conventions", "terms"),
 )
 DOCUMENT = HOSTILE + TEXT[len(HOSTILE) :]
@@ -266,7 +266,7 @@ def test_hostile_text_is_shown_as_text(chromium, page):
         chromium.run("return document.querySelectorAll('img, iframe, object, embed, base, form').length") == 0
     )
     assert chromium.run("return document.scripts.length") == 2
-    assert "<script>window.hit=1</script>" in chromium.find("#board tbody").get_property("textContent")
+    assert "<script>window.hit=1</script>" in chromium.find("#names tbody").get_property("textContent")
     check(chromium)
 
 

@@ -31,9 +31,7 @@ def ranked(folder, setting):
 
 def test_two_settings_are_next_to_each_other_with_what_moved(chromium, drilled):
     opened(chromium, drilled)
-    names = chromium.run(
-        "return [...document.querySelectorAll('#drill .ranking h3 .foreign')].map(n => n.textContent)"
-    )
+    names = chromium.names("#drill .ranking h3")
     assert len(set(names)) == 2
     left, right = (ranked(drilled.parent, name) for name in names)
 

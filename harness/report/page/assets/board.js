@@ -63,11 +63,11 @@ function answerFirst(columns) {
   return [...first, ...columns.filter((one) => !first.includes(one))];
 }
 
-// The factors in which settings differ: a choice to filter by, and a column each. Names in words say them already.
+// The factors in which settings differ: a choice to filter by, and a column each in the file; names in words say them.
 function factorColumns() {
   return DATA.factors.map(({ name, about, values }) => {
     const num = values.every((value) => value === null || typeof value === 'number');
-    return { key: `factor-${name}`, fileOnly: Boolean(anyGlance()), title: name, num, about, value: (i) => values[i], cell: (i) => (num ? whole(values[i]) : foreign(values[i] ?? NONE, 'span')) };
+    return { key: `factor-${name}`, fileOnly: true, title: name, num, about, value: (i) => values[i], cell: (i) => (num ? whole(values[i]) : foreign(values[i] ?? NONE, 'span')) };
   });
 }
 

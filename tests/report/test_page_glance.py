@@ -1,0 +1,135 @@
+"""The first screen of report.html, and the views that its tabs lead to."""
+
+import pytest
+
+from harness.running.bench.page import write_page
+from tests.report.page_browser import MARKS, check
+from tests.report.page_results import write_folder
+
+pytestmark = MARKS
+VIEWS = ("glance", "compare", "losses", "queries", "run")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("glance") / "r"
+    write_folder(folder, settings=14, queries=40, measures=("ndcg_text@10000", "ndcg_exp@10", "judged@10"))
+    return write_page(folder)[0].as_uri()
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_tabs_fit_and_no_view_scrolls_sideways(chromium, swept, width):
+    chromium.open(swept, width, every=False)
+    ends = "return [...document.querySelectorAll('#tabs a')].map(a => a.getBoundingClientRect().right)"
+    assert len(chromium.run(ends)) == len(VIEWS)
+    assert max(chromium.run(ends)) <= width
+    for view in VIEWS:
+        chromium.find(f"#tabs [data-view={view}]").click()
+        shown = "return [...document.querySelectorAll('.view')].filter(v => v.offsetHeight > 40).map(v => v.id)"
+        assert chromium.run(shown) == [f"view-{view}"]
+        assert chromium.run("return document.documentElement.scrollWidth") <= width, view
+        assert chromium.find("#tabs [aria-current=page]").get_attribute("data-view") == view
+    check(chromium)
+
+
+def test_the_address_keeps_the_view_and_back_leaves_it(chromium, swept):
+    chromium.open(swept, every=False)
+    chromium.find("#tabs [data-view=losses]").click()
+    chromium.find("#tabs [data-view=run]").click()
+    assert chromium.run("return location.hash") == "#view=run"
+    chromium.run("history.back()")
+    chromium.until("return document.getElementById('view-losses').offsetHeight > 40")
+    chromium.driver.get("about:blank")
+    # a link to a section opens its view
+    chromium.open(f"{swept}#price", every=False)
+    assert chromium.run("return document.getElementById('price').offsetHeight") > 40
+    chromium.driver.get("about:blank")
+    chromium.open(f"{swept}#view=nowhere", every=False)
+    assert chromium.run("return document.getElementById('glance').offsetHeight") > 40
+    check(chromium)
+
+
+def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromium, swept):
+    chromium.open(swept, every=False)
+    assert 3 < len(chromium.find("#glance .sentence").text.split()) <= 25
+    assert len(chromium.driver.find_elements("css selector", "#glance .factor")) > 2
+    rows = chromium.run("return [...document.querySelectorAll('#glance li.setting-row')].map(r => r.className)")
+    folded = chromium.driver.find_elements("css selector", "#glance details li.setting-row")
+    assert len(rows) == 14
+    # those of the first ten, and the one to use wherever it is
+    assert 10 <= len(rows) - len(folded) <= 11
+    marks = (
+        "return [...document.querySelectorAll('#glance li.setting-row')].every(r => {"
+        "const [dot, out] = [r.querySelector('.dots circle'), r.querySelector('.cross')];"
+        "return r.classList.contains('out') ? out && !dot : dot && !out; })"
+    )
+    assert chromium.run(marks)
+    assert "Next" in chromium.find("#glance .next").text
+    # the measure that is chosen in a view is that of the first screen, too
+    chromium.choose("#measure", "judged@10")
+    assert "not how good a ranking is" in chromium.find("#glance .sentence").text
+    check(chromium)
+
+
+def test_what_is_left_and_lost_fills_a_bar(chromium, swept):
+    chromium.open(swept, every=False)
+    bars = chromium.run(
+        "return [...document.querySelectorAll('#glance li.setting-row .left-cell svg')].map(s => "
+        "[...s.querySelectorAll('rect')].reduce((sum, r) => sum + parseFloat(r.getAttribute('width')), 0))"
+    )
+    assert bars == pytest.approx([100] * len(bars), abs=0.1)
+    check(chromium)
+
+
+def test_a_term_says_the_same_on_hover_on_focus_and_on_tap(chromium, swept):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    chromium.open(swept, every=False)
+    said = "return document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent"
+    term = chromium.find("#glance h4 .term")
+    ActionChains(chromium.driver).move_to_element(term).perform()
+    hovered = chromium.run(said)
+    ActionChains(chromium.driver).move_to_element(chromium.find("#glance .sentence")).perform()
+    assert chromium.run(said) == ""
+    chromium.run("arguments[0].focus()", term)
+    focused = chromium.run(said)
+    assert term.get_attribute("aria-describedby") == "tip"
+    chromium.keys("ESCAPE")
+    assert chromium.run(said) == ""
+    chromium.run("arguments[0].click()", term)
+    assert len(hovered) > 20
+    assert hovered == focused == chromium.run(said)
+    assert hovered in chromium.find("#terms").get_property("textContent")
+    check(chromium)
+
+
+def test_the_command_is_copied_or_marked(chromium, swept):
+    chromium.open(swept, every=False)
+    command = chromium.find("#glance .command code").text
+    assert command.startswith("harness ")
+    chromium.find("#glance .command button").click()
+    chromium.until("return document.querySelector('#glance .command button').textContent !== 'Copy'")
+    if "Marked" in chromium.find("#glance .command button").text:
+        assert chromium.run("return String(getSelection()).trim()") == command
+    check(chromium)
+
+
+def test_paper_has_every_view_and_what_is_folded_by_default(chromium, swept):
+    chromium.open(swept, every=False)
+    chromium.run("dispatchEvent(new Event('beforeprint'))")
+    hidden = "return [...document.querySelectorAll('.view')].filter(v => v.offsetHeight < 40).map(v => v.id)"
+    assert chromium.run(hidden) == []
+    assert chromium.run("return document.querySelectorAll('main details:not([open])').length") == 0
+    assert chromium.run("return [...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")
+    chromium.run("dispatchEvent(new Event('afterprint'))")
+    assert len(chromium.run(hidden)) == len(VIEWS) - 1
+    check(chromium)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_axe_finds_nothing_in_any_view(chromium, swept, axe, width, theme):
+    chromium.open(swept, width, theme, every=False)
+    for view in VIEWS:
+        chromium.find(f"#tabs [data-view={view}]").click()
+        assert chromium.violations(axe) == [], view
