@@ -1,5 +1,7 @@
 """The first screen of report.html, and the views that its tabs lead to."""
 
+import json
+
 import pytest
 
 from harness.running.bench.page import write_page
@@ -7,13 +9,14 @@ from tests.report.page_browser import MARKS, check
 from tests.report.page_results import write_folder
 
 pytestmark = MARKS
+MEASURES = ("ndcg_text@10000", "ndcg_exp@10", "judged@10")
 VIEWS = ("glance", "compare", "losses", "queries", "run")
 
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("glance") / "r"
-    write_folder(folder, settings=14, queries=40, measures=("ndcg_text@10000", "ndcg_exp@10", "judged@10"))
+    write_folder(folder, settings=14, queries=40, measures=MEASURES)
     return write_page(folder)[0].as_uri()
 
 
@@ -52,7 +55,6 @@ def test_the_address_keeps_the_view_and_back_leaves_it(chromium, swept):
 def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromium, swept):
     chromium.open(swept, every=False)
     assert 3 < len(chromium.find("#glance .sentence").text.split()) <= 25
-    assert len(chromium.driver.find_elements("css selector", "#glance .factor")) > 2
     rows = chromium.run("return [...document.querySelectorAll('#glance li.setting-row')].map(r => r.className)")
     folded = chromium.driver.find_elements("css selector", "#glance details li.setting-row")
     assert len(rows) == 14
@@ -68,6 +70,30 @@ def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromiu
     # the measure that is chosen in a view is that of the first screen, too
     chromium.choose("#measure", "judged@10")
     assert "not how good a ranking is" in chromium.find("#glance .sentence").text
+    check(chromium)
+
+
+def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
+    folder = write_folder(tmp_path / "r", settings=4, queries=40, measures=MEASURES)
+    record = json.loads((folder / "record.json").read_text())
+    for at, one in enumerate(record["config"]["settings"]):
+        one["chunk"]["chunk_overlap"] = 0
+        one["retrieve"] = {"kind": ("chroma", "bm25")[at % 2]}
+    (folder / "record.json").write_text(json.dumps(record))
+    chromium.open(write_page(folder)[0].as_uri(), every=False)
+    minus = chr(0x2212)
+    shown = [one.text for one in chromium.driver.find_elements("css selector", "#glance .factor b.num")]
+    table = chromium.run(
+        "return [...document.querySelectorAll('#factors tbody tr')].map(r => r.cells[3].textContent)"
+    )
+    assert len(shown) == 2
+    exact = [float(one.replace(minus, "-")) for one in table]
+    assert [float(one.replace(minus, "-")) for one in shown] == pytest.approx(exact, abs=0.0051)
+    # a filled dot is a finding, a ring is none
+    assert chromium.run(
+        "return [...document.querySelectorAll('#glance .factor')].every(f => "
+        "Boolean(f.querySelector('.found')) === Boolean(f.querySelector('.dots.use')))"
+    )
     check(chromium)
 
 
