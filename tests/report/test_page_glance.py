@@ -28,8 +28,8 @@ def test_tabs_fit_and_no_view_scrolls_sideways(chromium, swept, width):
     assert max(chromium.run(ends)) <= width
     for view in VIEWS:
         chromium.find(f"#tabs [data-view={view}]").click()
-        shown = "return [...document.querySelectorAll('.view')].filter(v => v.offsetHeight > 40).map(v => v.id)"
-        assert chromium.run(shown) == [f"view-{view}"]
+        shown = "[...document.querySelectorAll('.view')].filter(v => v.offsetHeight > 40).map(v => v.id)"
+        assert chromium.run(f"return {shown}") == [f"view-{view}"]
         assert chromium.run("return document.documentElement.scrollWidth") <= width, view
         assert chromium.find("#tabs [aria-current=page]").get_attribute("data-view") == view
     check(chromium)
@@ -55,7 +55,7 @@ def test_the_address_keeps_the_view_and_back_leaves_it(chromium, swept):
 def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromium, swept):
     chromium.open(swept, every=False)
     assert 3 < len(chromium.find("#glance .sentence").text.split()) <= 25
-    rows = chromium.run("return [...document.querySelectorAll('#glance li.setting-row')].map(r => r.className)")
+    rows = chromium.run("return [...document.querySelectorAll('#glance li.setting-row')].map(r => r.title)")
     folded = chromium.driver.find_elements("css selector", "#glance details li.setting-row")
     assert len(rows) == 14
     # those of the first ten, and the one to use wherever it is
