@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
+from harness import comparison
 from harness.cli.api import Results
+from harness.comparison.glance import FactorLine, Glance
+from harness.comparison.glance_text import pair_of
 
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
 HEADLINE = MEASURES[0]
-# The parts of the loss in the order in which a question goes through the steps: name, as printed, meaning.
-PARTS = {
-    "chunking": ("chunking", "the chunks cut the evidence apart, or surround it with other text"),
-    "candidates": ("candidates", "the search did not find the chunk that has it"),
-    "order": ("order", "the chunk was found, but ranked below others"),
-    "change": ("rerank", "the reranker moved it down; a loss below 0 is a gain"),
+# What each part of a loss means, in the order in which a question goes through the steps.
+_PARTS = {
+    "cut apart": "the chunks cut the evidence apart, or surround it with other text",
+    "not found": "the search did not find the chunk that has it",
+    "ranked too low": "the chunk was found, but ranked below others",
+    "by the rerank step": "the reranker moved it down; a loss below 0 is a gain",
 }
+_GROUPS = {"use": "use this", "may": "may be best", "out": "ruled out"}
 
 _PAGE = """\
 # Reading a run
 
-Read a run in this order: which setting to use, how sure that is, by how much settings differ, where
-quality is lost, and what to do next. This page does so with one result, that of `make bench
-CONFIG=configs/quickstart.yaml`. `make docs` writes its figures from that run, and CI checks them.
-`harness show results/quickstart` and `harness compare results/quickstart` print them with all decimals;
-[the report page](report.md) draws them.
+Read a run in this order: which setting to use, how sure that is, what each choice does, where quality is
+lost, and what to do next. The last lines of `harness bench` and the first screen of [the report
+page](report.md) say just that. This page explains one of them, `make bench
+CONFIG=configs/quickstart.yaml`, figure by figure. `make docs` writes its figures from that run, and CI
+checks them.
 
 ## What was compared
 
-{settings} settings: two chunk sizes, each searched in four ways. A name lists only what varies between
-settings.
+{settings} settings: two chunk sizes, each searched in four ways. On the screen a setting is named in
+words, by what varies; in files and commands by its keys:
 
-| in a name | means |
-|---|---|
-| `chunk=500/0`, `chunk=1000/0` | chunks of at most 500 or 1,000 characters; neighbours share 0 characters |
-| `chroma` | searched by vectors of the bundled model all-MiniLM-L6-v2 |
-| `bm25` | searched by words |
-| `minmax` | searched by both; the scores of each are scaled to 0 to 1 and added |
-| `late_interaction` | what `minmax` found, ranked again by comparing tokens |
+| in words | in files | means |
+|---|---|---|
+| 500 or 1,000 characters | `chunk=500/0`, `chunk=1000/0` | at most so many in a chunk, without overlap |
+| vectors | `chroma` | searched by vectors of the bundled model all-MiniLM-L6-v2 |
+| words | `bm25` | searched by words |
+| words + vectors | `minmax` | searched by both; the scores of each are scaled to 0 to 1 and added |
+| reranked | `late_interaction` | what both found, ranked again by comparing tokens |
 
 The [collection](../corpora/meridian/README.md) has {documents} documents and {questions} questions. The
 documents answer {answerable} of them. For the other {unanswerable} there is nothing to find, so they
@@ -46,60 +52,58 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 
 ## Which setting, and how sure?
 
-The verdict begins:
+> {sentence}
 
-> {verdict}
+> {holds}
 
-{leader} has the highest mean. What you risk by using it is the loss that the verdict names: with 95 %
-confidence it is at most {regret} worse than any other of these settings. If you can accept that, use it,
-whatever else is undecided.
+- **Use …**: the setting that may lose the least. Its name says what to set.
+- **At most {regret}**: this setting is at most so much worse than any other of the run, with 95 %
+  confidence for all of them at once. If you can accept that, use it, whatever else is undecided.
+- **Holds for …**: questions on one document resemble each other, so many questions on few documents say
+  little about the next document. New documents are spoken of only with questions on enough of them
+  ([statistics](statistics.md#clusters)).
 
-| setting | {head} | 95 % interval | train | validation | {more} |
-|---|{columns}
+## What does each choice do?
+
+| choice | difference | 95 % interval | |
+|---|---:|---:|---|
+{factors}
+
+- **difference**: of the means in {HEADLINE}, averaged over all settings that differ in nothing else.
+  {first}
+- **95 % interval**: of that difference. Where it contains 0, chance may explain the difference. All rows
+  are tested at once, so that none is called better by luck; this makes the intervals wider.
+- **better, worse**: the interval does not contain 0. *No difference found* does not mean that there is
+  none: it may be small, or there are too few questions. *Equal within 0.02* means that the whole interval
+  is inside ±0.02, the `tolerance`, a difference that you would not act on.
+- `harness compare results/quickstart` lists the differences of all pairs of settings.
+
+## How good is each setting?
+
+| setting | {measures} | 95 % interval | train | validation | group |
+|---|{columns}---|
 {board}
 
 - **{HEADLINE}** reads the ranking as one text, up to 5,000 characters, and credits each piece of evidence
-  by how soon it has been read. 1 means that all evidence came first. {leader} reaches {mean} of 1.
+  by how soon it has been read. 1 means that all evidence came first. *{used}* reaches {mean} of 1.
 - **95 % interval**: the mean over many more such questions lies between {low} and {high}, with 95 %
   confidence. This is the interval of one mean. It cannot tell whether two settings differ, because both
   were asked the same questions.
-- **train, validation**: two parts of the questions. Choose a setting on train, and believe its value on
-  validation: the one that looks best where you choose has also been lucky there.
 - **ndcg_exp@10, ndcg_lin@10, recall@10** count chunks, so they compare only settings with the same
-  chunks. With the search `minmax`, `ndcg_exp@10` is {small_chunks} for 500 characters and {large_chunks}
+  chunks. With words and vectors, `ndcg_exp@10` is {small_chunks} for 500 characters and {large_chunks}
   for 1,000, but `{HEADLINE}` is {small} and {large}. A chunk earns its full grade however much other text
   comes with it, which favours large chunks ([why this measure](study-measure.md)).
 - **judged@10** is the share of the first ten passages that a person has graded. Passages that nobody
   graded count as irrelevant. Of the first 5,000 characters, a share of {judged_low} to {judged_high} is
-  graded, depending on the setting. Grades for the rest could lift {leader} to {upper} at most.
-
-## By how much do settings differ?
-
-Every question is asked of all settings, so a difference is measured question by question, which is more
-precise than comparing two intervals.
-
-| setting | against | difference | 95 % interval |
-|---|---|---:|---:|
-{pairs}
-
-- **difference** is the mean of the first setting minus that of the second.
-- **95 % interval**: of that difference. Where it contains 0, chance may explain the difference. All
-  {family} pairs of settings are tested at once, so that one of them is not called real by luck; this
-  makes the intervals wider.
-- {first_pair}
-- {second_pair}
-- A difference below 0.02, the `tolerance`, is one that you would not act on. Settings are called
-  *equivalent* if the whole interval is within ±0.02: that takes more questions than showing a large
-  difference.
-
-For whom does this hold? The verdict says:
-
-> {population}
-
-Questions on one document resemble each other, so many questions on few documents say little about the
-next document ([statistics](statistics.md)).
+  graded, depending on the setting. Grades for the rest could lift *{used}* to {upper} at most.
+- **train, validation**: two parts of the questions. Choose a setting on train, and believe its value on
+  validation: the one that looks best where you choose has also been lucky there.
+- **group**: *use this*; *may be best*, where nothing shows that it is worse; *ruled out*, where a choice
+  in it or another setting is shown to be better.
 
 ## Where is quality lost?
+
+> {largest}
 
 The losses of a setting and what is left sum to 1:
 
@@ -109,68 +113,66 @@ The losses of a setting and what is left sum to 1:
 
 {meanings}
 
-Start with the largest: for {leader} it is *{largest}*, {largest_loss}. A better order needs a better
-retriever or reranker; candidates need more of them (`top_k`) or another search; chunking needs other
-chunks. `harness show results/quickstart --worst 10` lists the questions that lose most, and a question
-opened on the page shows its passages.
+`harness show results/quickstart --worst 10` lists the questions that lose most, and a question opened on
+the page shows what was ranked, and where its evidence is.
 
 ## What does it cost?
 
 `prices.csv` counts what does not depend on the machine: to read 5,000 characters, a language model reads
-about {tokens} tokens a question under {leader}, whatever the chunk size. Time does depend on it:
-`latency.csv` has the milliseconds of one query, step by step, on the machine of the run.
+about {tokens} tokens a question. Time does depend on it: `latency.csv` has the milliseconds of one query,
+step by step, on the machine of the run.
 
 ## What next?
 
-The verdict ends with the step that would help most:
-
 > {next}
+
+The next step is against the largest loss, or for more questions where there are too few to choose by.
 """
 
 
 def reading(results: Results) -> str:
     """The Markdown page for the results of the quickstart."""
-    comparison = results.compare(HEADLINE)
-    verdict = comparison.as_dict()
-    lines: dict[str, str] = {}
-    for line in verdict["lines"]:
-        lines.setdefault(line["role"], line["text"])
+    glance = comparison.glance_on(results.folder)
     means = _means(results)
-    leader = verdict["leader"]
-    losses, parts = _losses(results), [part for part in PARTS if part in set(results.table("waterfall").part)]
-    largest = max(parts, key=lambda part: losses[leader].get(part, 0.0))
-    judged = means["judged_text@5000"]
+    used = next(one for one in glance.settings if one.group == "use")
+    head, judged = means[HEADLINE][used.setting], means["judged_text@5000"]
+    present = {loss.label for one in glance.settings for loss in one.losses}
+    parts = [part for part in _PARTS if part in present]
+
+    def mean(measure: str, setting: str) -> str:
+        return _show(means[measure][setting]["mean"])
+
     text = _PAGE.format(
         **_counts(results),
-        **_pairs(comparison.differences),
         HEADLINE=HEADLINE,
-        settings=len(means[HEADLINE]),
-        verdict=lines["decision"],
-        leader=f"`{leader}`",
-        regret=_show(verdict["advice"]["regret"]),
-        head=HEADLINE,
-        more=" | ".join(MEASURES[1:]),
+        settings=len(glance.settings),
+        sentence=glance.sentence,
+        holds=glance.holds,
+        # rounded up, as the sentence does
+        regret=f"{math.ceil(round(100 * (used.regret or 0.0), 6)) / 100:.2f}",
+        factors="\n".join(_factor_row(one) for one in glance.factors),
+        first=_example(glance.factors[0]),
+        measures=" | ".join(MEASURES),
         columns="---:|" * (len(MEASURES) + 3),
-        board=quickstart_board(results),
-        mean=_show(means[HEADLINE][leader]["mean"]),
-        low=_show(means[HEADLINE][leader]["ci_low"]),
-        high=_show(means[HEADLINE][leader]["ci_high"]),
-        small_chunks=_show(means["ndcg_exp@10"]["chunk=500/0 minmax"]["mean"]),
-        large_chunks=_show(means["ndcg_exp@10"]["chunk=1000/0 minmax"]["mean"]),
-        small=_show(means[HEADLINE]["chunk=500/0 minmax"]["mean"]),
-        large=_show(means[HEADLINE]["chunk=1000/0 minmax"]["mean"]),
+        board=_board(results, glance, mean),
+        used=used.words,
+        mean=_show(used.mean),
+        low=_show(head["ci_low"]),
+        high=_show(head["ci_high"]),
+        small_chunks=mean("ndcg_exp@10", "chunk=500/0 minmax"),
+        large_chunks=mean("ndcg_exp@10", "chunk=1000/0 minmax"),
+        small=mean(HEADLINE, "chunk=500/0 minmax"),
+        large=mean(HEADLINE, "chunk=1000/0 minmax"),
         judged_low=_show(min(row["mean"] for row in judged.values())),
         judged_high=_show(max(row["mean"] for row in judged.values())),
-        upper=_show(means["ndcg_evidence_upper@5000"][leader]["mean"]),
-        population=lines["population"],
-        parts=" | ".join(PARTS[part][0] for part in parts),
+        upper=mean("ndcg_evidence_upper@5000", used.setting),
+        largest=glance.largest,
+        parts=" | ".join(parts),
         part_columns="---:|" * (len(parts) + 1),
-        losses="\n".join(_loss_row(setting, losses[setting], parts, means) for setting in means[HEADLINE]),
-        meanings="\n".join(f"- **{PARTS[part][0]}**: {PARTS[part][1]}." for part in parts),
-        largest=PARTS[largest][0],
-        largest_loss=_show(losses[leader][largest]),
-        tokens=_tokens(results, leader),
-        next=lines["next"],
+        losses=_losses(glance, parts),
+        meanings="\n".join(f"- **{part}**: {_PARTS[part]}." for part in parts),
+        tokens=_tokens(results, used.setting),
+        next=glance.next.text,
     )
     return "\n\n".join(map(_wrapped, text.split("\n\n")))
 
@@ -179,47 +181,64 @@ def _wrapped(block: str) -> str:
     """A paragraph, a quotation or the items of a list in lines of at most 120 characters."""
     if block.startswith(("|", "#")):
         return block
-    end = "\n" * block.endswith("\n")
     wrapped: list[str] = []
     for item in block.strip().split("\n- "):
         item = f"- {item}" if wrapped else item
         later = "> " if item.startswith("> ") else "  " * item.startswith("- ")
+        text = " ".join(item.split())
         wrapped += textwrap.wrap(
-            " ".join(item.split()),
-            120,
-            subsequent_indent=later,
-            break_long_words=False,
-            break_on_hyphens=False,
+            text, 120, subsequent_indent=later, break_long_words=False, break_on_hyphens=False
         )
-    return "\n".join(wrapped) + end
+    return "\n".join(wrapped) + "\n" * block.endswith("\n")
 
 
-def quickstart_board(results: Results) -> str:
-    """The rows of the leader board: means with intervals, and the two splits, the best first."""
-    means, rows = _means(results), []
-    for setting, head in means[HEADLINE].items():
-        splits = [_means(results, split)[HEADLINE][setting]["mean"] for split in ("train", "validation")]
-        others = [means[measure][setting]["mean"] for measure in MEASURES[1:]]
-        cells = " | ".join(map(_show, [*splits, *others]))
-        interval = f"{_show(head['ci_low'])}–{_show(head['ci_high'])}"
-        rows.append(f"| {setting} | **{_show(head['mean'])}** | {interval} | {cells} |")
+def _factor_row(one: FactorLine) -> str:
+    bounds = "" if one.low is None or one.high is None else f"{_signed(one.low)} to {_signed(one.high)}"
+    return f"| {pair_of(one)} | {_signed(one.difference)} | {bounds} | {one.words} |"
+
+
+def _example(one: FactorLine) -> str:
+    """A sentence on the first row of the table."""
+    change = "gains" if one.difference > 0 else "loses"
+    return f"The first row: {pair_of(one)} {change} {abs(one.difference):.2f} on average over the searches."
+
+
+def _board(results: Results, glance: Glance, mean: Callable[[str, str], str]) -> str:
+    """The rows of the leader board, the best first: means with intervals, the two splits, the group."""
+    rows = []
+    splits = [_means(results, split)[HEADLINE] for split in ("train", "validation")]
+    for one in glance.settings:
+        figures = " | ".join(mean(measure, one.setting) for measure in MEASURES)
+        interval = f"{_show(one.low)}–{_show(one.high)}"
+        parted = " | ".join(_show(split[one.setting]["mean"]) for split in splits)
+        rows.append(f"| {one.words} | {figures} | {interval} | {parted} | {_GROUPS[one.group]} |")
+    return "\n".join(rows)
+
+
+def _losses(glance: Glance, parts: list[str]) -> str:
+    rows = []
+    for one in glance.settings:
+        lost = {loss.label: loss.value for loss in one.losses}
+        cells = " | ".join(_show(lost.get(part)) for part in parts)
+        rows.append(f"| {one.words} | {cells} | {_show(one.mean)} |")
     return "\n".join(rows)
 
 
 def _means(results: Results, split: str = "all") -> dict[str, dict[str, Any]]:
-    """Of every measure the row of every setting at its last stage, the best by the headline first."""
+    """Of every measure the row of every setting at its last stage."""
     table = results.summary
     # a later stage of a setting takes the place of an earlier one
     last = table[table.split == split].drop_duplicates(["setting", "measure"], keep="last")
-    order = last[last.measure == HEADLINE].sort_values("mean", ascending=False).setting
-    found = {measure: rows.set_index("setting") for measure, rows in last.groupby("measure")}
-    return {str(measure): {name: rows.loc[name] for name in order} for measure, rows in found.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for row in last.to_dict("records"):
+        found.setdefault(str(row["measure"]), {})[str(row["setting"])] = row
+    return found
 
 
-def _counts(results: Results) -> dict[str, object]:
-    summary = results.summary
-    head = summary[(summary.measure == HEADLINE) & (summary.split == "all")].iloc[0]
-    answerable, unanswerable = int(head.n_queries), int(head.n_unanswerable)
+def _counts(results: Results) -> dict[str, int]:
+    """How many documents and questions there are, and how many of these are answered."""
+    head = next(iter(_means(results)[HEADLINE].values()))
+    answerable, unanswerable = int(head["n_queries"]), int(head["n_unanswerable"])
     return {
         "documents": len(results.table("documents")),
         "questions": answerable + unanswerable,
@@ -228,59 +247,16 @@ def _counts(results: Results) -> dict[str, object]:
     }
 
 
-def _pairs(differences: Any) -> dict[str, object]:
-    """Two pairs that differ in one step, the rows of their table, and how each is read."""
-    chosen = [
-        ("chunk=500/0 minmax", "chunk=500/0 chroma", "adding words to vectors"),
-        ("chunk=500/0 minmax", "chunk=1000/0 minmax", "halving the chunks"),
-    ]
-    rows, read = [], []
-    for setting, against, change in chosen:
-        pair = differences[
-            differences.setting.isin((setting, against)) & differences.against.isin((setting, against))
-        ].iloc[0]
-        sign = 1 if pair.setting == setting else -1
-        low, high = sorted((sign * pair.low, sign * pair.high))
-        rows.append(f"| {setting} | {against} | {sign * pair.difference:+.2f} | {low:+.2f} to {high:+.2f} |")
-        real = low > 0 or high < 0
-        read.append(
-            f"The effect of {change} is "
-            + (
-                "not explained by chance: the interval does not contain 0."
-                if real
-                else "uncertain: the interval contains 0."
-            )
-        )
-    return {
-        "pairs": "\n".join(rows),
-        "first_pair": read[0],
-        "second_pair": read[1],
-        "family": int(differences.family.iloc[0]),
-    }
-
-
-def _losses(results: Results) -> dict[str, dict[str, float]]:
-    """The mean loss of every setting by part, over the questions that count."""
-    table = results.table("waterfall")
-    # the steps of a route have a dot in their name; their losses are not those of the setting
-    table = table[(table.measure == HEADLINE) & ~table.step.str.contains(".", regex=False)]
-    found: dict[str, dict[str, float]] = {}
-    for setting, rows in table.groupby("setting"):
-        found[str(setting)] = dict(rows.groupby("part").loss.sum() / rows.query_id.nunique())
-    return found
-
-
-def _loss_row(setting: str, losses: dict[str, float], parts: list[str], means: dict[str, Any]) -> str:
-    cells = " | ".join(_show(losses.get(part)) for part in parts)
-    return f"| {setting} | {cells} | **{_show(means[HEADLINE][setting]['mean'])}** |"
-
-
-def _tokens(results: Results, leader: str) -> str:
+def _tokens(results: Results, setting: str) -> str:
     prices = results.table("prices")
-    row = prices[(prices.setting == leader) & (prices.measure == HEADLINE)].iloc[-1]
+    row = prices[(prices.setting == setting) & (prices.measure == HEADLINE)].iloc[-1]
     return f"{round(row.tokens_read, -2):,.0f}"
 
 
+def _signed(value: float) -> str:
+    return f"{value:+.2f}" if round(value, 2) else "0.00"
+
+
 def _show(value: float | None) -> str:
-    # two decimals: the third may differ between processors; no -0.00
-    return "–" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+    # two decimals: the third may differ between processors
+    return "–" if value is None else f"{value:.2f}".replace("-0.00", "0.00")
