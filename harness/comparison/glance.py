@@ -191,7 +191,7 @@ def _group(one: Standing, verdict: Verdict, used: str) -> tuple[Group, str]:
     for found in verdict.comparisons:
         worse = found.against if found.difference > 0 else found.setting
         if worse == one.setting and clear(found, alpha):
-            return "out", "another setting is better"
+            return "out", "another is better"
     return ("out" if one.place in _OUT else "may"), ""
 
 

@@ -1,0 +1,243 @@
+"""What each factor of a sweep does, and what is said of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.comparison import Grounds, Options, Scores, design_of, glance_lines, glance_of, verdict_of
+from harness.comparison.factors import effects_of
+from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.sentences import MOST_WORDS, sentence
+from harness.comparison.verdict import Costs, Trust
+
+from .build import matrix
+
+QUICK = Options(resamples=1_000)
+SIZES, SEARCHES = (500, 1000), ("bm25", "chroma")
+
+
+def setting(size, kind, rerank=(), **more):
+    section = {"kind": kind} | ({"model": "embedded:all-MiniLM-L6-v2"} if kind == "chroma" else {})
+    chunk = {"kind": "recursive", "chunk_size": size, "chunk_overlap": 0}
+    return {"chunk": chunk, "retrieve": section, "rerank": list(rerank), **more}
+
+
+def sweep(n=60, seed=0, spread=0.02, chunks=0.1, search=0.2, cross=0.0, measure="ndcg_evidence@5000"):
+    """2 × 2 settings of known effects, and their scores by query."""
+    rng = np.random.default_rng(seed)
+    base, rows, configured = rng.normal(0.4, 0.1, n), {}, {}
+    for size in SIZES:
+        for kind in SEARCHES:
+            small, words = size == 500, kind == "bm25"
+            mean = chunks * small + search * words + cross * (small and words)
+            name = f"{size} {kind}"
+            rows[name] = base + mean + rng.normal(0, spread, n)
+            configured[name] = setting(size, kind)
+    return replace(matrix(rows), measure=measure), configured
+
+
+def verdict(scores, configured, **more):
+    given_ = {"options": QUICK, "design": design_of(configured)} | more
+    return verdict_of(Scores(matrices={scores.measure: scores}, **given_))
+
+
+def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_else():
+    # means over two queries; words over vectors: (0.6 - 0.3 + 0.4 - 0.3) / 2 = 0.2;
+    # 500 over 1,000 characters: (0.6 - 0.4 + 0.3 - 0.3) / 2 = 0.1
+    scores = matrix(
+        {
+            "500 bm25": [0.5, 0.7],
+            "500 chroma": [0.2, 0.4],
+            "1000 bm25": [0.4, 0.4],
+            "1000 chroma": [0.3, 0.3],
+        }
+    )
+    _, configured = sweep()
+    found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
+    assert found["search"].found.difference == pytest.approx(0.2)
+    assert (found["search"].found.setting, found["search"].found.against) == ("words", "vectors")
+    assert found["chunks"].found.difference == pytest.approx(0.1)
+    assert found["chunks"].pairs == (("500 bm25", "1000 bm25"), ("500 chroma", "1000 chroma"))
+    # two queries decide nothing
+    assert {one.found.finding for one in found.values()} == {"few"}
+
+
+def test_effects_beyond_chance_choose_the_levels_to_use():
+    found = verdict(*sweep())
+    assert {one.factor: one.found.finding for one in found.effects.main} == {
+        "chunks": "real",
+        "search": "real",
+    }
+    assert found.effects.levels == {"chunks": "500 characters", "search": "words"}
+    assert found.effects.interactions == ()
+    assert found.advice.setting == "500 bm25"
+    groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
+    assert groups["500 bm25"] == ("use", "")
+    assert groups["1000 bm25"] == ("out", "worse by chunks")
+
+
+def test_an_interaction_beyond_chance_is_said_and_settings_decide():
+    found = verdict(*sweep(chunks=0.0, search=0.1, cross=0.2))
+    (text,) = found.effects.interactions
+    # vectors instead of words at 1,000 characters: -0.1; at 500: -0.3
+    assert text.startswith("1,000 characters instead of 500 characters gains +0.2")
+    assert text.endswith("more with vectors than with words.")
+    assert found.effects.levels is None
+
+
+def test_the_lighter_level_is_taken_where_both_are_shown_to_be_equivalent():
+    scores, configured = sweep(n=400, search=0.0, spread=0.05, seed=1)
+    found = verdict(scores, configured)
+    (search,) = [one.found for one in found.effects.main if one.factor == "search"]
+    assert (search.setting, search.finding) == ("vectors", "equivalent")
+    assert found.effects.levels["search"] == "words"
+    sure = verdict(scores, configured, options=replace(QUICK, tolerance=0.0001))
+    assert sure.effects.levels["search"] == "vectors"
+
+
+def test_settings_that_are_no_product_have_no_effects():
+    scores, configured = sweep()
+    assert effects_of(scores, design_of({}), Grounds()).main == ()
+    line = replace(scores, settings=("a", "b", "c", "d"))
+    alone = {name: setting(size, "bm25") for name, size in zip("abcd", (100, 200, 300, 400), strict=True)}
+    assert effects_of(line, design_of(alone), Grounds()).main == ()
+    twice = dict.fromkeys(configured, setting(500, "bm25"))
+    assert effects_of(scores, design_of(twice), Grounds()).main == ()
+
+
+def test_a_partly_crossed_sweep_is_estimated_where_the_design_allows_it():
+    scores, configured = sweep()
+    rows = {name: scores.row(name) for name in scores.settings}
+    # reranked with one chunk size only: one pair is no average
+    rows["500 bm25 r"] = rows["500 bm25"] + 0.01
+    configured["500 bm25 r"] = setting(500, "bm25", [{"kind": "cross_encoder", "model": "m"}])
+    one = matrix(rows, measure=scores.measure)
+    assert {effect.factor for effect in effects_of(one, design_of(configured), Grounds()).main} == {
+        "chunks",
+        "search",
+    }
+    assert verdict(one, configured).effects.levels is None
+    rows["1000 bm25 r"] = rows["1000 bm25"] + 0.01
+    configured["1000 bm25 r"] = setting(1000, "bm25", [{"kind": "cross_encoder", "model": "m"}])
+    both = effects_of(matrix(rows, measure=scores.measure), design_of(configured), Grounds())
+    (reranker,) = [effect.found for effect in both.main if effect.factor == "reranker"]
+    assert (reranker.setting, reranker.against) == ("reranked", "no reranker")
+    assert reranker.difference == pytest.approx(0.01)
+
+
+def test_an_effect_of_chunks_is_no_finding_where_the_measure_cannot_compare_them_or_labels_turn_it():
+    scores, configured = sweep()
+    cut = {name: name.split()[0] for name in configured}
+    apart = verdict(scores, configured, chunkings=cut, trust={scores.measure: Trust("", comparable=False)})
+    findings = {one.factor: one.found.finding for one in apart.effects.main}
+    assert findings == {"chunks": "incomparable", "search": "real"}
+    assert apart.effects.levels is None
+    means = {name: (mean, mean) for name, mean in zip(scores.settings, scores.means, strict=True)}
+    turned = means | {name: (one[0], 1 - one[1]) for name, one in means.items() if name.startswith("500")}
+    for drawn, finding in ((means, "real"), (turned, "turns")):
+        sensitivity = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
+        found = effects_of(scores, design_of(configured), Grounds(chunkings=cut), sensitivity)
+        assert {one.factor: one.found.finding for one in found.main}["chunks"] == finding
+
+
+def test_on_few_documents_effects_hold_for_these_documents_alone():
+    scores, configured = sweep()
+    found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
+    assert {one.found.finding for one in found.effects.main} == {"not decidable"}
+    assert sentence(found).startswith("On these 4 clusters use 500 characters, words: it loses nothing")
+    glance = glance_of(found)
+    assert glance.holds == (
+        "60 queries on 4 clusters. Holds for more questions on these clusters, not for new ones."
+    )
+    assert [one.words for one in glance.factors] == ["better", "better"]
+
+
+def test_settings_are_named_by_what_varies():
+    hybrid = {"kind": "minmax", "routes": [{"kind": "chroma", "model": "a/one"}, {"kind": "bm25"}]}
+    configured = {
+        "a": setting(500, "bm25"),
+        "b": setting(1000, "chroma"),
+        "c": setting(500, "bm25") | {"retrieve": hybrid},
+        "d": setting(500, "bm25", [{"kind": "cross_encoder", "model": "m"}]),
+    }
+    assert design_of(configured).names == {
+        "a": "500 characters, words",
+        "b": "1,000 characters, vectors",
+        "c": "500 characters, words + vectors",
+        "d": "500 characters, words, reranked",
+    }
+    overlap = {"x": setting(500, "bm25"), "y": setting(500, "bm25")}
+    overlap["y"]["chunk"] = overlap["y"]["chunk"] | {"chunk_overlap": 50}
+    assert list(design_of(overlap).names.values()) == [
+        "500 characters, no overlap",
+        "500 characters, overlap 50",
+    ]
+    # nothing varies, or nothing tells two apart
+    assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, words"}
+    assert design_of({"a": setting(500, "bm25"), "b": setting(500, "bm25")}).names == {"a": "a", "b": "b"}
+    assert design_of({"hits": {"kind": "hits"}}).words("hits") == "hits"
+
+
+CASES = [
+    {},
+    {"n": 11},
+    {"chunks": 0.0, "search": 0.0, "spread": 0.2},
+    {"chunks": 0.0, "search": 0.0, "spread": 0.001, "n": 200},
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("clusters", [0, 1, 4, 12])
+@pytest.mark.parametrize("baseline", [None, "1000 chroma"])
+@pytest.mark.parametrize("limit", [None, 0.5, 1.5, 3])
+def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, clusters, baseline, limit):
+    scores, configured = sweep(**case)
+    if clusters:
+        scores = replace(scores, clusters=tuple(f"d{i % clusters}" for i in range(len(scores.query_ids))))
+    long = {
+        name: f"{name} with a name of far more words than anybody should read at once" for name in configured
+    }
+    for names in ({}, long):
+        named = {names.get(name, name): one for name, one in configured.items()}
+        costs = Costs({name: float(place) for place, name in enumerate(named, start=1)}, "tokens@5000")
+        grounds = Grounds(options=replace(QUICK, price_limit=limit), design=design_of(named), costs=costs)
+        if names:
+            # settings without a configuration are called by their technical names
+            grounds = replace(grounds, design=design_of({}))
+        renamed = replace(scores, settings=tuple(named))
+        found = verdict_of(
+            Scores(matrices={scores.measure: renamed}, **grounds.shared()),
+            baseline=None if baseline is None else names.get(baseline, baseline),
+        )
+        assert len(sentence(found).split()) <= MOST_WORDS, sentence(found)
+        lines = glance_lines(glance_of(found, folder="results/quickstart"), ["Page: results/x/report.html"])
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
+        # the one to use is always among those shown
+        if any(one.group == "use" for one in glance_of(found).settings):
+            assert any("use this" in line for line in lines)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(0, 1, width=32), min_size=4 * 30, max_size=4 * 30))
+def test_effects_add_up_to_differences_of_settings(values):
+    rows = np.array(values, dtype=np.float64).reshape(4, 30)
+    _, configured = sweep()
+    scores = matrix(dict(zip(configured, rows, strict=True)))
+    found = {
+        one.factor: one.found
+        for one in effects_of(scores, design_of(configured), Grounds(options=QUICK)).main
+    }
+    means = dict(zip(scores.settings, scores.means, strict=True))
+
+    def signed(one, level):
+        return one.difference if one.setting == level else -one.difference
+
+    # the diagonal of a 2 × 2 table is the sum of both main effects
+    both = signed(found["chunks"], "500 characters") + signed(found["search"], "words")
+    assert both == pytest.approx(means["500 bm25"] - means["1000 chroma"], abs=1e-9)
+    for one in found.values():
+        assert one.low - 1e-9 <= one.difference <= one.high + 1e-9
