@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
+from harness.comparison.glance import factor_lines
+from harness.comparison.glance_text import pair_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes
 from harness.comparison.scores import Scores, turning_of
@@ -31,7 +33,12 @@ def compared_parts(
 ) -> tuple[Part, ...]:
     """The parts of a comparison in the order of reading; ``only_real`` leaves out other differences."""
     matrix = scores.matrices[verdict.measure].defined()
-    parts: list[Part] = [sentences_of(verdict), standings_table(verdict)]
+    parts: list[Part] = [
+        sentences_of(verdict),
+        *_effects(verdict),
+        standings_table(verdict),
+        *_names(verdict),
+    ]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
         chosen = _selected(matrix, scores, select_by, folds) if verdict.across else ()
@@ -70,6 +77,39 @@ def standings_table(verdict: Verdict) -> Table:
         left=frozenset({0, 4}) if len(verdict.standings) > 1 else frozenset({0}),
         notes=tuple(notes),
     )
+
+
+def _effects(verdict: Verdict) -> list[Part]:
+    """What each factor does, and the interactions; nothing where settings are no product of factors."""
+    lines = factor_lines(verdict)
+    if not lines:
+        return []
+    rows = tuple(
+        (pair_of(one), signed(one.difference), signed_interval(one.low, one.high, effect.found.n), one.words)
+        for one, effect in zip(lines, verdict.effects.main, strict=True)
+    )
+    notes = [
+        "Each row is the mean over all pairs of settings that differ in nothing else; intervals are of one "
+        f"test of {counted(len(rows), 'effect')}."
+    ]
+    if verdict.population.kind == "few clusters":
+        notes.append(
+            f"They hold for more questions on the same {verdict.population.unit}s, not for new ones."
+        )
+    bounds = f"{verdict.level:.0%} interval"
+    title = f"{verdict.measure}: what each factor does"
+    table = Table(
+        title, ("factor", "difference", bounds, "found"), rows, left=frozenset({0, 3}), notes=tuple(notes)
+    )
+    return [table, verdict.effects.interactions] if verdict.effects.interactions else [table]
+
+
+def _names(verdict: Verdict) -> list[Part]:
+    """The settings in words, where these differ from their names."""
+    rows = tuple((one.setting, verdict.design.words(one.setting)) for one in verdict.standings)
+    if all(setting == words for setting, words in rows):
+        return []
+    return [Table("settings in words", ("setting", "in words"), rows, left=frozenset({0, 1}))]
 
 
 def _differences(verdict: Verdict, only_real: bool) -> list[Part]:

@@ -235,10 +235,11 @@ def _disagreement(verdict: Verdict) -> str:
             "equivalent": "equivalent",
             "not decidable": "not decidable",
             "turns": "its sign changes with the label length",
-            "incomparable": "not comparable",
         }.get(clear.found.finding, "may be chance")
-        ahead = f"{signed(clear.found.difference)} in {clear.measure}, {finding}"
-        parts.append(f"{name} by {listed([one.measure for one in conflicts])} ({ahead})")
+        ahead = f" ({signed(clear.found.difference)} in {clear.measure}, {finding})"
+        # between chunkings that the measure does not compare, the figure means nothing
+        shown = "" if clear.found.finding == "incomparable" else ahead
+        parts.append(f"{name} by {listed([one.measure for one in conflicts])}{shown}")
     return (
         f"Measures disagree: {verdict.leader} leads by {verdict.measure}, {'; '.join(parts)}. "
         f"Trust {_trusted(verdict)}."

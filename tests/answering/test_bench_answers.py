@@ -333,7 +333,7 @@ def test_settings_that_differ_only_in_their_answers_tie_and_the_verdict_says_so(
         "Lost on the way to the answer, from 1 down to token_f1",
     ):
         assert title in shown
-    assert "Answers, verdict: 4 queries are too few for a choice (at least 30 are needed). " in shown
+    assert "Answers, verdict: 4 queries: too few to choose by" in shown
     with pytest.raises(SystemExit):
         main(["compare", str(folder), "--measure", "ndcg_exp@3"])
     assert reply in " ".join(capsys.readouterr().out.split())
