@@ -248,8 +248,8 @@ def test_curves_join_settings_that_differ_in_size_alone(tmp_path):
     (folder / "chunks.csv").unlink()
     payload = payload_of(page_of(folder).html)
     assert payload["curves"] == [
-        {"label": "recursive_token, overlap 0", "unit": "characters", "points": [[200, 0], [400, 2]]},
-        {"label": "recursive_token, overlap 1", "unit": "characters", "points": [[200, 1], [400, 3]]},
+        {"unit": "characters", "points": [[200, 0], [400, 2]]},
+        {"unit": "characters", "points": [[200, 1], [400, 3]]},
     ]
     assert payload_of(page_of(write_folder(tmp_path / "s", settings=2)).html)["curves"] == []
 
@@ -263,8 +263,8 @@ def test_curves_go_by_the_measured_length_where_it_is_known(tmp_path):
     rows = [(name, 9, median) for name, median in lengths.items()]
     write_table(folder / "chunks.csv", ("setting", "chunks", "tokens_p50"), rows)
     assert payload_of(page_of(folder).html)["curves"] == [
-        {"label": "recursive_token, overlap 0", "unit": MEASURED, "points": [[49, 2], [50, 0]]},
-        {"label": "recursive_token, overlap 1", "unit": MEASURED, "points": [[51, 1], [60, 3]]},
+        {"unit": MEASURED, "points": [[49, 2], [50, 0]]},
+        {"unit": MEASURED, "points": [[51, 1], [60, 3]]},
     ]
 
 

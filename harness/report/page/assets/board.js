@@ -110,9 +110,9 @@ section({
     const shown = order.filter((i) => `${nameOf(i)} ${DATA.settings[i]}`.toLowerCase().includes(wanted) && factorsMatch(i));
     const folded = DATA.settings.length - order.length;
     return [
-      h('p.lede', null, atFinal()
+      h('p.lede', null, prose(atFinal()
         ? `Intervals are of the mean over queries. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
-        : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`,
+        : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`),
       order.length > 1 && ' Choose a row to read what it gained and lost against the leader, question by question.'),
       boardTools(),
       shown.length ? table(boardColumns(leader, ticks, place), shown, {

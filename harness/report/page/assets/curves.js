@@ -1,5 +1,11 @@
 // The measure over the chunk size, one line for settings that share everything else.
 
+// What the settings of a line share, in words; the settings of one line differ in their size alone.
+function lineLabel({ points }) {
+  const said = points.map(([, setting]) => nameOf(setting).split(', '));
+  return said[0].filter((word) => said.every((other) => other.includes(word))).join(', ') || nameOf(points[0][1]);
+}
+
 function curvePlot(lines, unit) {
   const points = lines.flatMap((one) => one.points);
   const sizes = [...new Set(points.map(([size]) => size))].sort((x, y) => x - y);
@@ -51,7 +57,7 @@ section({
           curvePlot(lines, unit),
           h('ul.legend', null, lines.map((one) => h('li', null,
             g('svg.swatch', { width: 30, height: 14, 'aria-hidden': true }, g('g', { class: `line-${one.kind % 6}` }, g('path.curve', { d: 'M1,7L29,7' }), shape(one.kind, 15, 7, 4.5, { class: 'dot' }))),
-            foreign(one.label)))));
+            foreign(lineLabel(one))))));
       })),
     ];
   },

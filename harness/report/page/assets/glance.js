@@ -78,7 +78,17 @@ function rankRow(one, place, parts) {
     one.losses.length ? h('span.left-cell', null, leftBar(one, parts)) : null);
 }
 
-function ranking({ settings, measure, level }) {
+// The heading of a group; what rules all of it out is said once.
+function groupHead(kind, rows) {
+  const [title, name] = GROUPS[kind];
+  const why = rows.length > 1 && rows.every((one) => one.why === rows[0].why) ? rows[0].why : '';
+  return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
+}
+
+function ranking({ settings: all, measure, level }) {
+  // a handful of queries bounds nothing
+  const few = (firstSummary()?.n ?? 0) < FEWEST;
+  const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
   const shown = settings.filter((one, k) => k < FIRST_ROWS || one.group === 'use');
   const rest = settings.filter((one) => !shown.includes(one));
   const [low, high, ticks] = scoreRange(settings, 6);
@@ -87,11 +97,11 @@ function ranking({ settings, measure, level }) {
   const lossy = Object.keys(parts).length > 0;
   const group = (kind) => {
     const rows = shown.filter((one) => one.group === kind);
-    const [title, name] = GROUPS[kind];
-    return rows.length > 0 && [h('h4', null, term(title, TERMS[name])), h('ul', null, rows.map((one) => rankRow(one, place, parts)))];
+    const [head, why] = groupHead(kind, rows);
+    return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), `, 0 to 1, with ${percent(level)} `, term('intervals', TERMS.interval),
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), ', 0 to 1', !few && [`, with ${percent(level)} `, term('intervals', TERMS.interval)],
       lossy && '; then what is left of 1, and what each step lost')),
     lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
     h('div', null, Object.keys(GROUPS).map(group),
@@ -113,7 +123,7 @@ async function copyText(text, button, code) {
 
 function nextStep({ text, command }) {
   if (!text) return null;
-  const code = command && h('code', null, command);
+  const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
   return h('p.next', null, h('b', null, 'Next'), h('span', null, text), command && h('span.command', null, code, button));
 }
