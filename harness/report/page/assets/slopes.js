@@ -46,7 +46,7 @@ section({
     const words = { real: 'yes', open: 'no', few: 'too few', incomparable: 'no: chunks' };
     const kinds = [['up', 'better, real'], ['down', 'worse, real'], ['open', 'may be chance']].filter(([kind]) => rows.some((row) => slopeKind(row) === kind));
     return [
-      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all queries. Intervals and p are of ${rows.length > 1 ? `one test of all ${whole(rows.length)} settings at once` : 'one test'}: real where the interval excludes 0.`)),
+      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all queries. Intervals and p are of ${rows.length > 1 ? `one test at once of all ${whole(rows.length)} settings` : 'one test'}: real where the interval excludes 0.`)),
       legend(kinds.map(([kind, text]) => [`slope-${kind}`, text])),
       h('figure.panel', null, slopePlot(rows)),
       table([
