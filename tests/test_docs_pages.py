@@ -3,8 +3,11 @@
 import re
 
 import pytest
+import yaml
 
+from harness.running.config.load import load_config
 from tests.docs_commands import PAGES, ROOT
+from tests.test_docs_commands import MINE
 
 INDEX = ROOT / "docs" / "README.md"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -37,6 +40,19 @@ def test_the_index_has_a_line_for_every_page():
         page.name for page in INDEX.parent.glob("*.md") if page != INDEX
     )
     assert "(docs/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/own-documents.md"])
+def test_the_configurations_of_a_page_are_valid(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(
+        r"^```yaml\n(.*?)^```", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert blocks
+    for block in blocks:
+        path = tmp_path / "my.yaml"
+        path.write_text(yaml.safe_dump(yaml.safe_load(MINE) | yaml.safe_load(block)), encoding="utf-8")
+        assert len(load_config(path).settings) >= 1
 
 
 def test_the_readme_is_short():

@@ -95,8 +95,8 @@ def gap_note(rows: Iterable[LossRow]) -> str:
         return ""
     told = listed([f"{number(gap)} more after {part}" for part, gap in largest.items()], len(largest))
     return (
-        "The best orders of chunks are found by search. The true ones can leave, beyond what is shown, at "
-        f"most {told} (means, of the setting where it is most)."
+        "Losses are counted against the best orders of chunks that were found. Better ones may exist: they "
+        f"would leave at most {told} (means, for the setting where it is most)."
     )
 
 

@@ -88,7 +88,8 @@ def test_labels_in_no_text_are_in_no_score_and_in_no_loss_and_are_mentioned(writ
     found = {(one.setting, one.query_id): one.final for one in losses_by_query(read_any(folder, LossRow))}
     assert found == pytest.approx(final, abs=1e-9)
     assert "q6" not in {query for _, query in found}
-    said = "2 labels are in no extracted text, so they count in no score and in no loss: anchoring.csv."
+    said = "2 labels are in no extracted text, so they count in no score and in no loss; anchoring.csv lists "
+    said += "them."
     assert said in FinalOutput.of(results, folder).notes
 
 
