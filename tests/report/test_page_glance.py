@@ -84,7 +84,7 @@ def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
     minus = chr(0x2212)
     shown = [one.text for one in chromium.driver.find_elements("css selector", "#glance .factor b.num")]
     table = chromium.run(
-        "return [...document.querySelectorAll('#factors tbody tr')].map(r => r.cells[3].textContent)"
+        "return [...document.querySelectorAll('#factors tbody tr')].map(r => r.cells[1].querySelector('b').textContent)"
     )
     assert len(shown) == 2
     exact = [float(one.replace(minus, "-")) for one in table]

@@ -41,6 +41,7 @@ function explained(node, text) {
     node.removeAttribute('aria-describedby');
     hideTip();
   };
+  node.explain = show;
   node.addEventListener('pointerenter', (event) => { if (event.pointerType === 'mouse') show(); });
   node.addEventListener('pointerleave', (event) => { if (event.pointerType === 'mouse') hide(); });
   node.addEventListener('focus', show);
@@ -52,7 +53,12 @@ function explained(node, text) {
 function startTips() {
   addEventListener('keydown', (event) => { if (event.key === 'Escape') hideTip(); });
   addEventListener('pointerdown', (event) => { if (!event.target.closest('[aria-describedby=tip]')) hideTip(); });
-  addEventListener('scroll', hideTip, { passive: true });
+  // a word that took the focus may have been scrolled into sight for it
+  addEventListener('scroll', () => {
+    const node = document.querySelector('[aria-describedby=tip]');
+    if (node) node.explain();
+    else hideTip();
+  }, { passive: true });
 }
 
 function showTip(event, text) {

@@ -161,11 +161,9 @@ section({
     return [
       h('p.lede', null, 'One level of a factor against another, averaged over all other factors. The intervals of all rows hold ', term('together', TERMS.simultaneous), '.'),
       table([
-        { key: 'factor', title: 'factor', value: (r) => r.factor, cell: (r) => foreign(r.factor) },
-        { key: 'level', title: 'level', value: (r) => r.level, cell: (r) => foreign(r.level) },
-        { key: 'against', title: 'instead of', value: (r) => r.against, cell: (r) => foreign(r.against) },
-        { key: 'difference', title: 'difference', num: true, value: (r) => r.difference, cell: (r) => h('b', null, signed(r.difference)) },
-        { key: 'interval', title: `${percent(DATA.level)} interval`, num: true, about: TERMS.interval, cell: (r) => range(r.low, r.high) },
+        { key: 'factor', title: 'factor', value: (r) => r.factor, cell: (r) => [h('b', null, foreign(r.factor)), ': ', foreign(r.level), ' instead of ', foreign(r.against)], file: (r) => r.factor },
+        ...['level', 'against', 'low', 'high'].map((key) => ({ key, fileOnly: true, value: (r) => r[key], file: (r) => r[key] })),
+        { key: 'difference', title: `difference, ${percent(DATA.level)} interval`, num: true, about: TERMS.interval, value: (r) => r.difference, cell: (r) => [h('b', null, signed(r.difference)), h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'words', title: 'finding', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Effects of the factors', keep: 'factors', most: 30 }),
       statistics().glance.interactions.map((text) => h('p', null, prose(text))),
