@@ -114,17 +114,12 @@ def _of_measure(scores: comparison.Scores, measure: str, places: Mapping[str, in
 def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the place of every setting."""
     standing = {one.setting: one.place for one in verdict.standings}
-    regret = {one.setting: one.regret for one in verdict.standings}
     return {
         "lines": comparison.verdict_json(verdict)["lines"],
         "decision": verdict.decision,
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
-        "advice": None
-        if verdict.advice is None
-        else {"setting": places[verdict.advice.setting], "regret": report.figure(verdict.advice.regret)},
         "standing": [standing.get(name, "") for name in places],
-        "regret": [report.figure(regret.get(name)) for name in places],
     }
 
 
