@@ -190,7 +190,9 @@ def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tm
     code, out, _ = run(capsys, "compare", folder, *words)
     assert (code, out) == (0, "")
     text = (tmp_path / "c.md").read_text()
-    verdict, leaders, differences = (text.split("\n\n")[i] for i in (0, 2, 5))
+    picture, verdict, leaders, differences = (text.split("\n\n")[i] for i in (0, 1, 3, 6))
+    assert picture == "![Use larger. No other is better by more than 0.01 (95%).](c.svg)"
+    assert "<svg" in (tmp_path / "c.svg").read_text()
     assert [line.split(" | ")[0] for line in leaders.splitlines()[2:]][-1] == r"| small\|x"
     assert all(line.endswith("| yes |") for line in differences.splitlines()[2:])
     assert len(differences.splitlines()) == 2 + 2

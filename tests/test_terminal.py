@@ -113,7 +113,7 @@ def test_what_another_program_reads_keeps_all_but_control_characters(capsys):
 
 def test_every_function_that_prints_is_tested_here():
     tested = {*PRINTED, "write_out"}
-    through = {"print_summary": "show", "write_parts": "show", "write_lines": "write_out"}
+    through = {"write_parts": "show", "write_lines": "write_out"}
     silent = {"fitting_summary", "width"}
     public = {
         name

@@ -97,6 +97,10 @@ class Results:
     def __str__(self) -> str:
         return str(self.compare())
 
+    def _repr_html_(self) -> str:
+        """The picture of the verdict, in a notebook."""
+        return comparison.svg_of(comparison.glance_on(self.folder))
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -122,6 +126,10 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        """The picture of the verdict, in a notebook."""
+        return comparison.svg_of(comparison.glance_of(self.verdict))
 
 
 def compare(

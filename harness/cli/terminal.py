@@ -216,11 +216,6 @@ def write_out(text: str) -> None:
     sys.stdout.write(without_controls(text))
 
 
-def print_summary(name: str, rows: Sequence[SummaryRow], level: float, headline: str) -> None:
-    """One line per setting and stage, best first; measures that do not fit the terminal are left out."""
-    show(fitting_summary(name, rows, level, width(), headline))
-
-
 def fitting_summary(
     name: str, rows: Sequence[SummaryRow], level: float, width: int, headline: str
 ) -> Figures:

@@ -44,10 +44,9 @@ def _factors(glance: Glance, most: int) -> list[str]:
     columns = _columns(map(pair_of, shown))
     lines = [f"What matters ({glance.measure})"]
     for one in shown:
-        value = f"{one.difference:+.2f}" if round(one.difference, 2) else "0.00"
         bounds, mark = (one.low, one.difference, one.high), "●" if one.clear else "○"
         chart = _chart(bounds, ends, columns, mark, zero=True)
-        lines.append(_row(_padded(pair_of(one), columns), value, chart, one.words))
+        lines.append(_row(_padded(pair_of(one), columns), shown_difference(one), chart, one.words))
     return lines
 
 
@@ -57,6 +56,11 @@ def pair_of(one: FactorLine) -> str:
     if len(level) == 2 and len(against) == 2 and level[1] == against[1] and level[0][0].isdigit():
         return f"{level[0]} instead of {one.against}"
     return f"{one.level} instead of {one.against}"
+
+
+def shown_difference(one: FactorLine) -> str:
+    """The difference with its sign, without one where it rounds to 0."""
+    return f"{one.difference:+.2f}" if round(one.difference, 2) else "0.00"
 
 
 def _settings(glance: Glance, room: int) -> list[str]:

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         read_graded_spans,
         read_scoring_inputs,
     )
-    from harness.report.stored import REPORT, Row
+    from harness.report.stored import PICTURE, REPORT, Row
     from harness.report.summaries import (
         best_of,
         chunk_table,

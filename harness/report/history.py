@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.report.read import SUMMARY, read_summary
-from harness.report.stored import RECORD, REPORT
+from harness.report.stored import PICTURE, RECORD, REPORT
 from harness.report.summaries import best_of, last_stages
 from harness.report.tables import Table
 from harness.values import HarnessError, counted, number
 
-# Files about one run, not its outcome: the record, the timings of the machine, and the page made of the rest.
-_OF_THE_RUN = (RECORD, "latency.csv", REPORT)
+# Files about one run, not its outcome: the record, the timings, and the page and picture made of the rest.
+_OF_THE_RUN = (RECORD, "latency.csv", PICTURE, REPORT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from harness.values import Cells, HarnessError
 
 RECORD = "record.json"
 REPORT = "report.html"
+PICTURE = "glance.svg"
 Row = Cells
 
 _ANY = "*"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         settings_agreement,
     )
     from harness.running.bench.flow import search_all
-    from harness.running.bench.job import run_or_reuse
+    from harness.running.bench.job import FinalOutput, run_or_reuse
     from harness.running.bench.page import write_page
     from harness.running.bench.plan import Plan, make_plan
     from harness.running.bench.pool_union import read_united

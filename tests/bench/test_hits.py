@@ -143,7 +143,6 @@ def test_what_is_not_found_keeps_its_rank_and_is_counted(score, corpus):
     assert {row["document"] for row in table(mine / "documents.csv")} == set(SENTENCES)
     # how the documents were cut is not known, and no row says that it cost nothing
     assert {row["part"] for row in table(mine / "waterfall.csv")} == {"candidates", "order"}
-    assert "the cost of that is part of candidates" in output
     assert {row["index_tokens"] for row in table(mine / "prices.csv")} == {""}
     assert (mine / "report.html").stat().st_size > 10_000
 
@@ -178,7 +177,7 @@ def test_two_files_are_two_settings_that_are_compared(score, corpus):
     # cut in ways that nobody knows, they are compared by a measure that does not depend on it
     assert verdict["measure"] == "ndcg_evidence@5000"
     assert verdict["leader"] == f"{corpus.name}/hits"
-    assert "Verdict:" in output
+    assert "too few to choose by" in output
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,23 @@
 """What each factor of a sweep does, and what is said of it."""
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison import Grounds, Options, Scores, design_of, glance_lines, glance_of, verdict_of
+from harness.comparison import (
+    Grounds,
+    Options,
+    Scores,
+    design_of,
+    glance_lines,
+    glance_of,
+    svg_of,
+    verdict_of,
+)
 from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.sentences import MOST_WORDS, sentence
@@ -179,6 +189,17 @@ def test_settings_are_named_by_what_varies():
     assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, words"}
     assert design_of({"a": setting(500, "bm25"), "b": setting(500, "bm25")}).names == {"a": "a", "b": "b"}
     assert design_of({"hits": {"kind": "hits"}}).words("hits") == "hits"
+
+
+def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
+    found = glance_of(verdict(*sweep()))
+    root = ElementTree.fromstring(svg_of(found))
+    texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert " ".join(texts[:2]).startswith(found.sentence[:60])
+    assert "500 instead of 1,000 characters" in texts
+    assert any(text.startswith("1,000 characters, words (worse by chunks)") for text in texts)
+    # nothing from outside, and names cannot break out
+    assert "<script" not in svg_of(replace(found, sentence="<script>"))
 
 
 CASES = [

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import report, running, values
 from harness.cli.commands.declaring import QUIET, command, config_file, flag
-from harness.cli.commands.shared import exit_code
+from harness.cli.commands.shared import exit_code, print_ending
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, show
 from harness.values import counted
 
@@ -47,11 +47,7 @@ def bench(args: argparse.Namespace) -> int:
         show((f"{unchanged} (--again runs it again).",))
     else:
         _print_work(done.results.record)
-    if done.ending.notes:
-        show(done.ending.notes)
-    # last, where readers look first
-    for line in done.ending.glance:
-        print_line(line)
+    print_ending(done.ending)
     skipped = done.results.of(report.DocumentRow) if done.results is not None else ()
     return exit_code(config, [row.document for row in skipped if row.status == "skipped"])
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import data, report, running
+from harness import data, running
 from harness.cli.commands.declaring import command, flag, group, option, path, several
-from harness.cli.commands.shared import measures, names_of_measures
-from harness.cli.terminal import TerminalReporter, print_line, print_summary, show, write_out
+from harness.cli.commands.shared import measures, names_of_measures, print_ending
+from harness.cli.terminal import TerminalReporter, write_out
 from harness.values import ConfigError, counted
 
 _NEEDED = ("queries", "labels", "documents")
@@ -84,15 +84,8 @@ def _score_hits(args: argparse.Namespace) -> int:
         pages.append(running.write_page(folder, reporter=reporter, name=config.name)[1])
 
     results, folder = running.score_hits(config, args.threshold, keep_others, reporter, finish)
-    show(tuple(results.verdict["sentences"]))
-    print_summary(results.name, results.summary, config.bootstrap.level, results.verdict["measure"])
-    if losses := results.of(report.LossRow):
-        show(report.loss_table(losses, results.verdict["measure"]))
-    print_line(f"Results: {folder}/; location of every hit: {folder / 'hits.csv'}")
-    for page in pages:
-        if page.note:
-            print_line(page.note)
-    print_line(f"Open in a browser: {folder / report.REPORT}")
+    notes = [*filter(None, (page.note for page in pages)), f"Location of every hit: {folder / 'hits.csv'}"]
+    print_ending(running.FinalOutput.of(results, folder, notes))
     return 0
 
 

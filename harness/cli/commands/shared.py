@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness import running, steps, store
+from harness import comparison, report, running, steps, store
 from harness.cli.commands.declaring import Option, several
-from harness.cli.terminal import print_error, print_line
-from harness.values import ConfigError, LlmError, counted
+from harness.cli.terminal import print_error, print_line, show, write_lines
+from harness.values import ConfigError, HarnessError, LlmError, counted
 
 _SHOWN = 5
 TWO_ROUNDS = "For measures with two rounds of calls only the first is counted, so this is a lower bound."
@@ -55,6 +55,30 @@ def print_prices(missing: Sequence[steps.PendingCalls], note: str = "") -> None:
         print_line(f"{one.name}: {one.estimate}" + (f" {one.problem}" if one.problem else ""))
     if note or not missing:
         print_line(note if missing else "No calls are needed.")
+
+
+def print_ending(ending: running.FinalOutput) -> None:
+    """The end of a run: notes, and last, where readers look first, the results at a glance."""
+    if ending.notes:
+        show(ending.notes)
+    for line in ending.glance:
+        print_line(line)
+
+
+def write_with_picture(
+    parts: Sequence[report.Part], output: Path, glance: Callable[[], comparison.Glance]
+) -> None:
+    """Markdown to a file; the verdict as a picture is written beside it, and shown on top."""
+    text = report.render(parts, "markdown")
+    try:
+        shown = glance()
+    except HarnessError:
+        # tables stand where there is no verdict
+        write_lines(text, output)
+        return
+    picture = output.with_suffix(".svg")
+    store.write_text(picture, comparison.svg_of(shown))
+    write_lines(f"![{shown.sentence}]({picture.name})\n\n{text}", output)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, formats, option, path, results_folder
+from harness.cli.commands.shared import write_with_picture
 from harness.cli.terminal import (
     TerminalReporter,
     fitting_summary,
@@ -80,7 +81,11 @@ def show(args: argparse.Namespace) -> int:
         found = comparison.verdict_json(comparison.verdict_on(args.results))
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
     else:
-        write_parts(_parts(args, rows, record), args.format, args.output)
+        parts = _parts(args, rows, record)
+        if args.format == "markdown" and args.output is not None:
+            write_with_picture(parts, args.output, lambda: comparison.glance_on(args.results))
+        else:
+            write_parts(parts, args.format, args.output)
     return 0
 
 

@@ -40,7 +40,20 @@ def write_page(
     )
     path = output or folder / report.REPORT
     store.write_text(path, page.html)
+    if output is None:
+        _write_picture(folder, f"results/{tables.name}")
     return path, page
+
+
+def _write_picture(folder: Path, name: str) -> None:
+    """The verdict at a glance as a picture, for reports; none where there is no verdict."""
+    try:
+        glance = comparison.glance_of(
+            comparison.verdict_on(folder), report.read_any(folder, report.LossRow), name
+        )
+    except HarnessError:
+        return
+    store.write_text(folder / report.PICTURE, comparison.svg_of(glance))
 
 
 def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
