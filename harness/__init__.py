@@ -3,7 +3,7 @@
 ```python
 import harness
 
-results = harness.run("my.yaml")            # as `harness bench my.yaml`
+results = harness.run("my.yaml")            # as `harness bench my.yaml`; a dict of its keys will do
 print(results)                              # the verdict in words
 results.summary                             # tables as pandas DataFrames
 results.compare("ndcg_exp@10").differences
@@ -42,4 +42,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    """What is meant for people; rooms and helpers are not."""
+    return sorted([*__all__, "__version__"])

@@ -4,10 +4,15 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import yaml
 
 import harness
+from harness.cli.notebook import progress_shown
+from harness.cli.terminal import TerminalReporter
 from harness.values.errors import ConfigError, HarnessError
 from tests.bench.conftest import corpus, shared_cache, write_config
 
@@ -80,6 +85,96 @@ def test_ndcg_of_one_ranking_has_the_ideal_of_all_that_was_judged():
 def test_ndcg_of_grades_that_contradict_each_other_is_refused(ranked, judged, k, message):
     with pytest.raises(ValueError, match=message):
         harness.ndcg(ranked, judged, k)
+
+
+TINY = {
+    "name": "tiny",
+    "documents": "docs/*.txt",
+    "queries": Path("queries.csv"),
+    "labels": "labels.csv",
+    "chunk": {"kind": "recursive", "chunk_size": np.int64(90), "chunk_overlap": 0},
+    "retrieve": {"kind": "bm25", "top_k": 10},
+    "measures": ("ndcg_exp@3", "recall@3"),
+}
+
+
+def test_a_dict_is_a_configuration_as_a_file_with_the_same_keys(corpus, shared_cache, monkeypatch):
+    monkeypatch.chdir(corpus)
+    results = harness.run({**TINY, "cache": shared_cache})
+    assert set(results.summary["measure"]) >= {"ndcg_exp@3", "recall@3"}
+    plain = {**TINY, "queries": "queries.csv", "measures": list(TINY["measures"])}
+    plain["chunk"] = {**TINY["chunk"], "chunk_size": 90}
+    (corpus / "tiny.yaml").write_text(yaml.safe_dump(plain))
+    read = harness.load_config("tiny.yaml")
+    assert read.model_dump() == harness.load_config(TINY).model_dump()
+
+
+RING: dict[str, object] = {}
+RING["chunk"] = RING
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (42, "path of a YAML file or a dict of its keys, not int"),
+        ({**TINY, "docments": "x"}, "configuration: docments: there is no such key; did you mean documents"),
+        ({**TINY, "chunk": {"chunk_sise": 3}}, "chunk.chunk_sise: .* did you mean chunk_size"),
+        ({**TINY, "retrieve": {"kind": "bm52"}}, "there is no kind 'bm52'. Did you mean bm25"),
+        ({**TINY, "retrieve": {"top_k": object()}}, "retrieve.top_k: this cannot be object"),
+        ({**TINY, "measures": ["ndgc_exp@10"]}, "Did you mean ndcg_exp"),
+        ({**TINY, **RING}, "nested deeper"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_in_our_words(given, message):
+    with pytest.raises(ConfigError, match=message):
+        harness.run(given)
+
+
+def test_a_table_that_does_not_exist_is_answered_with_the_nearest_one(tmp_path):
+    with pytest.raises(HarnessError, match="Did you mean per_query"):
+        harness.Results(tmp_path).table("per_qurey")
+
+
+def test_dir_shows_what_is_meant_for_people():
+    assert dir(harness) == sorted([*harness.__all__, "__version__"])
+    assert all(hasattr(harness, name) for name in dir(harness))
+
+
+class Shown:
+    """What a notebook shows at one place."""
+
+    def __init__(self):
+        self.drawn = []
+
+    def __call__(self, drawing, raw, display_id):
+        self.drawn.append(drawing)
+        return self
+
+    def update(self, drawing, raw):
+        self.drawn.append(drawing)
+
+
+def test_progress_in_a_notebook_is_a_bar_that_ends(monkeypatch):
+    shown = Shown()
+    kernel = SimpleNamespace(kernel=True)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=shown))
+    reporter = progress_shown()
+    with reporter.task("vectors <b>", 3) as task:
+        task.advance(3)
+    assert '<progress value="0" max="3">' in shown.drawn[0]["text/html"]
+    assert shown.drawn[-1]["text/html"].startswith("vectors &lt;b&gt;: 3 in ")
+    with pytest.raises(KeyError), reporter.task("pairs", 3):
+        raise KeyError
+    assert shown.drawn[-1]["text/plain"].startswith("pairs: 0 of 3 in ")
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    assert isinstance(progress_shown(), TerminalReporter)
+
+
+def test_a_library_that_misses_widgets_does_not_warn():
+    code = "import harness, warnings; harness.run; warnings.warn('IProgress not found. Please update')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_importing_is_light():

@@ -1,6 +1,7 @@
 """`--help` fits a terminal of 80 columns, and its examples can be pasted."""
 
 import argparse
+import re
 
 import pytest
 
@@ -44,6 +45,25 @@ def test_an_unknown_command_lists_all(capsys):
         main(["shwo"])
     message = capsys.readouterr().err
     assert all(f"'{name}'" in message for name in COMMANDS)
+    assert "did you mean show?" in message
+
+
+@pytest.mark.parametrize(
+    ("words", "near"), [(["benhc"], "bench"), (["judge", "exprot"], "export"), (["qqq"], None)]
+)
+def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsys):
+    with pytest.raises(SystemExit):
+        main(words)
+    message = capsys.readouterr().err
+    assert f"did you mean {near}?" in message if near else "did you mean" not in message
+
+
+def test_help_names_no_file_that_only_a_checkout_has():
+    for words, one in commands(parser()):
+        named = re.findall(
+            r"(?:docs/[a-z-]+\.md|configs/\S+|tools/\S+|\bmake [a-z-]+ [A-Z]+=)", one.format_help()
+        )
+        assert not named, words
 
 
 def layout(text, width):

@@ -6,6 +6,7 @@ imported when they are used.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,26 +17,35 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from harness import comparison, data, measures, report, running
-from harness.values import Reporter, Silent
+from harness.values import ConfigError, Reporter, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+# Libraries that are loaded in a notebook without ipywidgets say so; their bars are not used here.
+warnings.filterwarnings("ignore", message="IProgress not found")
+
 Folder = Path | str
 MEASURES = ("ndcg_exp@10", "ndcg_lin@10", "recall@10", "mrr", "judged@10")
 
 
-def load_config(path: Folder) -> running.BenchConfig:
-    """Read and check a configuration file; raises ConfigError with file, line, key and remedy.
+def load_config(config: Folder | Mapping[str, Any]) -> running.BenchConfig:
+    """Read and check a configuration, a file or a dict of its keys; raises ConfigError with key and remedy.
 
     Paths in it are relative to the working folder.
     """
-    return running.load_config(Path(path))
+    if isinstance(config, Mapping):
+        return running.load_config(config)
+    if not isinstance(config, str | Path):
+        raise ConfigError(
+            f"A configuration is the path of a YAML file or a dict of its keys, not {type(config).__name__}."
+        )
+    return running.load_config(Path(config))
 
 
 def run(
-    config: running.BenchConfig | Folder,
+    config: running.BenchConfig | Folder | Mapping[str, Any],
     progress: bool = False,
     reporter: Reporter | None = None,
     again: bool = False,
@@ -43,14 +53,15 @@ def run(
     """Run a benchmark as ``harness bench`` does, report.html included, and return its results.
 
     Where nothing has changed since its results were written, these are returned immediately; ``again`` runs
-    it anyway. ``progress`` shows bars and warnings in the terminal; a ``reporter`` of your own receives them
-    instead. Raises HarnessError with what to do about it.
+    it anyway. ``config`` is a file, a dict of the keys of one, or what ``load_config`` returns. ``progress``
+    shows bars and warnings, also in a notebook; a ``reporter`` of your own receives them instead. Raises
+    HarnessError with what to do about it.
     """
     read = config if isinstance(config, running.BenchConfig) else load_config(config)
     if reporter is None and progress:
-        from harness.cli.terminal import TerminalReporter
+        from harness.cli.notebook import progress_shown
 
-        reporter = TerminalReporter()
+        reporter = progress_shown()
     return Results(running.run_or_reuse(read, reporter or Silent(), again=again).folder)
 
 

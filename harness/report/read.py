@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -171,7 +172,9 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
 
     folder, known = Path(folder), name.removesuffix(".csv")
     if known not in TABLES:
-        raise HarnessError(f"There is no table {name!r}. Tables: {', '.join(TABLES)}.")
+        close = difflib.get_close_matches(known, TABLES, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise HarnessError(f"There is no table {name!r}.{hint} Tables: {', '.join(TABLES)}.")
     spec = TABLES[known]
     try:
         rows = read_rows(folder, known)

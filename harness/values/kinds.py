@@ -188,7 +188,9 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
         """That there is no kind of that name, what to use in its place, and which kinds there are."""
         instead = self._retired.get(name, "") if isinstance(name, str) else ""
         gone = f"there is no kind {quoted(name)} any more. {instead}" if instead else ""
-        return f"{gone or f'there is no kind {quoted(name)}.'} Known kinds: {', '.join(sorted(self))}."
+        close = [] if gone else difflib.get_close_matches(str(name), list(self), n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        return f"{gone or f'there is no kind {quoted(name)}.'}{hint} Known kinds: {', '.join(sorted(self))}."
 
     def make(self, config: StageConfig, *given: Any) -> Made:
         """The object that ``config`` asks for, of what else its stage gives.

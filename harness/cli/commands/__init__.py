@@ -12,6 +12,7 @@ from harness.cli.commands.declaring import Command
 
 # name -> module and the name in it; its line in the list of commands
 COMMANDS = {
+    "demo": ("demo.demo", "run the benchmark that is shipped, and open its page"),
     "init": ("testset.init", "start from a folder of documents"),
     "bench": ("bench.bench", "run a benchmark and write its results"),
     "validate": ("bench.validate", "check a configuration and print what it would run"),

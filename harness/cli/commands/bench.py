@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness import report, running, values
-from harness.cli.commands.declaring import QUIET, command, config_file, flag
+from harness.cli.commands.declaring import AGAIN, QUIET, command, config_file, flag
 from harness.cli.commands.shared import exit_code, print_ending
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, show
 from harness.values import counted
@@ -25,15 +25,13 @@ _DONE = {
     "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
     "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
     "were written, they are shown at once.",
-    config_file("YAML file; docs/configuration.md has every key"),
+    config_file("YAML file, such as `harness init` writes"),
     flag(
         "--dry-run",
         "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
         "take, and stop",
     ),
-    flag(
-        "--again", "run even if nothing has changed since the results were written; the cache is still reused"
-    ),
+    AGAIN,
     QUIET,
 )
 def bench(args: argparse.Namespace) -> int:
@@ -41,7 +39,12 @@ def bench(args: argparse.Namespace) -> int:
     config = running.load_config(args.config)
     if args.dry_run:
         return _dry_run(config, args.quiet)
-    done = running.run_or_reuse(config, TerminalReporter(quiet=args.quiet), again=args.again)
+    return run_and_show(config, args.quiet, args.again)
+
+
+def run_and_show(config: running.BenchConfig, quiet: bool, again: bool) -> int:
+    """Run a benchmark, or take its unchanged results, and print how it ended; returns the exit code."""
+    done = running.run_or_reuse(config, TerminalReporter(quiet=quiet), again=again)
     if done.results is None:
         unchanged = f"Nothing has changed since the run of {done.date}; these are its results"
         show((f"{unchanged} (--again runs it again).",))

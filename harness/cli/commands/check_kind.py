@@ -19,8 +19,7 @@ Try your own steps on small texts, and report for each rule of the contract whet
   harness check-kind mine:search --as retriever    a function
   harness check-kind mine:read --as parser --file report.docx
 
-Functions and services are called about twenty times; nothing is stored. docs/own-steps.md has the
-contract.
+Functions and services are called about twenty times; nothing is stored.
 """
 
 

@@ -30,7 +30,6 @@ holds for, caveats, next step. Then the settings, their differences, and how wel
 Settings that differ only in how they answer are compared by a measure of their answers.
 Results must be scored on the same queries and the same judged text; otherwise they are refused,
 with reasons. If the same language model has judged different pools, all results are rescored on their union.
-docs/statistics.md describes the methods and shows how well they hold.
 """
 _GATE = """\
 Fail (exit code 1) if a setting has dropped by more than the tolerance, and the drop is statistically real:
@@ -48,7 +47,7 @@ _SHARED = (
     option(
         "--measure",
         metavar="NAME",
-        help="default: one that is comparable between these settings (docs/statistics.md)",
+        help="default: one that is comparable between these settings",
     ),
     path(
         "--judge",

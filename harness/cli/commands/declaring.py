@@ -135,5 +135,8 @@ def formats(*more: str) -> tuple[Option, Option]:
 
 
 OUTPUT = path("--output", "write to this file instead of the terminal")
+AGAIN = flag(
+    "--again", "run even if nothing has changed since the results were written; the cache is still reused"
+)
 QUIET = flag("--quiet", "no progress bars and warnings")
 CACHE = path("--cache", "the cache folder; default .cache/harness", "DIR", default=Path(".cache/harness"))

@@ -17,7 +17,6 @@ from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
 Convert a folder in a known format into a corpus under corpora/, with documents, queries.csv and labels.csv.
-docs/corpora.md describes the formats.
 
   harness import beir DIR --to corpora/cranfield
 
@@ -27,7 +26,7 @@ Or convert the questions, contexts and answers of a pipeline into a corpus to la
   harness import ragas answers.jsonl --to corpora/june
 
 Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
-offset checked; see docs/testset.md:
+offset checked:
 
   harness import label_studio export.json --documents "docs/*.pdf" --to corpora/mine
 

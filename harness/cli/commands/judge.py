@@ -34,8 +34,6 @@ Manage the judgments of language models, and check how far they can be trusted.
   harness judge batches                       batches that are in progress
   harness judge export --to judgments.jsonl   every judgment ever paid for, to keep or share
   harness judge import judgments.jsonl        load them into another cache; nothing is paid for twice
-
-See docs/judge.md.
 """
 
 

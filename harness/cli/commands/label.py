@@ -12,7 +12,7 @@ from shlex import quote
 
 from harness import judge, labels
 from harness.cli.commands.declaring import command, flag, number, one_of, option, path, several
-from harness.cli.commands.shared import refuse_below_one
+from harness.cli.commands.shared import can_show_pages, refuse_below_one
 from harness.cli.terminal import TerminalReporter, print_line
 from harness.values import ConfigError, LabelError, counted
 
@@ -29,8 +29,6 @@ Every grade is on disk before the page shows it as saved. When you are done:
 
   harness label my.yaml --export ratings.csv   # every rater's own grades
   harness label my.yaml --merge                # settled grades, added to the labels of my.yaml
-
-See docs/labelling.md.
 """
 
 
@@ -102,7 +100,7 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
             print_line(f"Open {link}")
             print_line("Ctrl-C ends it; nothing that the page shows as saved is lost.")
             sys.stdout.flush()
-            if not args.no_browser and sys.stdout.isatty():
+            if not args.no_browser and can_show_pages():
                 webbrowser.open(held.enter_context(labels.link_file(link, source.state_path)).as_uri())
 
         labels.serve(service, listening, tell)

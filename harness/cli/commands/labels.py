@@ -28,8 +28,6 @@ people write in its column grade is added to the labels, and the next run counts
   harness labels next results/mine --output sheet.xlsx     fewer: those that settle the verdict soonest
   harness labels add sheet.xlsx --in my.yaml
   harness bench my.yaml
-
-See docs/labelling.md.
 """
 _UNJUDGED = """\
 Write the passages to grade: the unjudged ones at the top of every setting, each once, the most frequent first

@@ -95,7 +95,8 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
 
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", args.hits[0].stem).lstrip("._-")[:100]
+    # of several files no one names the results
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(file.stem for file in args.hits)).lstrip("._-")[:100]
     fields: dict[str, Any] = {
         "name": args.name or stem or "hits",
         "documents": tuple(args.documents),
@@ -154,7 +155,7 @@ extracts:
 
 score (higher is better) may replace rank, document may be omitted if text is given; .csv and .parquet have
 the same columns. Every file becomes a setting of results/<name>/, with the tables, verdict and page of
-`harness bench`. See docs/hits.md.
+`harness bench`.
 """
 _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
 
@@ -171,7 +172,7 @@ _MEASURES = "ndcg_lin@10,ndcg_exp@10,ap,rr,precision@10,recall@100,judged@10"
         default="trec_eval",
         metavar="NAME",
         help="whose rules to apply to ties, missing queries and the ideal: trec_eval (default), trec_eval_c, "
-        "harness, ir_measures, beir, ranx, sklearn; docs/conventions.md explains them",
+        "harness, ir_measures, beir, ranx, sklearn",
     ),
     _OPTIONS,
 )

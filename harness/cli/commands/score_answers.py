@@ -41,7 +41,6 @@ Measures that use a language model need a file that names it, such as the config
   answer_judge: {endpoint: {model: gpt-4.1-mini}, max_cost: 2.0, prices: …}
 
 Its answers are kept in the ledger and paid for once. Answers without a value are counted, and never score 0.
-docs/answer-measures.md has every measure with formula, range and source.
 """
 _EXPORT = """\
 Write the answers of a run for other tools: JSON Lines with the columns of ragas (user_input,

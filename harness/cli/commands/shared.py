@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +91,12 @@ def open_ledger(cache: Path) -> Iterator[store.Ledger]:
         raise LlmError(f"There is no ledger at {path}: nothing has been judged with this cache. See --cache.")
     with store.Ledger(path) as ledger:
         yield ledger
+
+
+def can_show_pages() -> bool:
+    """Whether somebody sits at this terminal, with a screen on which a browser can open."""
+    screen = sys.platform in ("darwin", "win32") or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+    return screen and sys.stdout is not None and sys.stdout.isatty()
 
 
 def exit_code(config: running.BenchConfig, skipped: Sequence[str]) -> int:

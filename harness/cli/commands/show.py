@@ -33,7 +33,6 @@ the chunks.
 
 With --worst only the worst queries: what should have been found, at which rank it was, and what was
 ranked first. With --format csv only the summary, or the worst queries, in full precision.
-docs/results.md describes every file and column of a result.
 """
 
 

@@ -91,8 +91,6 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
   harness testset DIR review --sheet second.xlsx
   harness testset DIR export
   harness bench DIR/export/bench.yaml
-
-docs/testset.md describes every step and file.
 """
 
 _AGAIN = flag("--again", "repeat the step; the old file stays in history/")

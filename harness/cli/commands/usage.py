@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
 import textwrap
 from collections.abc import Collection
@@ -18,19 +19,20 @@ Benchmark retrieval over your own documents: which chunking, retriever and reran
 ranks best, by how much, and is the difference real?
 
 Start with:
-  harness init FOLDER                    begin with a folder of documents
-  harness testset DIR status             make questions and labels
-  harness bench configs/quickstart.yaml  run a benchmark, write its results
-  harness validate my.yaml               check a configuration first
-  harness show results/quickstart        print the summary of results
-  harness report results/quickstart      make a page for the browser
-  harness compare results/quickstart     which is best, and is it real?
-  harness judge --help                   language models as judges
-  harness score --run R --qrels Q        evaluate as trec_eval does
-  harness find "revenue" --in my.yaml    find passages to label
-  harness label my.yaml                  grade passages in the browser
-  harness labels --help                  grade in a spreadsheet
-  harness check-kind my.yaml             test your own steps before a run
+  harness demo                         see a finished benchmark
+  harness init FOLDER                  begin with a folder of documents
+  harness testset DIR status           make questions and labels
+  harness validate my.yaml             check a configuration first
+  harness bench my.yaml                run a benchmark, write its results
+  harness show results/demo            print the summary of results
+  harness report results/demo          make a page for the browser
+  harness compare results/demo         which is best, and is it real?
+  harness judge --help                 language models as judges
+  harness score --run R --qrels Q      evaluate as trec_eval does
+  harness find "revenue" --in my.yaml  find passages to label
+  harness label my.yaml                grade passages in the browser
+  harness labels --help                grade in a spreadsheet
+  harness check-kind my.yaml           test your own steps before a run
 """
 
 
@@ -90,6 +92,16 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse an argument, which is shown but steers no terminal; ends with 2."""
         super().error(printable_lines(message))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is no choice, and suggest the nearest one."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1)
+            if near:
+                error.message = error.message.replace(" (choose", f"; did you mean {near[0]}? (choose", 1)
+            raise
 
 
 def parser(words: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:

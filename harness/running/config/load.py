@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,17 @@ from pydantic import ValidationError
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerScoringConfig
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
-from harness.running.config.source import Source, read_source
+from harness.running.config.source import Source, read_source, source_of
 from harness.running.config.sweep import Stages, expand
 from harness.values import ConfigError, printable, problem_in
 
 
-def load_config(path: Path) -> BenchConfig:
+def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:
     """Read and check a benchmark's YAML file; raises ConfigError naming file, line, key and remedy.
 
-    Paths in it are relative to the folder the command is run in.
+    Instead of a file, a mapping may hold its keys. Paths are relative to the folder the command is run in.
     """
-    source = read_source(path)
+    source = source_of(given) if isinstance(given, Mapping) else read_source(given)
     source.refuse_unknown(source.data, [*BenchConfig.model_fields, *STAGES])
     data: dict[str, Any] = {key: value for key, value in source.data.items() if key not in STAGES}
     data["settings"] = _settings(source)

@@ -11,7 +11,9 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import date
+from numbers import Integral, Real
+from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeVar
 
 import yaml
@@ -49,7 +51,9 @@ class Source:
     sha256: str = ""
 
     def where(self, at: KeyPath) -> str:
-        """``file:line`` of a key, or of the nearest enclosing one that the file has."""
+        """``file:line`` of a key, or of the nearest one around it; without a file no line."""
+        if not self.sha256:
+            return str(self.path)
         while at and at not in self.lines:
             at = at[:-1]
         return f"{self.path}:{self.lines.get(at, 1)}"
@@ -151,6 +155,34 @@ def read_source(path: Path) -> Source:
             f"{path}:1: a configuration is a mapping of keys to values, such as `name: quickstart`."
         )
     return Source(path, data, lines, hashlib.sha256(content).hexdigest())
+
+
+def source_of(mapping: Mapping[Any, Any]) -> Source:
+    """A configuration that Python code holds, as if it had been read; raises ConfigError for other values."""
+    source = Source(Path("configuration"), {}, {})
+    source.data.update(_plain(mapping, source, ()))
+    return source
+
+
+def _plain(value: Any, source: Source, at: KeyPath) -> Any:
+    """A value as a file would give it: paths as text, tuples as lists, numbers of numpy as Python's."""
+    if len(at) > DEEPEST:
+        raise source.error(at[:1], f"this is nested deeper than {DEEPEST} levels.")
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one, source, (*at, str(key))) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, source, (*at, index)) for index, one in enumerate(value)]
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, StageConfig):
+        return value.model_dump(mode="json", serialize_as_any=True)
+    if value is None or isinstance(value, str | int | float | date):
+        return value
+    if isinstance(value, Real):
+        return int(value) if isinstance(value, Integral) else float(value)
+    raise source.error(
+        at, f"this cannot be {type(value).__name__}; give text, numbers, lists, mappings or None."
+    )
 
 
 def _neighbours(path: Path) -> str:
