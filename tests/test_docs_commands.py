@@ -24,6 +24,7 @@ NOT_RUN = {
     "of the shell, or runs commands that are run themselves": (
         r"make (?!(bench|validate) CONFIG)|\.ci/run|(export|printf|git|cd) "
     ),
+    "a whole run, from a wheel: tests/test_demo.py": r"harness demo",
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
     "asks a model: tests/judge, tests/llm": r"harness judge |.* --judge |harness bench my.yaml --dry-run",
     "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",

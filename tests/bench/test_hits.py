@@ -1,12 +1,14 @@
 """Hits of another pipeline are scored as our own search is."""
 
 import json
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.cli import main
+from harness.cli.commands.score import _config
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import read_result
 from harness.running.hits.scoring import ReturnedChunksConfig
@@ -263,6 +265,14 @@ def test_impossible_options_are_named(score, corpus, more, message):
     code, _, output = score(write(corpus / "hits.jsonl", hits), more=more)
     assert code == 1
     assert message in output
+
+
+def test_results_are_named_after_all_files():
+    options = {"threshold": 90, "name": None, "documents": ["*.md"], "queries": "q.csv", "labels": "l.csv"}
+    more = {"on_bad_document": "fail", "parser": "pypdf", "cache": ".c", "results": "r", "measures": []}
+    for files, name in ((["a b.jsonl"], "a-b"), (["x/before.jsonl", "after.csv"], "before-after")):
+        given = Namespace(hits=[Path(file) for file in files], **options, **more)
+        assert _config(given).name == name
 
 
 def test_returned_chunks_cannot_cut_documents():

@@ -34,7 +34,7 @@ _OPTIONS = group(
     path("--queries", "CSV or JSONL with query_id and text"),
     path("--labels", "CSV or JSONL with query_id, document, grade and place"),
     several("--documents", "the documents that the pipeline searched", "GLOB", default=None),
-    option("--name", help="name of the results folder; default: the name of the first file"),
+    option("--name", help="name of the results folder; default: the names of the files"),
     path("--results", "where to create that folder; default results", "FOLDER"),
     path("--cache", "default .cache/harness", "FOLDER"),
     option("--parser", choices=("pypdf", "pypdfium2"), help="how PDFs are read; default pypdf"),
@@ -95,7 +95,6 @@ def _config(args: argparse.Namespace) -> running.BenchConfig:
 
     if not 0 <= args.threshold <= 100:
         raise ConfigError(f"--threshold is {args.threshold:g}; it must be from 0 to 100.")
-    # of several files no one names the results
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(file.stem for file in args.hits)).lstrip("._-")[:100]
     fields: dict[str, Any] = {
         "name": args.name or stem or "hits",
