@@ -34,7 +34,7 @@ function whatMatters({ factors, interactions, level, measure }) {
   if (!factors.length) return null;
   const [first, rest] = [factors.slice(0, FIRST_ROWS), factors.slice(FIRST_ROWS)];
   return [
-    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', term(measure), `, with ${percent(level)} `, term('intervals', TERMS.interval))),
+    h('h3', null, 'What matters', h('span.aside', null, ' difference in ', term(measure), `, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval))),
     h('ul.factors', null, factorRows(first)),
     rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more`), h('ul.factors', null, factorRows(rest))),
     interactions.map((text) => h('p.small', null, prose(text))),
@@ -101,7 +101,7 @@ function ranking({ settings: all, measure, level }) {
     return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), ', 0 to 1', !few && [`, with ${percent(level)} `, term('intervals', TERMS.interval)],
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), ', 0 to 1', !few && [`, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)],
       lossy && '; then what is left of 1, and what each step lost')),
     lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
     h('div', null, Object.keys(GROUPS).map(group),
