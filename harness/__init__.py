@@ -13,6 +13,7 @@ harness.score({"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}, ["ndcg_exp@10"])
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def __getattr__(name: str) -> Any:
         from harness.cli import api
 
         return getattr(api, name)
-    raise AttributeError(f"module 'harness' has no attribute {name!r}")
+    # Python suggests the nearest name by these two
+    raise AttributeError(f"module 'harness' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

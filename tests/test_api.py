@@ -135,6 +135,35 @@ def test_a_table_that_does_not_exist_is_answered_with_the_nearest_one(tmp_path):
         harness.Results(tmp_path).table("per_qurey")
 
 
+def test_a_misspelt_name_is_answered_by_python_with_the_nearest_one():
+    code = "import harness; harness.read_result"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Did you mean: 'read_results'?" in done.stderr
+
+
+RUN, QRELS = {"q1": {"d1": 0.9}}, {"q1": {"d1": 3}}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: harness.score(5, QRELS), "run is a dict, a DataFrame or a file, not int"),
+        (lambda: harness.score(RUN, [1]), "qrels is a dict, a DataFrame or a file, not list"),
+        (lambda: harness.score({"q1": 3}, QRELS), "query q1 needs a dict: {document: score}"),
+        (lambda: harness.read_results(5), "by their folder, .* not int"),
+        (lambda: harness.compare(None), "by their folder, .* not NoneType"),
+        (lambda: harness.ndcg([1], [1], gain="expo"), "gain is 'expo'; it can be exp or lin"),
+    ],
+)
+def test_what_is_of_the_wrong_type_is_refused_in_our_words(call, message):
+    with pytest.raises((HarnessError, ValueError), match=message):
+        call()
+
+
+def test_one_measure_may_stand_alone():
+    assert list(harness.score(RUN, QRELS, "ndcg_exp@10").columns) == ["ndcg_exp@10"]
+
+
 def test_dir_shows_what_is_meant_for_people():
     assert dir(harness) == sorted([*harness.__all__, "__version__"])
     assert all(hasattr(harness, name) for name in dir(harness))

@@ -67,7 +67,7 @@ def run(
 
 def read_results(folder: Folder) -> Results:
     """The results in a folder such as ``results/quickstart``; raises HarnessError if there are none."""
-    found = Results(Path(folder))
+    found = Results(_folder(folder))
     _ = found.record
     return found
 
@@ -151,12 +151,20 @@ def compare(
     Raises HarnessError if they were not scored on the same queries and the same judged text, ConfigError
     for an unknown measure, setting or stage.
     """
-    folders = [one.folder if isinstance(one, Results) else Path(one) for one in results]
+    folders = [_folder(one) for one in results]
     names = comparison.names_of(folders)
     stored, _ = running.read_united(folders, stage, measure, None, Silent())
-    taken = comparison.measure_to_take(stored, measure)
+    taken = comparison.measure_to_take(stored, None if measure is None else str(measure))
     named = {name: (folder, stored[folder]) for name, folder in zip(names, folders, strict=True)}
     return Comparison(comparison.verdict_of(comparison.scores_of(named), taken, baseline))
+
+
+def _folder(given: Any) -> Path:
+    if isinstance(given, Results):
+        return given.folder
+    if isinstance(given, str | Path):
+        return Path(given)
+    raise ConfigError(f"Name results by their folder, or give what run returned, not {type(given).__name__}.")
 
 
 def score(
@@ -166,11 +174,15 @@ def score(
 
     ``run`` and ``qrels`` are dictionaries (``{query: {document: score}}``, ``{query: {document: grade}}``),
     DataFrames (query_id, doc_id, and score or rank; grade), or files in any format that ``harness score``
-    reads. ``convention`` names whose rules hold; docs/conventions.md explains them. NaN if a measure is
-    undefined. Raises ValueError for an unknown measure or convention, TrecError for bad data.
+    reads. ``measures`` is a list, or one name. ``convention`` names whose rules hold; docs/conventions.md
+    explains them. NaN if a measure is undefined. Raises ValueError for an unknown measure or convention,
+    TrecError for bad data.
     """
     import pandas as pd
 
+    measures = (measures,) if isinstance(measures, str) else measures
+    _check_source("run", run, "score")
+    _check_source("qrels", qrels, "grade")
     if isinstance(run, Mapping) and isinstance(qrels, Mapping):
         scores = data.evaluate_dicts(run, qrels, tuple(measures), convention)
     else:
@@ -179,6 +191,16 @@ def score(
         scores = data.evaluate(ranked, judged, tuple(measures), convention)
     names = [measure.name for measure in scores.measures]
     return pd.DataFrame(scores.values, columns=names, index=pd.Index(scores.query_ids, name="query_id"))
+
+
+def _check_source(name: str, given: Any, value: str) -> None:
+    """Raise TrecError for what can be no rankings or judgments; what is in them is checked as it is read."""
+    if isinstance(given, Mapping):
+        wrong = [query for query, documents in given.items() if not isinstance(documents, Mapping)]
+        if wrong:
+            raise data.TrecError(f"{name}: query {wrong[0]} needs a dict: {{document: {value}}}.")
+    elif not isinstance(given, str | Path) and not hasattr(given, "columns"):
+        raise data.TrecError(f"{name} is a dict, a DataFrame or a file, not {type(given).__name__}.")
 
 
 def _source(given: Any, from_dict: Any, from_frame: Any, read: Any) -> Any:
@@ -197,6 +219,8 @@ def ndcg(
     ValueError for a negative grade, a k below 1, and a grade of ``ranked`` that ``judged`` lacks.
     Source: Järvelin and Kekäläinen, TOIS 2002; Burges et al., ICML 2005.
     """
+    if gain not in ("exp", "lin"):
+        raise ValueError(f"gain is {gain!r}; it can be exp or lin")
     if k is not None and k < 1:
         raise ValueError(f"k is {k}: give a rank from 1, or None for all")
     if min([0, *ranked, *judged]) < 0:

@@ -170,7 +170,7 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    folder, known = Path(folder), name.removesuffix(".csv")
+    folder, known = Path(folder), str(name).removesuffix(".csv")
     if known not in TABLES:
         close = difflib.get_close_matches(known, TABLES, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""

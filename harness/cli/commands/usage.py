@@ -19,20 +19,11 @@ Benchmark retrieval over your own documents: which chunking, retriever and reran
 ranks best, by how much, and is the difference real?
 
 Start with:
-  harness demo                         see a finished benchmark
-  harness init FOLDER                  begin with a folder of documents
-  harness testset DIR status           make questions and labels
-  harness validate my.yaml             check a configuration first
-  harness bench my.yaml                run a benchmark, write its results
-  harness show results/demo            print the summary of results
-  harness report results/demo          make a page for the browser
-  harness compare results/demo         which is best, and is it real?
-  harness judge --help                 language models as judges
-  harness score --run R --qrels Q      evaluate as trec_eval does
-  harness find "revenue" --in my.yaml  find passages to label
-  harness label my.yaml                grade passages in the browser
-  harness labels --help                grade in a spreadsheet
-  harness check-kind my.yaml           test your own steps before a run
+  harness demo                  see a finished benchmark
+  harness init FOLDER           begin with a folder of your documents
+  harness testset DIR status    make questions and labels
+  harness bench my.yaml         run a benchmark, write its results
+  harness compare results/mine  which is best, and is it real?
 """
 
 
