@@ -20,7 +20,7 @@ Section = Mapping[str, Any]
 # steps in the order of a pipeline, what each is called as a factor, and what its absence is called
 _STEPS = {
     "parse": ("parser", "no parser"),
-    "chunk": ("chunks", "no chunks"),
+    "chunk": ("chunking", "no chunks"),
     "context": ("context", "no context"),
     "filter": ("filter", "no filter"),
     "rewrite": ("question", "as asked"),
@@ -119,7 +119,7 @@ def design_of(settings: Mapping[str, Section]) -> SweepDesign:
     words = {step: _levels(step, by_setting) for step, by_setting in sections.items()}
     factors = tuple(
         Factor(
-            _STEPS[step][0],
+            _factor_name(step, levels),
             levels,
             _STEPS[step][1] if _STEPS[step][1] in levels.values() else "",
             {level: _weight(sections[step][name]) for name, level in levels.items()},
@@ -135,6 +135,12 @@ def design_of(settings: Mapping[str, Section]) -> SweepDesign:
         names[name] = ", ".join([one for one in parts if one not in absent] or parts[:1])
     alike = Counter(names.values())
     return SweepDesign(factors, {name: name if alike[text] > 1 else text for name, text in names.items()})
+
+
+def _factor_name(step: str, levels: Mapping[str, str]) -> str:
+    """What a factor is called: chunks that differ in their size alone are a matter of chunk size."""
+    sizes = all(len(words := one.split()) == 2 and words[0][0].isdigit() for one in levels.values())
+    return "chunk size" if step == "chunk" and sizes else _STEPS[step][0]
 
 
 def _section(value: Any) -> Any:

@@ -152,7 +152,9 @@ def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
 def _effect_words(found: Comparison, verdict: Verdict) -> str:
     tolerance = verdict.options.tolerance
     if clear(found, verdict.options.alpha):
-        return "better" if found.difference > 0 else "worse"
+        # not of new documents, if nothing can be said of these
+        here = "" if found.real else " here"
+        return f"{'better' if found.difference > 0 else 'worse'}{here}"
     if found.finding == "turns":
         return "depends on label length"
     if found.finding == "incomparable":

@@ -69,8 +69,8 @@ def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_el
     found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
     assert found["search"].found.difference == pytest.approx(0.2)
     assert (found["search"].found.setting, found["search"].found.against) == ("words", "vectors")
-    assert found["chunks"].found.difference == pytest.approx(0.1)
-    assert found["chunks"].pairs == (("500 bm25", "1000 bm25"), ("500 chroma", "1000 chroma"))
+    assert found["chunk size"].found.difference == pytest.approx(0.1)
+    assert found["chunk size"].pairs == (("500 bm25", "1000 bm25"), ("500 chroma", "1000 chroma"))
     # two queries decide nothing
     assert {one.found.finding for one in found.values()} == {"few"}
 
@@ -78,15 +78,15 @@ def test_a_main_effect_is_the_mean_difference_of_pairs_that_differ_in_nothing_el
 def test_effects_beyond_chance_choose_the_levels_to_use():
     found = verdict(*sweep())
     assert {one.factor: one.found.finding for one in found.effects.main} == {
-        "chunks": "real",
+        "chunk size": "real",
         "search": "real",
     }
-    assert found.effects.levels == {"chunks": "500 characters", "search": "words"}
+    assert found.effects.levels == {"chunk size": "500 characters", "search": "words"}
     assert found.effects.interactions == ()
     assert found.advice.setting == "500 bm25"
     groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
     assert groups["500 bm25"] == ("use", "")
-    assert groups["1000 bm25"] == ("out", "worse by chunks")
+    assert groups["1000 bm25"] == ("out", "worse by chunk size")
 
 
 def test_an_interaction_beyond_chance_is_said_and_settings_decide():
@@ -126,7 +126,7 @@ def test_a_partly_crossed_sweep_is_estimated_where_the_design_allows_it():
     configured["500 bm25 r"] = setting(500, "bm25", [{"kind": "cross_encoder", "model": "m"}])
     one = matrix(rows, measure=scores.measure)
     assert {effect.factor for effect in effects_of(one, design_of(configured), Grounds()).main} == {
-        "chunks",
+        "chunk size",
         "search",
     }
     assert verdict(one, configured).effects.levels is None
@@ -143,14 +143,14 @@ def test_an_effect_of_chunks_is_no_finding_where_the_measure_cannot_compare_them
     cut = {name: name.split()[0] for name in configured}
     apart = verdict(scores, configured, chunkings=cut, trust={scores.measure: Trust("", comparable=False)})
     findings = {one.factor: one.found.finding for one in apart.effects.main}
-    assert findings == {"chunks": "incomparable", "search": "real"}
+    assert findings == {"chunk size": "incomparable", "search": "real"}
     assert apart.effects.levels is None
     means = {name: (mean, mean) for name, mean in zip(scores.settings, scores.means, strict=True)}
     turned = means | {name: (one[0], 1 - one[1]) for name, one in means.items() if name.startswith("500")}
     for drawn, finding in ((means, "real"), (turned, "turns")):
         sensitivity = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
         found = effects_of(scores, design_of(configured), Grounds(chunkings=cut), sensitivity)
-        assert {one.factor: one.found.finding for one in found.main}["chunks"] == finding
+        assert {one.factor: one.found.finding for one in found.main}["chunk size"] == finding
 
 
 def test_on_few_documents_effects_hold_for_these_documents_alone():
@@ -162,7 +162,7 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     assert glance.holds == (
         "60 queries on 4 clusters. Holds for more questions on these clusters, not for new ones."
     )
-    assert [one.words for one in glance.factors] == ["better", "better"]
+    assert [one.words for one in glance.factors] == ["better here"] * 2
 
 
 def test_settings_are_named_by_what_varies():
@@ -197,7 +197,7 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
     assert " ".join(texts[:2]).startswith(found.sentence[:60])
     assert "500 instead of 1,000 characters" in texts
-    assert any(text.startswith("1,000 characters, words (worse by chunks)") for text in texts)
+    assert any(text.startswith("1,000 characters, words (worse by chunk size)") for text in texts)
     # nothing from outside, and names cannot break out
     assert "<script" not in svg_of(replace(found, sentence="<script>"))
 
@@ -258,7 +258,7 @@ def test_effects_add_up_to_differences_of_settings(values):
         return one.difference if one.setting == level else -one.difference
 
     # the diagonal of a 2 × 2 table is the sum of both main effects
-    both = signed(found["chunks"], "500 characters") + signed(found["search"], "words")
+    both = signed(found["chunk size"], "500 characters") + signed(found["search"], "words")
     assert both == pytest.approx(means["500 bm25"] - means["1000 chroma"], abs=1e-9)
     for one in found.values():
         assert one.low - 1e-9 <= one.difference <= one.high + 1e-9

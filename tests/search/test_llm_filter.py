@@ -204,6 +204,8 @@ measures: [ndcg_exp@3]""",
         assert server.count == 5
         output = " ".join(capsys.readouterr().out.split())
         assert "fields v1 by fake-1 found what queries name: 5 calls now for 0.0100, 0 answers" in output
+        command("show", path.parent / "results" / "tiny")
+        output = " ".join(capsys.readouterr().out.split())
         assert "Filters leave out labelled documents: base (3 of 4 queries); what they leave out" in output
         command("bench", path, "--dry-run")
         assert server.count == 5
