@@ -70,9 +70,10 @@ class _Bar:
 
     def close(self) -> None:
         """Draw how it ended: how many, in which time."""
-        took = duration(time.monotonic() - self._begun)
+        seconds = time.monotonic() - self._begun
+        took = f" in {duration(seconds)}" if seconds >= 1 else ""
         part = "" if self._done >= self._total else f"{self._done:,} of "
-        line = f"{self._name}: {part}{self._total:,} in {took} {self._text}".rstrip()
+        line = f"{self._name}: {part}{self._total:,}{took} {self._text}".rstrip()
         self._shown.update({"text/plain": line, "text/html": escape(line)}, raw=True)
 
     def _drawing(self, seconds: float) -> dict[str, str]:

@@ -17,9 +17,9 @@ _QUICKSTART = "configs/quickstart.yaml"
 
 
 @command(
-    "Run the quickstart on the shipped collection, the reports and filings of a made-up company with 135 "
-    "questions that people could ask: two chunk sizes, each searched in four ways. Prints what is best and "
-    "opens the page that shows it. Takes a few minutes the first time; needs no network.",
+    "Run the quickstart on the shipped collection, documents of a made-up company and labelled questions: "
+    "two chunk sizes, each searched in four ways. Prints what is best and opens the page that shows it. "
+    "Takes a few minutes the first time; needs no network.",
     path("--out", "the folder of the results; default results/demo", "DIR", default=Path("results/demo")),
     flag("--no-browser", "do not open the page; it is never opened where there is no screen"),
     AGAIN,
