@@ -28,7 +28,7 @@ _PARTS = {
     "filter": ("filtered out", "See what the filter leaves out."),
     "chunking": ("cut apart", "Try other chunk sizes, or chunks that overlap."),
     "candidates": ("not found", "Try another retriever, or more candidates (top_k)."),
-    "order": ("ranked too low", "Try a reranker, or a stronger one."),
+    "order": ("ranked too low", "Try a reranker."),
 }
 _OUT: frozenset[Place] = frozenset(("ruled out", "worse"))
 
@@ -246,6 +246,8 @@ def _next(verdict: Verdict, part: str, folder: str) -> Next:
     if verdict.decision == "few":
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
         return Next(f"Add at least {counted(missing, 'more question')}.", "harness testset --help")
+    if part == "order" and any(one.name == "reranker" for one in verdict.design.factors):
+        return Next("Try a stronger reranker.", worst)
     if part in _PARTS:
         return Next(_PARTS[part][1], worst)
     if verdict.decision == "single":

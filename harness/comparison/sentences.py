@@ -102,15 +102,19 @@ def _against_baseline(verdict: Verdict) -> str:
 
 def _fitted(template: str, verdict: Verdict, *settings: str) -> str:
     """The template with the names of settings, cut where all would take more than 25 words."""
-    left = MOST_WORDS - len(template.replace("{}", "").split())
+    left = MOST_WORDS - len(template.split()) + len(settings)
     names = []
     for place, setting in enumerate(settings):
         words = verdict.design.words(setting).split()
         most = max(1, left // (len(settings) - place))
+        sized = len(words) > 1 and words[0][0].isdigit() and words[1].rstrip(",") in ("characters", "tokens")
+        if sized and len(words) + 2 <= most:
+            words = ["chunks", "of", *words]
         # a mark of its own would count as a word
         names.append(" ".join(words) if len(words) <= most else " ".join(words[:most]).rstrip(",") + "…")
         left -= min(len(words), most)
-    return template.format(*names)
+    text = template.format(*names)
+    return text[0].upper() + text[1:] if template.startswith("{}") and text.startswith("chunks of") else text
 
 
 def these(people: Population) -> str:

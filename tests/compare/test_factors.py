@@ -157,7 +157,9 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     scores, configured = sweep()
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
     assert {one.found.finding for one in found.effects.main} == {"not decidable"}
-    assert sentence(found).startswith("On these 4 clusters use 500 characters, words: it loses nothing")
+    assert sentence(found).startswith(
+        "On these 4 clusters use chunks of 500 characters, words: it loses nothing"
+    )
     glance = glance_of(found)
     assert glance.holds == (
         "60 queries on 4 clusters. Holds for more questions on these clusters, not for new ones."

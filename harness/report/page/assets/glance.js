@@ -18,7 +18,7 @@ function dotRow(kind, { value, low, high }, place, label) {
 function factorRows(factors) {
   const [low, high] = nice(Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high)), 8);
   const place = percentOf(low, high);
-  const clear = (one) => ['better', 'worse'].includes(one.words);
+  const clear = (one) => one.clear;
   return factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
       h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
