@@ -56,6 +56,7 @@ def test_the_browser_gets_a_file_that_only_its_owner_reads_and_no_key(tmp_path, 
     monkeypatch.setattr("webbrowser.open", browse)
     monkeypatch.setattr(serve, "serve", served)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("DISPLAY", ":0")
     assert exit_code("label", "--pool", "pool.csv", "--documents", "docs/*", "--port", "0") == 0
     ((url, mode, page),) = opened
     assert url.startswith("file://")
