@@ -73,9 +73,10 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
   {first}
 - **95 % interval**: of that difference. Where it contains 0, chance may explain the difference. All rows
   are tested at once, so that none is called better by luck; this makes the intervals wider.
-- **better, worse**: the interval does not contain 0. *No difference found* does not mean that there is
-  none: it may be small, or there are too few questions. *Equal within 0.02* means that the whole interval
-  is inside ±0.02, the `tolerance`, a difference that you would not act on.
+- **better, worse**: the interval does not contain 0; *here*: shown for these documents, not for new ones.
+  *No difference found* does not mean that there is none: it may be small, or there are too few questions.
+  *Equal within 0.02* means that the whole interval is inside ±0.02, the `tolerance`, a difference that
+  you would not act on.
 - `harness compare results/quickstart` lists the differences of all pairs of settings.
 
 ## How good is each setting?
