@@ -65,3 +65,39 @@ def test_a_page_that_takes_too_long_is_reported(monkeypatch):
     monkeypatch.setattr("harness.data.corpus.page_picture._SECONDS", 0.001)
     with pytest.raises(LabelError, match="takes too long"):
         picture(1)
+
+
+def test_without_the_libraries_the_page_says_what_is_needed(monkeypatch):
+    store = DocumentStore([document("a", "text", (0,)), document("b", "text", (0,))], None, {"a": PDF})
+    monkeypatch.setattr("harness.labels.label_page.document_store.can_draw", lambda: False)
+    assert [store.part(name)["needs_extra"] for name in "ab"] == [True, False]
+    assert store.part("a")["has_picture"] is False
+    monkeypatch.setattr("harness.labels.label_page.document_store.can_draw", lambda: True)
+    assert store.part("a")["needs_extra"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "after"),
+    [
+        ("two thr", "One ", "ee."),
+        ("One two three.", "", ""),
+        ("az\t40", "Gr", "0"),
+        ("x" * 9, "", ""),
+    ],
+)
+def test_a_passage_is_completed_to_its_sentence_or_row(words, before, after):
+    text = (
+        "One two three. Four five.\n\nPlant\tPeople\nGraz\t400\nLyon\t30\n\n"
+        + "y" * 500
+        + "x" * 9
+        + "y" * 500
+    )
+    start = text.index(words)
+    store = DocumentStore([document("a", text)], None, {})
+    assert store.around("a", start, start + len(words)) == (before, after)
+
+
+def test_a_passage_is_completed_within_its_page():
+    text = "One two three four five."
+    store = DocumentStore([document("a", text, (0, 8))], None, {})
+    assert store.around("a", 9, 13) == (text[8:9], text[13:])

@@ -73,12 +73,17 @@ class Browser:
     def errors(self):
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
-    def violations(self, axe):
-        """The findings of axe on the page as it stands: rule, help, the elements."""
+    def violations(self, axe, *more):
+        """The findings of axe on the page as it stands: rule, help, the elements.
+
+        ``more`` are rules that axe does not apply unless they are named.
+        """
+        rules = json.dumps({rule: {"enabled": True} for rule in more})
         self.run(axe)
         found = self.driver.execute_async_script(
             "const done = arguments[0];"
-            "axe.run(document, {resultTypes: ['violations']}).then(r => done(JSON.stringify("
+            f"axe.run(document, {{resultTypes: ['violations'], rules: {rules}}})"
+            ".then(r => done(JSON.stringify("
             "r.violations.map(v => [v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 200))]))))"
         )
         return json.loads(found)

@@ -14,13 +14,15 @@ from pydantic import NonNegativeInt
 from harness.data import can_draw, draw_page
 from harness.labels.labelling.finding import find_evidence, places_of
 from harness.running import Context
-from harness.values import CorpusError, Document, LabelError, Span
+from harness.values import CorpusError, Document, LabelError, Span, sentence_spans
 
 Answer = dict[str, Any]
 # characters of a part of a text without pages, or of a longer page
 WINDOW = 20_000
 # enough to find a text, and to show a passage; a longer one is found by its beginning
 LONGEST_SOUGHT = 2_000
+# characters shown at most before and after a passage, to complete its sentence or row
+_COMPLETED = 400
 # pictures of pages that are kept
 _KEPT = 24
 
@@ -60,6 +62,7 @@ class DocumentStore:
         if not 1 <= number <= len(parts):
             raise LabelError(f"{doc} has {len(parts)} parts, not part {number}.")
         page, (start, end) = parts[number - 1]
+        drawable = page is not None and doc in self._files
         return {
             "doc_id": doc,
             "start": start,
@@ -68,8 +71,28 @@ class DocumentStore:
             "page": page,
             "part": number,
             "parts": len(parts),
-            "has_picture": page is not None and doc in self._files and can_draw(),
+            "has_picture": drawable and can_draw(),
+            "needs_extra": drawable and not can_draw(),
         }
+
+    def around(self, doc: str, start: int, end: int) -> tuple[str, str]:
+        """The text before and after a range that completes its first and last sentence or row.
+
+        Each is at most 400 characters of the same page, and empty where the sentence is longer.
+        """
+        document = self.document(doc)
+        page = document.page_of(start)
+        first, last = document.page_span(page) if page else (0, len(document.text))
+        from_, to = max(first, start - _COMPLETED), min(max(last, end), end + _COMPLETED)
+        begin, finish = start, end
+        for left, right in sentence_spans(document.text[from_:to]):
+            left, right = left + from_, right + from_
+            # a sentence that touches the edge of the window may go on beyond it
+            if left < start < right and (left > from_ or from_ == first):
+                begin = left
+            if left < end < right and (right < to or to >= last):
+                finish = right
+        return document.text[begin:start], document.text[end:finish]
 
     def find(self, q: str, doc: str = "", top: int = 20) -> Answer:
         """Passages for some words: exact matches first, then by BM25."""

@@ -96,7 +96,9 @@ class LabelService:
                 item = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
         shown = self._rated(rater, self.state.item(item)) if item else None
         now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
-        return {"item": shown, "progress": now}
+        same = [one for one in ids if shown and self.items[one].query_id == shown["query_id"]]
+        of_question = {"done": sum(one in done for one in same), "total": len(same)}
+        return {"item": shown, "progress": {**now, "question": of_question}}
 
     def rate(self, by: Envelope, item: str, kind: str, value: Any, seen: int, next: bool = False) -> Answer:
         """Grade, skip, clear, or change the note or the evidence name; returns the stored rating.
@@ -228,8 +230,11 @@ class LabelService:
     def _rated(self, rater: str, item: PassageToGrade) -> Answer:
         """An item as a rater sees it."""
         rating, event = self.state.rating(rater, item.item_id)
+        before, after = self.store.around(item.doc_id, item.start, item.end)
         return {
             **_shown(item),
+            "before": before,
+            "after": after,
             "question": self.questions.get(item.query_id, item.query_id),
             "rating": asdict(rating),
             "event": event,

@@ -1,6 +1,6 @@
 // The document next to the passage: its text, in which evidence is selected, and the picture of its page.
 import { byId, h, swap } from './elements.js';
-import { pieces, rangeOf } from './offsets.js';
+import { characters, pieces, rangeOf } from './offsets.js';
 import { shared } from './shared.js';
 import { get } from './requests.js';
 import { counted } from './words.js';
@@ -36,8 +36,12 @@ export function follow() {
 export function toggle() {
   const panel = byId('document-panel');
   if (!panel) return;
-  panel.hidden = !panel.hidden;
-  if (!panel.hidden) {
+  // beside the passage the document stays, and the key only moves between the two
+  if (panel.contains(document.activeElement) || !(wide.matches || panel.hidden)) {
+    panel.hidden = !wide.matches;
+    byId('passage').focus();
+  } else {
+    panel.hidden = false;
     show(shared.item.doc_id, { offset: shared.item.start }).then(() => byId('leaf')?.focus());
   }
 }
@@ -46,13 +50,24 @@ export async function open(place) {
   byId('document-panel').hidden = false;
   found = { start: place.start, end: place.end, doc_id: place.doc_id };
   await show(place.doc_id, { offset: place.start });
-  byId('leaf').focus();
+  byId('leaf')?.focus();
 }
 
 async function show(docId, place) {
   wanted += 1;
   const number = wanted;
-  const answer = await get('leaf', { doc: docId, rater: null, ...place });
+  const panel = byId('document-panel');
+  if (!byId('leaf')) swap(panel, h('p.waiting', null, 'Loading the document…'));
+  let answer = null;
+  try {
+    answer = await get('leaf', { doc: docId, rater: null, ...place });
+  } catch (error) {
+    if (number !== wanted) return;
+    leaf = null;
+    swap(panel, h('div.waiting', null, h('p', { role: 'alert' }, `The document cannot be shown: ${error.message}.`),
+      h('div.moves', null, h('button.quiet', { type: 'button', onclick: () => show(docId, place) }, 'Try again'), h('button.quiet.narrow', { type: 'button', onclick: toggle }, 'Close'))));
+    return;
+  }
   // a later page was asked for in the meantime
   if (number !== wanted || !byId('document-panel')) return;
   leaf = answer;
@@ -79,7 +94,8 @@ export function draw() {
       h('button.quiet', { type: 'button', onclick: () => { found = null; show(shared.item.doc_id, { offset: shared.item.start }); } }, 'Passage'),
       h('button.quiet.mark-it', { type: 'button', id: 'mark', onpointerdown: (event) => event.preventDefault(), onclick: () => actions.mark() }, 'Mark selection ', h('kbd', null, 'm')),
       h('button.quiet.narrow', { type: 'button', onclick: toggle }, 'Close')),
-    h(picture ? 'div.leaf.with-picture' : 'div.leaf', null, text, picture));
+    h(picture ? 'div.leaf.with-picture' : 'div.leaf', null, text, picture),
+    leaf.needs_extra && h('p.small.soft.needs', null, 'To see pictures of the pages: ', h('code', null, 'pip install "ndcg-harness[pdfium]"')));
   const target = text.querySelector('.found') || text.querySelector('.passage-range');
   if (target) text.scrollTop = target.offsetTop - text.offsetTop - 80;
 }
@@ -124,11 +140,16 @@ export function watchSelection() {
     const range = selection.getRangeAt(0);
     const box = [byId('leaf'), byId('passage')].find((one) => one && range.intersectsNode(one) && (one.contains(range.startContainer) || one.contains(range.endContainer)));
     if (!box) return;
-    const [text, begin, docId] = box.id === 'leaf' ? [leaf.text, leaf.start, leaf.doc_id] : [shared.item.text, shared.item.start, shared.item.doc_id];
+    const [text, begin, docId] = box.id === 'leaf' ? [leaf.text, leaf.start, leaf.doc_id] : [...shownText(shared.item), shared.item.doc_id];
     const [from, to] = placeIn(box, range);
     const chosen = rangeOf(text, from, to, begin);
     choose(chosen && { ...chosen, doc_id: docId });
   });
+}
+
+// The passage as it is drawn, with what completes its first and last sentence, and where that begins.
+function shownText({ before, text, after, start }) {
+  return [before + text + after, start - characters(before)];
 }
 
 function choose(range) {

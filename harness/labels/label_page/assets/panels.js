@@ -9,7 +9,7 @@ import { blocks, counted } from './words.js';
 const REASONS = ['cannot tell', 'text is damaged', 'question is unclear', 'not my subject'];
 const KEYS = [
   ['0 – 4', 'grade the passage and go on'], ['u', 'undo your last change'], ['s', 'skip, with a reason'],
-  ['n', 'write a note'], ['e', 'name the evidence'], ['d', 'go to the document, or leave it'],
+  ['n', 'write a note'], ['e', 'name the evidence'], ['d', 'go to the document; go back to the passage'],
   ['m', 'mark what is selected in the document'], ['/', 'search the documents'], ['g', 'guidelines'],
   ['q', 'all questions'], ['r', 'agreement of raters, and where they differ'], ['← →', 'back; next that is open'],
   ['Esc', 'leave a field or a panel'], ['?', 'these keys'],
@@ -19,7 +19,7 @@ export function panel(title, wideOne, ...content) {
   const dialog = byId('panel');
   dialog.className = wideOne ? 'wide-panel' : '';
   swap(dialog,
-    h('div.panel-bar', null, h('h2', { id: 'panel-title' }, title), h('button.quiet', { type: 'button', 'aria-label': 'Close', onclick: close }, 'Close ', h('kbd', null, 'Esc'))),
+    h('div.panel-bar', null, h('h2', { id: 'panel-title' }, title), h('button.quiet', { type: 'button', onclick: close }, 'Close ', h('kbd', null, 'Esc'))),
     h('div', { id: 'panel-body' }, content));
   if (!dialog.open) dialog.showModal();
   return byId('panel-body');

@@ -59,11 +59,12 @@ export function show(step) {
 }
 
 export function drawProgress() {
-  const { done, total, remaining } = shared.progress;
-  const left = remaining === null || done === total ? '' : ` · about ${duration(remaining)} left`;
+  const { done, total, remaining, question } = shared.progress;
+  const left = remaining === null || done === total ? '' : ` · ${duration(remaining)} left`;
+  const here = shared.item && question.total > 1 ? ` · ${question.done} of ${question.total.toLocaleString('en')} for this question` : '';
   swap(byId('progress'),
     h('progress', { max: Math.max(total, 1), value: done, 'aria-label': 'Passages done' }),
-    h('span', { id: 'far' }, `${done.toLocaleString('en')} of ${counted(total, 'passage')}${left}`));
+    h('span', { id: 'far' }, `${done.toLocaleString('en')} of ${counted(total, 'passage')}${left}${here}`));
 }
 
 function drawItem() {
@@ -71,11 +72,11 @@ function drawItem() {
   const work = h('section.work', { 'aria-label': 'Passage to grade', 'data-item': item.item_id },
     h('h1.question', null, foreign(item.question)),
     item.above && h('p.above.soft', null, h('span.small', null, 'Shown above it: '), foreign(item.above)),
-    h('div.passage', { id: 'passage', tabindex: '0', role: 'region', 'aria-label': 'Passage' }, foreign(item.text, 'div')),
+    h('div.passage', { id: 'passage', tabindex: '0', role: 'region', 'aria-label': 'Passage' }, h('div.foreign', null, item.before && h('span.soft', null, item.before), item.text, item.after && h('span.soft', null, item.after))),
     h('p.small.soft', null, h('bdi', null, item.doc_id), item.page ? `, page ${item.page}` : '', h('span', { id: 'own-rating' })),
     h('div.grades', { role: 'group', 'aria-label': 'Grade' }, [0, 1, 2, 3, 4].map((grade) =>
-      h(`button.grade.grade-${grade}`, { type: 'button', 'data-grade': grade, 'aria-label': `${grade}: ${shared.captions[grade]}`, onclick: () => give('grade', grade) },
-        h('b', null, grade), h('span', null, shared.captions[grade])))),
+      h(`button.grade.grade-${grade}`, { type: 'button', 'data-grade': grade, onclick: () => give('grade', grade) },
+        h('b', null, grade), ' ', h('span', null, shared.captions[grade])))),
     h('div.also', null,
       h('label.field', null, h('span', null, 'Note ', h('kbd', null, 'n')), h('textarea', { id: 'note', rows: 1, maxlength: 2000, ...typed('note') }, item.rating.note)),
       h('label.field', null, h('span', null, 'Evidence name ', h('kbd', null, 'e')),
@@ -94,6 +95,7 @@ function drawItem() {
   drawMarks();
   byId('passage').focus({ preventScroll: true });
   scrollTo(0, 0);
+  byId('main').scrollTop = 0;
   follow();
 }
 

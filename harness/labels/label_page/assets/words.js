@@ -4,10 +4,10 @@ export function duration(seconds) {
   if (seconds === null || seconds === undefined) return '';
   if (seconds < 60) return 'less than a minute';
   const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 60) return `about ${minutes} min`;
   const rest = Math.round((minutes % 60) / 5) * 5;
   const hours = Math.floor(minutes / 60) + (rest === 60 ? 1 : 0);
-  return rest % 60 ? `${hours} h ${rest} min` : `${hours} h`;
+  return rest % 60 ? `about ${hours} h ${rest} min` : `about ${hours} h`;
 }
 
 export function counted(count, one, many = `${one}s`) {
