@@ -101,3 +101,10 @@ def test_a_passage_is_completed_within_its_page():
     text = "One two three four five."
     store = DocumentStore([document("a", text, (0, 8))], None, {})
     assert store.around("a", 9, 13) == (text[8:9], text[13:])
+
+
+def test_of_a_long_sentence_the_line_is_completed():
+    text = "word " * 100 + "\nof a line\n" + "word " * 100
+    store = DocumentStore([document("a", text)], None, {})
+    start = text.index("f a li")
+    assert store.around("a", start, start + len("f a li")) == ("o", "ne")

@@ -78,7 +78,8 @@ class DocumentStore:
     def around(self, doc: str, start: int, end: int) -> tuple[str, str]:
         """The text before and after a range that completes its first and last sentence or row.
 
-        Each is at most 400 characters of the same page, and empty where the sentence is longer.
+        Each is at most 400 characters of the same page: of a longer sentence only the line is completed, and
+        of a longer line nothing.
         """
         document = self.document(doc)
         page = document.page_of(start)
@@ -87,11 +88,13 @@ class DocumentStore:
         begin, finish = start, end
         for left, right in sentence_spans(document.text[from_:to]):
             left, right = left + from_, right + from_
-            # a sentence that touches the edge of the window may go on beyond it
-            if left < start < right and (left > from_ or from_ == first):
-                begin = left
-            if left < end < right and (right < to or to >= last):
-                finish = right
+            # a sentence that touches the edge of the window may go on beyond it: there the line is completed
+            if left < start < right:
+                whole = left > from_ or from_ == first
+                begin = left if whole else document.text.rfind("\n", from_, start) + 1 or start
+            if left < end < right:
+                line = document.text.find("\n", end, to)
+                finish = right if right < to or to >= last else max(line, end)
         return document.text[begin:start], document.text[end:finish]
 
     def find(self, q: str, doc: str = "", top: int = 20) -> Answer:

@@ -42,7 +42,7 @@ export function toggle() {
     byId('passage').focus();
   } else {
     panel.hidden = false;
-    show(shared.item.doc_id, { offset: shared.item.start }).then(() => byId('leaf')?.focus());
+    show(shared.item.doc_id, { offset: shared.item.start }).then(() => byId('leaf')?.focus({ preventScroll: true }));
   }
 }
 
@@ -50,7 +50,7 @@ export async function open(place) {
   byId('document-panel').hidden = false;
   found = { start: place.start, end: place.end, doc_id: place.doc_id };
   await show(place.doc_id, { offset: place.start });
-  byId('leaf')?.focus();
+  byId('leaf')?.focus({ preventScroll: true });
 }
 
 async function show(docId, place) {
@@ -97,7 +97,7 @@ export function draw() {
     h(picture ? 'div.leaf.with-picture' : 'div.leaf', null, text, picture),
     leaf.needs_extra && h('p.small.soft.needs', null, 'To see pictures of the pages: ', h('code', null, 'pip install "ndcg-harness[pdfium]"')));
   const target = text.querySelector('.found') || text.querySelector('.passage-range');
-  if (target) text.scrollTop = target.offsetTop - text.offsetTop - 80;
+  if (target) text.scrollTop = target.offsetTop - 80;
 }
 
 // The same picture is not asked for twice in a row.
