@@ -41,10 +41,9 @@ _SEARCHES = {
     "http": "own search",
 }
 _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
-_SIZES = ("chunk_size", "tokens_per_chunk", *_OVERLAPS)
 # a language model costs far more than any model that runs here
 _LLM_WEIGHT = 10
-_LONGEST_VALUE = 24
+_LONGEST_VALUE, _LONGEST_ADDRESS = 24, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +154,15 @@ def _levels(step: str, sections: Mapping[str, Any]) -> dict[str, str]:
     known = {json.dumps(one, sort_keys=True, default=str): one for one in sections.values()}
     kinds = {_kind(one) for one in known.values() if one is not None}
     plain = {key: _in_words(step, one, several=len(kinds) > 1) for key, one in known.items()}
-    told = {
-        key: _told_apart(text, known[key], [known[other] for other in plain if plain[other] == text])
-        for key, text in plain.items()
-    }
-    alike, seen = Counter(told.values()), Counter[str]()
+    alike = {key: [known[one] for one in plain if plain[one] == text] for key, text in plain.items()}
+    told = {key: _told_apart(text, known[key], alike[key]) for key, text in plain.items()}
+    # addresses and paths, where nothing shorter does it
+    again = [key for key, text in told.items() if [*told.values()].count(text) > 1]
+    told |= {key: _told_apart(plain[key], known[key], alike[key], _LONGEST_ADDRESS) for key in again}
+    counts, seen = Counter(told.values()), Counter[str]()
     for key, text in told.items():
         seen[text] += 1
-        told[key] = f"{text} ({seen[text]})" if alike[text] > 1 else text
+        told[key] = f"{text} ({seen[text]})" if counts[text] > 1 else text
     return {name: told[json.dumps(one, sort_keys=True, default=str)] for name, one in sections.items()}
 
 
@@ -198,23 +198,33 @@ def _search_in_words(section: Section) -> str:
     return _SEARCHES.get(str(section.get("kind")), "vectors")
 
 
-def _told_apart(text: str, section: Any, alike: Sequence[Any]) -> str:
-    """A level with the values that tell it from others of the same words."""
+def _told_apart(text: str, section: Any, alike: Sequence[Any], longest: int = _LONGEST_VALUE) -> str:
+    """A level with the values that tell it from others of the same words, of at most ``longest`` letters."""
     if len(alike) < 2:
         return text
     flat = [_flat(one) for one in alike]
     parts = []
     for key, value in _flat(section).items():
-        if len({repr(other.get(key)) for other in flat}) < 2 or key in _SIZES[:2]:
+        others = {repr(other.get(key)): other.get(key) for other in flat}
+        if len(others) < 2 or not isinstance(value, str | int | float):
             continue
         last = key.rsplit(".", 1)[-1]
+        called, told = last.replace("_", " "), str(value)
         if last in _OVERLAPS:
             parts.append(f"overlap {value}" if value else "no overlap")
-        elif isinstance(value, str | int | float) and last == "model":
-            parts.append(str(value).rsplit("/", 1)[-1].removeprefix("embedded:"))
-        elif isinstance(value, str | int | float) and len(str(value)) <= _LONGEST_VALUE:
-            parts.append(str(value) if last == "kind" else f"{last.replace('_', ' ')} {value}")
+        elif last == "model":
+            # two makers may have a model of the same name
+            short = [_short(str(other)) for other in others.values()]
+            parts.append(told if short.count(_short(told)) > 1 else _short(told))
+        elif isinstance(value, bool) or not told:
+            parts.append(f"with {called}" if value else f"no {called}")
+        elif len(told) <= longest:
+            parts.append(told if last == "kind" else f"{called} {told}")
     return ", ".join([text, *dict.fromkeys(parts)])
+
+
+def _short(model: str) -> str:
+    return model.rsplit("/", 1)[-1].removeprefix("embedded:")
 
 
 def _flat(section: Any, before: str = "") -> dict[str, Any]:
