@@ -23,7 +23,6 @@ from harness.comparison.paired import Comparison, compare_rows, usable
 from harness.comparison.stats.units import Units, units_of
 from harness.comparison.verdict import Grounds
 from harness.measures import Floats
-from harness.values import signed
 
 # One pair of settings is no average over the other factors.
 FEWEST_PAIRS = 2
@@ -143,9 +142,12 @@ def _interactions(
         settings = tuple((a, c) for a, _, c, _ in corners)
         checked = _checked(contrast, settings, matrix.measure, grounds, None)
         if clear(checked, grounds.options.alpha):
+            # by how much two effects differ, whichever sign each has
+            more = 2 * contrast.difference
+            better = f"{abs(more):.3f} {'better' if more > 0 else 'worse'}"
             sentences.append(
-                f"{one} instead of {first.distinct[0]} gains {signed(2 * contrast.difference)} more with "
-                f"{other} than with {second.distinct[0]}."
+                f"{one} instead of {first.distinct[0]} does {better} with {other} than with "
+                f"{second.distinct[0]}."
             )
     return tuple(sentences)
 

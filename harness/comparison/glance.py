@@ -6,9 +6,11 @@ and notebooks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 from harness.comparison.factors import clear
@@ -98,7 +100,7 @@ class Glance:
 
 def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "RESULTS") -> Glance:
     """A verdict at a glance; ``losses`` are the rows of waterfall.csv, ``folder`` is named in commands."""
-    lost = _lost(losses)
+    lost, folder = _lost(losses), quote(folder)
     used = _used(verdict)
     largest, part = _largest(lost.get(used, ()), lost)
     return Glance(
@@ -156,10 +158,10 @@ def _effect_words(found: Comparison, verdict: Verdict) -> str:
         here = "" if found.real else " here"
         return f"{'better' if found.difference > 0 else 'worse'}{here}"
     if found.finding == "turns":
-        return "depends on label length"
+        return "depends on labels"
     if found.finding == "incomparable":
         return "not comparable"
-    if max(-(found.low or 0.0), found.high or 0.0) <= tolerance:
+    if found.low is not None and found.high is not None and max(-found.low, found.high) <= tolerance:
         return f"equal within {tolerance:g}"
     return "no difference found"
 
@@ -183,12 +185,12 @@ def _group(one: Standing, verdict: Verdict, used: str) -> tuple[Group, str]:
         return "use", ""
     if one.place == "baseline":
         return "may", "baseline"
-    alpha = verdict.options.alpha
+    alpha, means = verdict.options.alpha, {own.setting: own.mean for own in verdict.standings}
     for effect in () if verdict.effects.interactions else verdict.effects.main:
         found = effect.found
-        worse = found.against if found.difference > 0 else found.setting
-        levels = next(own.levels for own in verdict.design.factors if own.name == effect.factor)
-        if clear(found, alpha) and levels.get(one.setting) == worse:
+        better = {b: a for a, b in effect.pairs} if found.difference > 0 else dict(effect.pairs)
+        # by the setting that differs in this alone, if there is one and it is no worse itself
+        if clear(found, alpha) and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
             return "out", f"worse by {effect.factor}"
     for found in verdict.comparisons:
         worse = found.against if found.difference > 0 else found.setting

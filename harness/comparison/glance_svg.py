@@ -7,7 +7,7 @@ from html import escape
 from textwrap import wrap
 
 from harness.comparison.glance import GROUPS, FactorLine, Glance, SettingLine
-from harness.comparison.glance_text import pair_of, shown_difference
+from harness.comparison.glance_text import interactions_of, padded, pair_of, shown_difference
 
 WIDTH, LINE, MARGIN = 860, 24, 16
 # where the columns begin: values, charts, words or bars
@@ -44,6 +44,9 @@ def svg_of(glance: Glance) -> str:
         top += 2 * LINE
         parts += [_text(0, top, f"What matters ({glance.measure})", "title"), *_factors(glance.factors, top)]
         top += LINE * len(glance.factors)
+        for line in wrap(interactions_of(glance), _LETTERS):
+            top += LINE
+            parts.append(_text(0, top, line))
     shown = _shown(glance.settings)
     top += 2 * LINE
     parts.append(_text(0, top, f"Settings ({glance.measure}, {glance.level:.0%} intervals)", "title"))
@@ -138,7 +141,7 @@ def _at(value: float, ends: Sequence[float]) -> float:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _NAME_LETTERS else f"{text[: _NAME_LETTERS - 1].rstrip()}…"
+    return padded(text, _NAME_LETTERS).rstrip()
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

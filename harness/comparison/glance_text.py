@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
 
 from harness.comparison.glance import GROUPS, FactorLine, Glance
 from harness.values import width
@@ -19,21 +18,37 @@ _MARKS = {"use": "●", "may": "○", "out": "×"}
 def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
     """The lines to print; ``ends`` are printed below, such as where the page is."""
     head = [*_paragraph(glance.sentence), *_paragraph(glance.holds)]
-    tail = [*_paragraph(glance.largest), *_next(glance), *(line for end in ends for line in _paragraph(end))]
+    tail = [
+        *_paragraph(glance.largest),
+        *_next(glance),
+        *(line for end in ends for line in _paragraph(end, whole=True)),
+    ]
     # without two blank lines; each chart has a title
     left = lines - len(head) - len(tail) - 2
+    unlike = _paragraph(interactions_of(glance)) if left >= _MOST_FACTORS + _FEWEST_SETTINGS + 2 else []
+    left -= len(unlike)
     most = min(len(glance.factors), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
     factors = _factors(glance, most) if most else []
-    return [*head, "", *factors, *_settings(glance, left - len(factors)), "", *tail]
+    return [*head, "", *factors, *unlike, *_settings(glance, left - len(factors)), "", *tail]
 
 
-def _paragraph(text: str) -> list[str]:
-    return wrap(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
+def _paragraph(text: str, whole: bool = False) -> list[str]:
+    """Lines of at most 80 columns; a longer word is broken, unless it stays ``whole`` to be copied."""
+    lines = [""]
+    for word in text.split():
+        step = len(word) if whole or width(word) <= COLUMNS else COLUMNS if word.isascii() else COLUMNS // 2
+        for at in range(0, len(word), step):
+            joined = f"{lines[-1]} {word[at : at + step]}".strip()
+            if lines[-1] and width(joined) > COLUMNS:
+                lines.append(word[at : at + step])
+            else:
+                lines[-1] = joined
+    return [one for one in lines if one]
 
 
 def _next(glance: Glance) -> list[str]:
     command = f" ({glance.next.command})" if glance.next.command else ""
-    return _paragraph(f"Next: {glance.next.text.rstrip('.')}{command}.")
+    return _paragraph(f"Next: {glance.next.text.rstrip('.')}{command}.", whole=True)
 
 
 def _factors(glance: Glance, most: int) -> list[str]:
@@ -46,8 +61,14 @@ def _factors(glance: Glance, most: int) -> list[str]:
     for one in shown:
         bounds, mark = (one.low, one.difference, one.high), "●" if one.clear else "○"
         chart = _chart(bounds, ends, columns, mark, zero=True)
-        lines.append(_row(_padded(pair_of(one), columns), shown_difference(one), chart, one.words))
+        lines.append(_row(padded(pair_of(one), columns), shown_difference(one), chart, one.words))
     return lines
+
+
+def interactions_of(glance: Glance) -> str:
+    """The first interaction, and how many more there are; '' for none."""
+    first, *more = glance.interactions or ("",)
+    return f"But {first}{f' And {len(more)} more like this.' if more else ''}" if first else ""
 
 
 def pair_of(one: FactorLine) -> str:
@@ -76,7 +97,7 @@ def _settings(glance: Glance, room: int) -> list[str]:
     for one in shown:
         chart = _chart((one.low, one.mean, one.high), ends, columns, _MARKS[one.group])
         why = one.why or (GROUPS[one.group] if one.group != "may" else "")
-        lines.append(_row(_padded(one.words, columns), f"{one.mean:.2f}", chart, why))
+        lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, why))
     return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
 
 
@@ -89,7 +110,7 @@ def _row(name: str, value: str, chart: str, words: str) -> str:
     return f"  {name} {value:>5} {chart} {words}".rstrip()
 
 
-def _padded(text: str, columns: int) -> str:
+def padded(text: str, columns: int) -> str:
     """Text in exactly so many columns, cut with an ellipsis where it is longer."""
     if width(text) > columns:
         while width(text) > columns - 1:

@@ -11,7 +11,7 @@ from typing import Any
 from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude
 from harness.comparison.design import Effects
-from harness.comparison.factors import effects_of
+from harness.comparison.factors import clear, effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
@@ -83,10 +83,17 @@ def _advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advi
     chosen = cells.get(tuple(effects.levels[one.name] for one in verdict.design.factors))
     if chosen is None or chosen not in advice.among or chosen == advice.setting:
         return advice
+    real = [one for one in verdict.comparisons if clear(one, verdict.options.alpha)]
+    if chosen in [one.against if one.difference > 0 else one.setting for one in real]:
+        # averaged over the rest it is best, but another setting is shown to be better
+        return advice
     bounds = regrets(
         [one for one in verdict.comparisons if one.setting in advice.among and one.against in advice.among]
     )
-    return replace(advice, setting=chosen, regret=bounds.get(chosen, 0.0))
+    cheaper, prices = advice.cheaper, verdict.costs.by_setting or {}
+    if cheaper is not None and prices[cheaper.setting] >= prices[chosen]:
+        cheaper = None
+    return replace(advice, setting=chosen, regret=bounds.get(chosen, 0.0), cheaper=cheaper)
 
 
 def trust_of(scores: Scores) -> dict[str, Trust]:

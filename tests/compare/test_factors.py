@@ -22,6 +22,7 @@ from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Trust
+from harness.values import width
 
 from .build import matrix
 
@@ -93,8 +94,13 @@ def test_an_interaction_beyond_chance_is_said_and_settings_decide():
     found = verdict(*sweep(chunks=0.0, search=0.1, cross=0.2))
     (text,) = found.effects.interactions
     # vectors instead of words at 1,000 characters: -0.1; at 500: -0.3
-    assert text.startswith("1,000 characters instead of 500 characters gains +0.2")
-    assert text.endswith("more with vectors than with words.")
+    assert text.startswith("1,000 characters instead of 500 characters does 0.2")
+    assert text.endswith("better with vectors than with words.")
+    (other,) = verdict(*sweep(chunks=0.0, search=0.1, cross=-0.2)).effects.interactions
+    assert other.endswith("worse with vectors than with words.")
+    glance = glance_of(found)
+    assert f"But {text[:40]}" in " ".join(glance_lines(glance))
+    assert f"But {text[:40]}" in svg_of(glance)
     assert found.effects.levels is None
 
 
@@ -191,6 +197,52 @@ def test_settings_are_named_by_what_varies():
     assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, words"}
     assert design_of({"a": setting(500, "bm25"), "b": setting(500, "bm25")}).names == {"a": "a", "b": "b"}
     assert design_of({"hits": {"kind": "hits"}}).words("hits") == "hits"
+
+
+def test_levels_say_what_differs_however_long_it_is():
+    def one(step, **values):
+        return setting(500, "bm25") | {step: {"kind": "http", **values}}
+
+    def names(first, second):
+        return list(design_of({"a": first, "b": second}).names.values())
+
+    chunk = {"kind": "recursive_token", "chunk_size": 500, "chunk_overlap": 0}
+    tokens = [setting(500, "bm25") | {"chunk": chunk | {"tokens_per_chunk": n}} for n in (128, 256)]
+    assert names(*tokens) == [f"500 characters, tokens per chunk {n}" for n in (128, 256)]
+    models = [one("retrieve", model=name) for name in ("a/small", "b/small")]
+    assert names(*models) == ["own search, a/small", "own search, b/small"]
+    ports = [one("retrieve", endpoint=f"http://a-rather-long-name:{n}/v1") for n in (1, 2)]
+    assert names(*ports) == [f"own search, endpoint http://a-rather-long-name:{n}/v1" for n in (1, 2)]
+    prefix = [one("retrieve", query_prefix=value) for value in ("q: ", "")]
+    assert names(*prefix)[1] == "own search, no query prefix"
+    stems = [one("retrieve", stem=value) for value in (True, False)]
+    assert names(*stems) == ["own search, with stem", "own search, no stem"]
+
+
+def test_a_setting_without_a_partner_is_not_ruled_out_by_a_factor():
+    scores, configured = sweep()
+    rows = {name: scores.row(name) for name in scores.settings}
+    # the best of all has the worse chunk size, and nobody tried it with the other
+    rows["1000 both"] = rows["500 bm25"] + np.random.default_rng(1).normal(0.1, 0.02, 60)
+    both = {"kind": "minmax", "routes": [{"kind": "bm25"}, {"kind": "chroma"}]}
+    configured["1000 both"] = setting(1000, "bm25") | {"retrieve": both}
+    found = verdict(matrix(rows, measure=scores.measure), configured)
+    groups = {one.setting: (one.group, one.why) for one in glance_of(found).settings}
+    assert found.advice.setting == "1000 both"
+    assert groups["1000 both"] == ("use", "")
+    assert groups["1000 bm25"] == ("out", "worse by chunk size")
+    tied = replace(found, advice=replace(found.advice, setting="500 bm25"))
+    same = {one.setting: one for one in glance_of(tied).settings}["1000 both"]
+    assert "chunk" not in same.why
+
+
+def test_words_without_blanks_and_paths_keep_to_the_columns():
+    found = glance_of(verdict(*sweep()), folder="results/with a blank")
+    assert "harness compare 'results/with a blank'" in found.next.command
+    for name in ("minmax(bm25,chroma)" * 6, "设置" * 50):
+        lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
+        assert max(width(one) for one in lines) <= 80
+        assert "".join(lines[:5]).replace(" ", "").startswith(f"Use{name}")
 
 
 def test_the_picture_shows_the_sentence_every_effect_and_the_settings():

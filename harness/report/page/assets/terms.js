@@ -9,7 +9,7 @@ const TERMS = {
   worse: 'The whole interval is below 0: more than chance explains.',
   'no difference found': 'The interval includes 0. The two may be equal, or the questions too few to tell.',
   equal: 'The whole interval lies within the tolerance: any difference is too small to matter.',
-  'depends on label length': 'The sign changes when labels are taken longer or shorter, so it is no finding.',
+  'depends on labels': 'The sign changes when labels are taken longer or shorter, so it is no finding.',
   'not comparable': 'The measure compares only settings over the same chunks.',
   left: 'The score that the setting reaches.',
   paired: 'Two settings are compared question by question, which is far more precise than comparing two means.',
