@@ -76,6 +76,10 @@ def pair_of(one: FactorLine) -> str:
     level, against = one.level.split(), one.against.split()
     if len(level) == 2 and len(against) == 2 and level[1] == against[1] and level[0][0].isdigit():
         return f"{level[0]} instead of {one.against}"
+    # nor what both begin with
+    for shared in (f"{one.level.rpartition(', ')[0]}, ", "reranked by "):
+        if one.level.startswith(shared) and one.against.startswith(shared):
+            return f"{one.level} instead of {one.against.removeprefix(shared)}"
     return f"{one.level} instead of {one.against}"
 
 

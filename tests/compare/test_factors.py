@@ -19,6 +19,7 @@ from harness.comparison import (
     verdict_of,
 )
 from harness.comparison.factors import effects_of
+from harness.comparison.glance_text import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Trust
@@ -243,6 +244,18 @@ def test_words_without_blanks_and_paths_keep_to_the_columns():
         lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
         assert max(width(one) for one in lines) <= 80
         assert "".join(lines[:5]).replace(" ", "").startswith(f"Use{name}")
+
+
+def test_two_levels_say_once_what_they_share():
+    line = glance_of(verdict(*sweep())).factors[0]
+    for level, against, text in (
+        ("500 characters", "1,000 characters", "500 instead of 1,000 characters"),
+        ("reranked by llm", "reranked by cross encoder", "reranked by llm instead of cross encoder"),
+        ("vectors, small", "vectors, large", "vectors, small instead of large"),
+        ("words + vectors, hyde", "words + vectors", "words + vectors, hyde instead of words + vectors"),
+        ("words", "vectors", "words instead of vectors"),
+    ):
+        assert pair_of(replace(line, level=level, against=against)) == text
 
 
 def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
