@@ -47,8 +47,10 @@ def _paragraph(text: str, whole: bool = False) -> list[str]:
 
 
 def _next(glance: Glance) -> list[str]:
-    command = f" ({glance.next.command})" if glance.next.command else ""
-    return _paragraph(f"Next: {glance.next.text.rstrip('.')}{command}.", whole=True)
+    """The next step and its command, which has its own line where both are too long for one."""
+    text, command = f"Next: {glance.next.text}", glance.next.command
+    line = f"{text.rstrip('.')} ({command})." if command else text
+    return [line] if width(line) <= COLUMNS else [*_paragraph(text), *([f"  {command}"] if command else [])]
 
 
 def _factors(glance: Glance, most: int) -> list[str]:

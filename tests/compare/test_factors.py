@@ -240,6 +240,9 @@ def test_a_setting_without_a_partner_is_not_ruled_out_by_a_factor():
 def test_words_without_blanks_and_paths_keep_to_the_columns():
     found = glance_of(verdict(*sweep()), folder="results/with a blank")
     assert "harness compare 'results/with a blank'" in found.next.command
+    far = replace(found.next, command="harness compare results/" + 40 * "x")
+    lines = glance_lines(replace(found, next=far))
+    assert lines[-2:] == ["Next: See all differences.", f"  {far.command}"]
     for name in ("minmax(bm25,chroma)" * 6, "设置" * 50):
         lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
         assert max(width(one) for one in lines) <= 80
