@@ -71,10 +71,10 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     if baseline is not None or verdict.decision in ("nothing found", "single", "few"):
         return verdict
     effects = effects_of(matrix, grounds.design, grounds, scores.sensitivity.get(chosen))
-    return replace(verdict, effects=effects, advice=_advised_by(effects, verdict, matrix))
+    return replace(verdict, effects=effects, advice=advised_by(effects, verdict, matrix))
 
 
-def _advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advice | None:
+def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advice | None:
     """The setting to use by the levels to use, where effects decide these; else by pairs of settings."""
     advice = verdict.advice
     if advice is None or verdict.decision == "best" or effects.levels is None:

@@ -18,9 +18,12 @@ from harness.comparison import (
     svg_of,
     verdict_of,
 )
+from harness.comparison.advice import Cheaper
+from harness.comparison.design import Effects
 from harness.comparison.factors import effects_of
 from harness.comparison.glance_text import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Trust
 from harness.values import width
@@ -235,6 +238,20 @@ def test_a_setting_without_a_partner_is_not_ruled_out_by_a_factor():
     tied = replace(found, advice=replace(found.advice, setting="500 bm25"))
     same = {one.setting: one for one in glance_of(tied).settings}["1000 both"]
     assert "chunk" not in same.why
+
+
+def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
+    scores, configured = sweep(n=400, search=0.0, spread=0.05, seed=1)
+    found = replace(verdict(scores, configured), decision="open")
+    costs = Costs({name: float(name == "500 bm25") for name in configured}, "tokens@5000")
+    found = replace(found, costs=costs, advice=replace(found.advice, setting="500 chroma"))
+    beaten = Effects(levels={"chunk size": "1,000 characters", "search": "words"})
+    assert advised_by(beaten, found, scores) == found.advice
+    # a cheaper one is named only where it costs less than the one advised
+    cheaper = replace(found.advice, cheaper=Cheaper("500 bm25", 0.0))
+    left = Effects(levels={"chunk size": "500 characters", "search": "words"})
+    advice = advised_by(left, replace(found, advice=cheaper), scores)
+    assert (advice.setting, advice.cheaper) == ("500 bm25", None)
 
 
 def test_words_without_blanks_and_paths_keep_to_the_columns():
