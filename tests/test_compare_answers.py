@@ -46,9 +46,7 @@ def test_settings_are_compared_by_their_answers(tmp_path, capsys):
     folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4})
     code, out, _ = run(capsys, "compare", folder, "--measure", "token_f1", "--csv", tmp_path / "d.csv")
     assert code == 0
-    assert "Use a, answerer, top n 1. It is shown to be better than every other setting (95%)." in one_line(
-        out
-    )
+    assert "Use a, answerer, top n 1. It is shown to be best, 0.20 above the next (95%)." in one_line(out)
     (row,) = table(tmp_path / "d.csv")
     assert (row["setting"], row["against"], row["finding"]) == ("a", "b", "real")
     assert float(row["difference"]) == pytest.approx(0.2, abs=0.02)
@@ -63,7 +61,7 @@ def test_settings_are_compared_by_their_answers(tmp_path, capsys):
 def test_settings_that_differ_only_in_how_they_answer_are_compared_by_answers(tmp_path, capsys):
     folder = write_answers(tmp_path / "r", {"a": 0.6, "b": 0.4}, measures=("refusal", "token_f1"), alike=True)
     # the measure that takes the whole answer, not the first that is configured
-    assert "Use answerer, top n 1. It is shown to be better" in printed(capsys, "compare", folder)
+    assert "Use answerer, top n 1. It is shown to be best" in printed(capsys, "compare", folder)
     assert "ndcg_exp@10" in printed(capsys, "compare", folder, "--measure", "ndcg_exp@10")
 
 
@@ -71,7 +69,7 @@ def test_where_less_is_better_values_are_taken_from_1(tmp_path, capsys):
     folder = write_answers(
         tmp_path / "r", {"a": 0.6, "b": 0.4}, measures=("noise",), kinds={"noise": "noise_sensitivity"}
     )
-    assert "Use b, answerer, top n 2. It is shown to be better" in printed(
+    assert "Use b, answerer, top n 2. It is shown to be best" in printed(
         capsys, "compare", folder, "--measure", "noise"
     )
 

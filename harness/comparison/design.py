@@ -40,6 +40,7 @@ _SEARCHES = {
     "python": "own search",
     "http": "own search",
 }
+_RETURNED = "returned"
 _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 # a language model costs far more than any model that runs here
 _LLM_WEIGHT = 10
@@ -113,7 +114,7 @@ class Effects:
 
 def design_of(settings: Mapping[str, Section]) -> SweepDesign:
     """The design of configured settings, each as ``record.json`` holds it, by name."""
-    configured = {name: one for name, one in settings.items() if one.get("retrieve") or one.get("chunk")}
+    configured = {name: one for name, one in settings.items() if _is_known(one)}
     sections = {step: {name: _section(one.get(step)) for name, one in configured.items()} for step in _STEPS}
     words = {step: _levels(step, by_setting) for step, by_setting in sections.items()}
     factors = tuple(
@@ -134,6 +135,12 @@ def design_of(settings: Mapping[str, Section]) -> SweepDesign:
         names[name] = ", ".join([one for one in parts if one not in absent] or parts[:1])
     alike = Counter(names.values())
     return SweepDesign(factors, {name: name if alike[text] > 1 else text for name, text in names.items()})
+
+
+def _is_known(setting: Section) -> bool:
+    """Whether a setting says how it searches; one of another pipeline is known by its file alone."""
+    search = setting.get("retrieve") or {}
+    return bool(search or setting.get("chunk")) and search.get("kind") != _RETURNED
 
 
 def _factor_name(step: str, levels: Mapping[str, str]) -> str:

@@ -102,7 +102,7 @@ def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "R
     """A verdict at a glance; ``losses`` are the rows of waterfall.csv, ``folder`` is named in commands."""
     lost, folder = _lost(losses), quote(folder)
     used = _used(verdict)
-    largest, part = _largest(lost.get(used, ()), lost)
+    largest, part = _largest(lost.get(used or verdict.leader or "", ()), lost)
     return Glance(
         sentence(verdict),
         _holds(verdict),
@@ -212,7 +212,7 @@ def _lost(rows: Iterable[LossRow]) -> dict[str, tuple[Loss, ...]]:
 
 
 def _largest(own: tuple[Loss, ...], lost: Mapping[str, tuple[Loss, ...]]) -> tuple[str, str]:
-    """A sentence on the largest losses of the setting to use, or of the first one, and the largest part."""
+    """A sentence on the largest losses of the setting to use, or the leader, and the largest part."""
     shown = sorted(own or next(iter(lost.values()), ()), key=lambda one: -one.value)
     shown = [one for one in shown if round(one.value, 2) > 0][:3]
     if not shown:
@@ -249,7 +249,7 @@ def _next(verdict: Verdict, part: str, folder: str) -> Next:
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
         return Next(f"Add at least {counted(missing, 'more question')}.", "harness testset --help")
     if part == "order" and any(one.name == "reranker" for one in verdict.design.factors):
-        return Next("Try a stronger reranker.", worst)
+        return Next("Try another reranker.", worst)
     if part in _PARTS:
         return Next(_PARTS[part][1], worst)
     if verdict.decision == "single":

@@ -18,6 +18,7 @@ _NAME_LETTERS = 54
 MOST_SETTINGS = 10
 
 _STYLE = """
+svg { max-width: 100%; height: auto }
 svg { color: #1c1f24; --quiet: #5b6470; --line: #c9ced6; --use: #0b6e4f; --out: #9a3412; --page: #ffffff;
   --lost: #d7dce3; font: 13px system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) { svg { color: #e6e8eb; --quiet: #a0a8b3; --line: #4a525d; --use: #5dd3a8;
@@ -50,7 +51,7 @@ def svg_of(glance: Glance) -> str:
     shown = _shown(glance.settings)
     top += 2 * LINE
     parts.append(_text(0, top, f"Settings ({glance.measure}, {glance.level:.0%} intervals)", "title"))
-    parts.append(_text(_WORDS, top, "left, and lost by each step" if shown[0].losses else "", "quiet"))
+    parts.append(_text(_WORDS, top, _legend(shown[0]), "quiet"))
     parts += _settings(shown, top)
     top += LINE * len(shown)
     if more := len(glance.settings) - len(shown):
@@ -69,6 +70,12 @@ def svg_of(glance: Glance) -> str:
         f'<rect x="{-MARGIN}" width="{WIDTH + 2 * MARGIN}" height="{height}" style="fill: var(--page)"/>'
         f"{''.join(parts)}</svg>\n"
     )
+
+
+def _legend(first: SettingLine) -> str:
+    """What the parts of a bar are, from its left."""
+    parts = [one.label for one in first.losses if one.value > 0]
+    return f"left; {', '.join(parts)}" if parts else ""
 
 
 def _shown(settings: Sequence[SettingLine]) -> list[SettingLine]:

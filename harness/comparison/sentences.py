@@ -23,7 +23,7 @@ def sentence(verdict: Verdict) -> str:
         people = queries(verdict.population.queries)
         return f"One setting: {verdict.measure} {_mean(verdict):.2f} on {people}. Nothing to compare it with."
     if verdict.decision == "few":
-        lead = f"{{}} {'leads' if verdict.baseline is None else 'is compared with the baseline'} so far."
+        lead = "So far {} leads." if verdict.baseline is None else "So far {} is compared with the baseline."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
         return _fitted(f"{few} {lead}", verdict, verdict.leader)
     if verdict.baseline is not None:
@@ -49,7 +49,7 @@ def _use(verdict: Verdict) -> str:
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader:
         return _fitted(
-            f"Use {{}}. It is shown to be better than every other setting ({verdict.level:.0%}).",
+            f"Use {{}}. It is shown to be best, {_ahead(verdict)} above the next ({verdict.level:.0%}).",
             verdict,
             leader,
         )
@@ -67,6 +67,8 @@ def _use(verdict: Verdict) -> str:
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
     if verdict.decision == "not decidable":
+        if advice.regret <= ROUNDING and not limited and verdict.margin is not None:
+            loses = f"beats all others, the next by {_ahead(verdict)} ({verdict.level:.0%})"
         here = f"On {these(verdict.population)} use {{}}: it {loses}."
         return _fitted(f"{here} New {verdict.population.unit}s may differ.", verdict, advice.setting)
     if verdict.decision == "equivalent":
@@ -74,6 +76,11 @@ def _use(verdict: Verdict) -> str:
         by = "" if most == "nothing" else f" by more than {most}"
         return _fitted(f"Use {{}}. No other is better{by} ({verdict.level:.0%}).", verdict, advice.setting)
     return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
+
+
+def _ahead(verdict: Verdict) -> str:
+    """How far the leader is ahead of the next."""
+    return f"{abs(verdict.margin.difference):.2f}" if verdict.margin is not None else ""
 
 
 def _too_dear(verdict: Verdict) -> bool:

@@ -168,7 +168,7 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
     assert {one.found.finding for one in found.effects.main} == {"not decidable"}
     assert sentence(found).startswith(
-        "On these 4 clusters use chunks of 500 characters, words: it loses nothing"
+        "On these 4 clusters use chunks of 500 characters, words: it beats all others, the next by 0.1"
     )
     glance = glance_of(found)
     assert glance.holds == (

@@ -37,7 +37,7 @@ def test_one_setting_is_best_where_every_other_is_really_behind():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
     assert (found.decision, found.leader) == ("best", "b")
     assert [one.place for one in found.standings] == ["best", "ruled out", "ruled out"]
-    assert lines_in(found, "decision") == ["Use b. It is shown to be better than every other setting (95%)."]
+    assert lines_in(found, "decision") == ["Use b. It is shown to be best, 0.35 above the next (95%)."]
     assert found.needed is None
     assert all(one.real for one in found.comparisons if "b" in (one.setting, one.against))
 
@@ -170,7 +170,7 @@ def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
     found = conclude(noisy(11, (0.1, 0.9)), options=QUICK)
     assert (found.decision, found.margin.finding) == ("few", "few")
     assert sentences_of(found)[0] == (
-        "Verdict: 11 queries: too few to choose by, 30 are needed. b leads so far."
+        "Verdict: 11 queries: too few to choose by, 30 are needed. So far b leads."
     )
     assert lines_in(found, "next") == ["Add at least 19 more questions."]
     assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
@@ -300,7 +300,7 @@ def test_documents_too_few_to_stand_for_new_ones_decide_nothing():
             assert {one.finding for one in found.comparisons} == {"not decidable"}
             said_ = " ".join(sentences_of(found))
             # what the bounds of single queries say holds for these documents, and says so
-            own = f"On these {count} documents use b: it loses nothing to any other (95%). New documents may"
+            own = f"On these {count} documents use b: it beats all others, the next by 0.21 (95%)."
             assert (own in said_) == (baseline is None) == (found.advice is not None)
             assert f"More questions on these {count} documents, but not on new documents" in said_
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
