@@ -6,7 +6,7 @@ import { loadModule } from './load_module.mjs';
 const { blocks, captions, counted, duration, nameOf } = await loadModule('words.js');
 
 test('a time is said as roughly as it is known', () => {
-  assert.deepEqual([12, 60, 1500, 3600, 5400, 7180, 7200].map(duration), ['less than a minute', '1 min', '25 min', '1 h', '1 h 30 min', '2 h', '2 h']);
+  assert.deepEqual([12, 60, 1500, 3600, 5400, 7180, 7200].map(duration), ['less than a minute', 'about 1 min', 'about 25 min', 'about 1 h', 'about 1 h 30 min', 'about 2 h', 'about 2 h']);
   assert.equal(duration(null), '');
 });
 
