@@ -59,7 +59,7 @@ def everywhere(folder, capsys, measure, caveat):
     assert caveat in [line["text"] for line in lines(capsys, "compare", folder, *asked)["lines"]]
     for form in ("text", "markdown"):
         assert caveat in printed(capsys, "compare", folder, *asked, "--format", form)
-    page = statistics(read_tables(folder), Silent())[measure]["verdict"]["lines"]
+    page = statistics(read_tables(folder), Silent())[0][measure]["verdict"]["lines"]
     assert caveat in [line["text"] for line in page]
 
 
@@ -80,7 +80,7 @@ def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(f
     text = printed(capsys, "compare", folder)
     assert "no: labels" in text
     assert "do not rely on it. The difference changes sign with labels padded by 700." in text
-    (row,) = statistics(read_tables(folder), Silent())["ndcg_text@5000"]["pairs"]["rows"]
+    (row,) = statistics(read_tables(folder), Silent())[0]["ndcg_text@5000"]["pairs"]["rows"]
     assert row[6] == "turns"
 
 
@@ -92,12 +92,12 @@ def test_a_measure_of_chunks_finds_no_difference_between_chunkings_anywhere(fold
     assert "no: chunks" in text
     assert "Costs are left out: the measure compares only settings over the same chunks." in text
     assert "was chosen on" not in text
-    page = statistics(read_tables(folder), Silent())["ndcg_exp@10"]
+    page = statistics(read_tables(folder), Silent())[0]["ndcg_exp@10"]
     assert page["pairs"]["rows"][0][6] == "incomparable"
     assert page["verdict"]["comparable"] is False
     why = "No setting is chosen: the measure compares only settings over the same chunks."
     assert page["selection"] == {"why": why}
-    fit = statistics(read_tables(folder), Silent())["ndcg_text@5000"]
+    fit = statistics(read_tables(folder), Silent())[0]["ndcg_text@5000"]
     assert fit["verdict"]["comparable"] is True
     assert len(fit["selection"]["sentences"]) > 0
     caveat = (

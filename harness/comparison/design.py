@@ -202,7 +202,10 @@ def _search_in_words(section: Section) -> str:
         words = dict.fromkeys(map(_search_in_words, routes))
         # words first, so that the order of routes gives no second name
         return " + ".join(sorted(words, key=lambda one: (not one.startswith("words"), one)))
-    return _SEARCHES.get(str(section.get("kind")), "vectors")
+    kind = str(section.get("kind"))
+    # a kind of another package is what its name says, unless a model makes vectors for it
+    dense = bool(section.get("model") or section.get("endpoint"))
+    return _SEARCHES.get(kind, "vectors" if dense else kind.replace("_", " "))
 
 
 def _told_apart(text: str, section: Any, alike: Sequence[Any], longest: int = _LONGEST_VALUE) -> str:

@@ -201,6 +201,9 @@ def test_settings_are_named_by_what_varies():
     assert design_of({"base": setting(500, "bm25")}).names == {"base": "500 characters, words"}
     assert design_of({"a": setting(500, "bm25"), "b": setting(500, "bm25")}).names == {"a": "a", "b": "b"}
     assert design_of({"hits": {"kind": "hits"}}).words("hits") == "hits"
+    # a search of another package is no search by vectors because nobody knows it
+    other = {"a": setting(500, "bm25"), "b": setting(500, "colour_match")}
+    assert design_of(other).names == {"a": "words", "b": "colour match"}
 
 
 def test_levels_say_what_differs_however_long_it_is():

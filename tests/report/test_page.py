@@ -31,7 +31,7 @@ def payload_of(page):
 
 def page_of(folder, **options):
     tables = read_tables(folder)
-    return build_page(tables, statistics(tables, Silent()), **options)
+    return build_page(tables, statistics(tables, Silent())[0], **options)
 
 
 def test_the_page_is_written_next_to_the_results_or_where_one_says(tmp_path, capsys):
@@ -397,7 +397,7 @@ def test_the_page_opens_with_what_compares_the_settings(tmp_path):
     different = write_folder(tmp_path / "r", settings=4, queries=9, measures=measures)
     tables = read_tables(different)
     assert headline(tables) == "ndcg_text@5000"
-    page = build_page(tables, statistics(tables, Silent()), headline=headline(tables))
+    page = build_page(tables, statistics(tables, Silent())[0], headline=headline(tables))
     assert payload_of(page.html)["headline"] == "ndcg_text@5000"
     # one setting has one chunking
     assert headline(read_tables(write_folder(tmp_path / "s", settings=1, measures=measures))) == "ndcg_exp@10"

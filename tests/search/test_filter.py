@@ -372,7 +372,7 @@ def test_a_page_and_a_comparison_tell_the_same_caveat(write_config, facts):
 
     results, folder = bench(write_config, facts)
     (note,) = [one for one in results.verdict["sentences"] if "leave out labelled" in one]
-    page = statistics(read_tables(folder), Silent())[results.verdict["measure"]]
+    page = statistics(read_tables(folder), Silent())[0][results.verdict["measure"]]
     assert note.removeprefix("Caveat: ") in [line["text"] for line in page["verdict"]["lines"]]
     verdict = verdict_of(scores_of({"tiny": (folder, read_stored(folder))}))
     assert verdict.notes == (note.removeprefix("Caveat: "),)

@@ -31,33 +31,25 @@ def write_page(
     """
     tables, reporter = report.read_tables(folder, name), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
+    found, glances = statistics(tables, reporter)
     page = report.build_page(
         tables,
-        statistics(tables, reporter),
+        found,
         headline=headline(tables),
         pictures=pictures,
         answer_lines=comparison.answer_lines(folder),
     )
     path = output or folder / report.REPORT
     store.write_text(path, page.html)
-    if output is None:
-        _write_picture(folder, f"results/{tables.name}")
+    if output is None and (glance := glances.get(headline(tables))):
+        store.write_text(folder / report.PICTURE, comparison.svg_of(glance))
     return path, page
 
 
-def _write_picture(folder: Path, name: str) -> None:
-    """The verdict at a glance as a picture, for reports; none where there is no verdict."""
-    try:
-        glance = comparison.glance_of(
-            comparison.verdict_on(folder), report.read_any(folder, report.LossRow), name
-        )
-    except HarnessError:
-        return
-    store.write_text(folder / report.PICTURE, comparison.svg_of(glance))
-
-
-def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str, Any]]:
-    """The statistics of every measure at the last stage of each setting, as plain values.
+def statistics(
+    tables: report.Tables, reporter: Reporter
+) -> tuple[dict[str, dict[str, Any]], dict[str, comparison.Glance]]:
+    """The statistics of every measure at the last stage of each setting, as plain values; and the glances.
 
     Settings are named by their place in the order of the tables. Where a
     statistic is not available, ``why`` gives the reason.
@@ -66,7 +58,9 @@ def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str,
     stored = _stored(tables)
     scores = comparison.scores_of({"": (tables.folder, stored)})
     losses = report.read_any(tables.folder, report.LossRow)
+    folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
     out: dict[str, dict[str, Any]] = {}
+    glances: dict[str, comparison.Glance] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
             found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
@@ -74,12 +68,12 @@ def statistics(tables: report.Tables, reporter: Reporter) -> dict[str, dict[str,
                 verdict = found.pop("of")
                 # losses are in units of the headline
                 rows = losses if measure == scores.headline else ()
-                glance = comparison.glance_of(verdict, rows, f"results/{tables.name}")
-                found["glance"] = comparison.glance_json(glance)
+                glances[measure] = comparison.glance_of(verdict, rows, folder)
+                found["glance"] = comparison.glance_json(glances[measure])
                 found["reranked"] = _reranked(stored, measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
             task.advance()
-    return out
+    return out, glances
 
 
 def headline(tables: report.Tables) -> str:
