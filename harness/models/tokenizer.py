@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.models.model_files import ModelFiles, damaged, read_json
-from harness.values import ModelError
+from harness.values import ModelError, text_batches
 
 
 class ModelTokenizer:
@@ -43,8 +43,11 @@ class ModelTokenizer:
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """The number of tokens the model would see of every text, special tokens included."""
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [len(encoding) + self.special for encoding in encodings]
+        found: list[int] = []
+        for batch in text_batches(texts):
+            encodings = self._tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+            found += [len(encoding) + self.special for encoding in encodings]
+        return found
 
 
 def _window(model: ModelFiles) -> int:

@@ -82,7 +82,13 @@ if TYPE_CHECKING:
     from harness.values.text.records import delimited, delimited_text, records_of
     from harness.values.text.sentences import SENTENCES_VERSION, TO_GRADE, passage_spans, sentence_spans
     from harness.values.text.spans import Span, TokenWindows, between, merge, outside, tidy, trim
-    from harness.values.text.tokenizer import Tokenizer, load_tiktoken, token_counts, token_offsets
+    from harness.values.text.tokenizer import (
+        Tokenizer,
+        load_tiktoken,
+        text_batches,
+        token_counts,
+        token_offsets,
+    )
     from harness.values.types import (
         ANSWER,
         BY,

@@ -74,3 +74,18 @@ def test_lengths_count_special_tokens(minilm):
 
 def test_no_chunks_have_no_lengths(minilm):
     assert token_lengths([], minilm).tolist() == []
+
+
+def test_texts_are_tokenized_a_batch_at_a_time():
+    sizes = []
+
+    class Counting:
+        name, window, special = "counting", 0, 0
+
+        def offsets(self, texts):
+            sizes.append(len(texts))
+            return [[(0, len(text))] * len(text) for text in texts]
+
+    texts = ["a" * (1 + i % 3) for i in range(2_500)] + ["b" * 1_000_001, "c"]
+    assert [len(one) for one in token_offsets(Counting(), texts)] == [len(text) for text in texts]
+    assert sizes == [1_000, 1_000, 501, 1]

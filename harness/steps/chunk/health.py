@@ -23,12 +23,12 @@ SHORT = 32
 
 
 def token_lengths(chunks: Sequence[Chunk], tokenizer: Tokenizer) -> NDArray[np.int32]:
-    """The length of each chunk in tokens, special tokens included, measured in one batched call."""
+    """The length of each chunk in tokens, special tokens included, measured in batches."""
     return text_lengths([chunk.text for chunk in chunks], tokenizer)
 
 
 def text_lengths(texts: Sequence[str], tokenizer: Tokenizer) -> NDArray[np.int32]:
-    """The length of each text in tokens, special tokens included, measured in one batched call."""
+    """The length of each text in tokens, special tokens included, measured in batches."""
     return np.asarray(token_counts(tokenizer, texts), dtype=np.int32) + np.int32(tokenizer.special)
 
 

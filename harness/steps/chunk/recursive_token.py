@@ -39,7 +39,7 @@ class RecursiveTokenConfig(TokenWindowConfig):
         return self.chunk_size, self.tokens_per_chunk
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
-        """The spans of each document; the pieces of all documents are tokenized in one batched call."""
+        """The spans of each document; their pieces are tokenized in batches."""
         reader = tokenizer_for("model", tokenizer)
         windows = self.windows(reader)
         splitter = RecursiveSplitter(CharacterSizes(), self.chunk_size, self.chunk_overlap, self.separators)

@@ -133,7 +133,7 @@ class TokenSizes:
         self._tokenizer = tokenizer
 
     def spans(self, text: str, spans: Sequence[Span]) -> list[int]:
-        """The number of tokens of each span, in one batched call."""
+        """The number of tokens of each span, tokenized in batches."""
         return token_counts(self._tokenizer, [text[start:end] for start, end in spans])
 
     def text(self, text: str) -> int:

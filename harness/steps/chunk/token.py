@@ -76,7 +76,7 @@ class TokenChunkerConfig(TokenWindowConfig):
         return self.unit == "model"
 
     def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
-        """The windows of each document, from one batched call of the tokenizer."""
+        """The windows of each document, tokenized in batches."""
         reader = tokenizer_for(self.unit, tokenizer)
         windows = self.windows(reader)
         texts = [document.text for document in documents]

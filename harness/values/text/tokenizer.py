@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -90,13 +90,33 @@ def load_tiktoken(name: str) -> Tiktoken:
         ) from error
 
 
-def token_offsets(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[Span]]:
-    """The offsets of ``texts`` in one batched call.
+# as many texts, and about as many characters, are held as tokens at a time
+_TEXTS_AT_ONCE = 1_000
+_CHARACTERS_AT_ONCE = 1_000_000
+
+
+def token_offsets(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[list[Span]]:
+    """The offsets of each of the ``texts``, a batch of texts at a time.
 
     A lone surrogate, which no tokenizer takes, is read as U+FFFD; that has the same length, so the offsets
     hold for the text as it is.
     """
-    return tokenizer.offsets([encodable(text) for text in texts]) if texts else []
+    for batch in text_batches(texts):
+        yield from tokenizer.offsets([encodable(text) for text in batch])
+
+
+def text_batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """The texts in their order, in parts whose tokens fit in memory."""
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text)
+        if len(batch) == _TEXTS_AT_ONCE or characters >= _CHARACTERS_AT_ONCE:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def token_counts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[int]:

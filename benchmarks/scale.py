@@ -1,0 +1,183 @@
+"""Time and memory of each stage of a benchmark by the number of chunks, on made-up text and vectors.
+
+python benchmarks/scale.py [--chunks 1000 10000 100000] [--queries 10000] [--folder DIR] [--stages bm25 …]
+
+Documents of random words, whose frequencies follow Zipf's law, are cut into chunks of about 300 characters.
+Each query takes six words of a passage, which is its label. Vectors are random numbers that a text decides
+(384 dimensions), so nothing is computed by a model. There are three settings: BM25, exact dense search, and
+their fusion by reciprocal ranks. Each stage runs in a process of its own, which finds what earlier stages
+have made in the cache; `run` is `harness bench` over all of it, with scores, tables and page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+CHUNK_SIZE, CHUNKS_A_DOCUMENT = 300, 100
+WORDS, ZIPF = 100_000, 1.05
+DIMENSIONS, TOP_K = 384, 20
+MODEL = "embedded:all-MiniLM-L6-v2"
+STAGES = ("chunk", "vectors", "bm25", "exact", "fusion", "run")
+
+
+def words_of(rng: np.random.Generator) -> list[str]:
+    """Words by falling frequency; the frequent ones are short, as in languages."""
+    letters = np.array(list("etaoinshrdlucmfwypvbgk"))
+    sizes = np.clip(2 + np.log10(np.arange(1, WORDS + 1)) * 1.6 + rng.normal(0, 1, WORDS), 2, 14)
+    drawn = rng.integers(0, len(letters), size=(WORDS, 14))
+    return ["".join(letters[row[: int(size)]]) for row, size in zip(drawn, sizes, strict=True)]
+
+
+def make_corpus(folder: Path, chunks: int, queries: int) -> None:
+    """Write documents, queries and labels, and the configuration of the three settings."""
+    rng = np.random.default_rng(chunks)
+    words = words_of(rng)
+    total = np.cumsum(1 / np.arange(1, WORDS + 1) ** ZIPF)
+    documents = max(1, chunks // CHUNKS_A_DOCUMENT)
+    size = CHUNK_SIZE * 1.05 * chunks / documents
+    asked = np.sort(rng.integers(0, documents, size=queries))
+    (folder / "documents").mkdir(parents=True)
+    rows: list[tuple[str, str]] = []
+    labels: list[tuple[str, str, int, int, int]] = []
+    for document in range(documents):
+        name = f"d{document:06}.txt"
+        drawn = np.searchsorted(total, rng.random(int(size / 5)) * total[-1])
+        text = ""
+        sentences = []
+        for begin in range(0, len(drawn), 14):
+            own = [words[word] for word in drawn[begin : begin + 14]]
+            sentences.append((len(text), own))
+            text += " ".join(own).capitalize() + ". "
+            if len(text) > size:
+                break
+        (folder / "documents" / name).write_text(text, encoding="utf-8")
+        for _ in range(int((asked == document).sum())):
+            start, own = sentences[int(rng.integers(len(sentences)))]
+            query = f"q{len(rows):06}"
+            rows.append((query, " ".join(rng.choice(own, size=6, replace=len(own) < 6))))
+            labels.append((query, name, 2, start, start + len(" ".join(own)) + 1))
+    write_table(folder / "queries.csv", ("query_id", "text"), rows)
+    write_table(folder / "labels.csv", ("query_id", "document", "grade", "start", "end"), labels)
+    words_only = {"kind": "bm25", "top_k": TOP_K}
+    dense = {"kind": "exact", "model": MODEL, "top_k": TOP_K}
+    config = {
+        "name": "scale",
+        "documents": str(folder / "documents" / "*.txt"),
+        "queries": str(folder / "queries.csv"),
+        "labels": str(folder / "labels.csv"),
+        "chunk": {"kind": "recursive", "chunk_size": CHUNK_SIZE, "chunk_overlap": 0},
+        "settings": [
+            {"retrieve": words_only},
+            {"retrieve": dense},
+            {"retrieve": {"kind": "rrf", "top_k": TOP_K, "routes": [words_only, dense]}},
+        ],
+        "cache": str(folder / "cache"),
+        "results": str(folder / "results"),
+    }
+    (folder / "scale.yaml").write_text(json.dumps(config), encoding="utf-8")
+
+
+def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """One CSV file."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def give_vectors() -> None:
+    """Let the bi-encoder give random vectors that the text alone decides."""
+    from harness.models.encoder import SentenceEncoder
+
+    def encode(_: SentenceEncoder, texts: Sequence[str]) -> np.ndarray:
+        seeds = [zlib.crc32(text.encode("utf-8")) for text in texts]
+        rows = [np.random.Generator(np.random.SFC64(seed)).random(DIMENSIONS, np.float32) for seed in seeds]
+        return np.stack(rows) - np.float32(0.5)
+
+    SentenceEncoder.encode = encode  # type: ignore[method-assign]
+    SentenceEncoder.try_out = lambda _: None  # type: ignore[method-assign]
+
+
+def run_stage(folder: Path, stage: str) -> None:
+    """Run one stage and print what it took as JSON."""
+    from harness.running.bench.flow import prepare
+    from harness.running.bench.job import run_or_reuse
+    from harness.running.config.load import load_config
+    from harness.running.context import Context
+    from harness.running.passes import embed_for_all
+    from harness.running.search import search_settings
+    from harness.running.tools import RunTools
+    from harness.values import Silent
+
+    give_vectors()
+    config = load_config(folder / "scale.yaml")
+    begun, used = time.perf_counter(), time.process_time()
+    if stage == "run":
+        run_or_reuse(config, Silent(), again=True)
+    else:
+        with Context.at(config.cache, Silent()) as context:
+            corpora, points = prepare(config, context)
+            queries = corpora.united.queries.queries
+            if stage != "chunk":
+                begun, used = time.perf_counter(), time.process_time()
+                point = points[{"bm25": 0, "vectors": 1, "exact": 1, "fusion": 2}[stage]]
+                if stage == "vectors":
+                    tools = RunTools.of(queries, context)
+                    wants = list(tools.wants(point.setting.finder, point.chunking.passages, queries))
+                    embed_for_all([wants], context)
+                else:
+                    search_settings([point], queries, context)
+            chunks = len(points[0].chunking.chunks)
+            print(f"{chunks:,} chunks", file=sys.stderr)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps([time.perf_counter() - begun, time.process_time() - used, peak]))
+
+
+def measured(folder: Path, chunks: int, queries: int, stages: Sequence[str]) -> Iterator[str]:
+    """A row of the table for each stage, on a corpus that is made where there is none."""
+    if not (folder / "scale.yaml").exists():
+        make_corpus(folder, chunks, queries)
+    for stage in stages:
+        command = [sys.executable, "-m", "benchmarks.scale", "--stage", stage, "--folder", str(folder)]
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, check=False, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
+        if done.returncode:
+            raise SystemExit(f"{stage} with {chunks:,} chunks ended with {done.returncode}")
+        seconds, cpu, peak = json.loads(done.stdout)
+        yield f"| {stage} | {chunks:,} | {seconds:,.1f} | {cpu:,.1f} | {peak:,.0f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--chunks", nargs="+", type=int, default=[1_000, 10_000, 100_000])
+    parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--folder", type=Path, help="keep corpora and caches here, and use those it has")
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=STAGES)
+    parser.add_argument("--stage", choices=STAGES, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.stage:
+        run_stage(args.folder, args.stage)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        print("| stage | chunks | seconds | CPU seconds | peak MB |\n|---|--:|--:|--:|--:|", flush=True)
+        for chunks in args.chunks:
+            folder = (args.folder or Path(temporary)) / f"{chunks}-{args.queries}"
+            for row in measured(folder, chunks, args.queries, args.stages):
+                print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
