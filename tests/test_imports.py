@@ -39,9 +39,9 @@ ALLOWED = {
     "models": {"values", "store"},
     "report": {"values"},
     "measures": {"values", "models"},
-    "comparison": {"values", "report", "measures"},
-    "judge": {"values", "store", "models", "comparison"},
     "steps": {"values", "models"},
+    "comparison": {"values", "report", "measures", "steps"},
+    "judge": {"values", "store", "models", "comparison"},
     "data": {"values", "measures", "steps"},
     "running": {"values", "store", "models", "report", "measures", "comparison", "judge", "steps", "data"},
 }

@@ -16,7 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from harness.comparison.design import Effect, Effects, Factor, SweepDesign
+from harness.comparison.design import Factor, SweepDesign
+from harness.comparison.effects import Effect, Effects
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, compare_rows, usable
@@ -26,6 +27,8 @@ from harness.measures import Floats
 
 # One pair of settings is no average over the other factors.
 FEWEST_PAIRS = 2
+# sums of means that differ by less are equal
+_DIGITS = 12
 Cells = Mapping[tuple[str, ...], str]
 Pairs = tuple[tuple[str, str], ...]
 
@@ -42,7 +45,7 @@ def effects_of(
 
     Nothing where settings are not combinations of levels, or too few differ in one factor alone. A contrast
     between settings that cut documents differently is no finding where the measure does not compare these, or
-    where longer or shorter labels turn its sign, as with pairs of settings.
+    where longer or shorter labels turn its sign, as with pairs of settings; nor is such an interaction.
     """
     defined = usable(matrix)
     cells = design.cells(defined.settings)
@@ -64,7 +67,7 @@ def effects_of(
         Effect(factor.name, _checked(one, pairs, matrix.measure, grounds, sensitivity), pairs)
         for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
     )
-    interactions = _interactions(defined, design, cells, units, grounds)
+    interactions = _interactions(defined, design, cells, units, grounds, sensitivity)
     levels = None if interactions else _levels(design, main, grounds)
     return Effects(main, interactions, levels)
 
@@ -97,23 +100,36 @@ def _ordered(
 
 
 def _checked(
-    found: Comparison, pairs: Pairs, measure: str, grounds: Grounds, sensitivity: LabelSensitivity | None
+    found: Comparison,
+    compared: Sequence[tuple[str, ...]],
+    measure: str,
+    grounds: Grounds,
+    sensitivity: LabelSensitivity | None,
 ) -> Comparison:
-    """A contrast, as no finding where its settings cut documents differently and that decides its sign."""
+    """A contrast, as no finding where its settings cut documents differently and that decides its sign.
+
+    Of every tuple that is ``compared``, the first half is better by the contrast than the second one.
+    """
     cut = grounds.chunkings
-    if found.finding == "few" or all(cut.get(a) == cut.get(b) for a, b in pairs):
+    if found.finding == "few" or all(len({cut.get(name) for name in one}) == 1 for one in compared):
         return found
     if not grounds.comparable(measure):
         return replace(found, finding="incomparable")
     if sensitivity is None or not clear(found, grounds.options.alpha):
         return found
-    means = sensitivity.means
-    signs = np.sign(np.sum([np.subtract(means[a], means[b]) for a, b in pairs], axis=0))
+    means, half = sensitivity.means, len(compared[0]) // 2
+    signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
+    signs = np.sign(np.round(np.sum([sign * np.array(ways) for ways, sign in signed], axis=0), _DIGITS))
     return replace(found, finding="turns") if (signs != signs[0]).any() else found
 
 
 def _interactions(
-    matrix: ScoreMatrix, design: SweepDesign, cells: Cells, units: Units, grounds: Grounds
+    matrix: ScoreMatrix,
+    design: SweepDesign,
+    cells: Cells,
+    units: Units,
+    grounds: Grounds,
+    sensitivity: LabelSensitivity | None,
 ) -> tuple[str, ...]:
     """Sentences on effects of a factor that are not the same at two levels of another, as one family.
 
@@ -139,8 +155,7 @@ def _interactions(
     sentences = []
     for contrast, (f, g, one, other, corners) in zip(found, planned, strict=True):
         first, second = design.factors[f], design.factors[g]
-        settings = tuple((a, c) for a, _, c, _ in corners)
-        checked = _checked(contrast, settings, matrix.measure, grounds, None)
+        checked = _checked(contrast, corners, matrix.measure, grounds, sensitivity)
         if clear(checked, grounds.options.alpha):
             # by how much two effects differ, whichever sign each has
             more = 2 * contrast.difference

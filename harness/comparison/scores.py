@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude
-from harness.comparison.design import Effects
+from harness.comparison.effects import Effects
 from harness.comparison.factors import clear, effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix

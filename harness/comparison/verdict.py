@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from harness.comparison.advice import Advice
-from harness.comparison.design import Effects, SweepDesign
+from harness.comparison.design import SweepDesign
+from harness.comparison.effects import Effects
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.stats.units import Kind
 from harness.values import ResultWarning

@@ -109,10 +109,14 @@ class Step(ABC, Generic[Config]):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[Config, Made]):
-    """One variant of a stage: the model of its configuration and the function or class that does the work."""
+    """One variant of a stage: the model of its configuration and the function or class that does the work.
+
+    ``words`` say what it does where settings are named, such as ``vectors``; without any its name does.
+    """
 
     config: type[Config]
     make: Callable[..., Made]
+    words: str = ""
 
     @property
     def name(self) -> str:
@@ -127,20 +131,21 @@ class KindAt:
 
     ``config`` is the model of its configuration, ``make`` what does the work; without it the configuration
     does the work itself. Both are names in ``module``, which is beside the table, by default with the name of
-    the kind; a name with dots is that of a module elsewhere.
+    the kind; a name with dots is that of a module elsewhere. ``words`` are those of ``Kind``.
     """
 
     name: str
     config: str
     make: str = ""
     module: str = ""
+    words: str = ""
 
     def load(self, home: str) -> Kind[Any, Any]:
         """The variant itself; ``home`` is the package of the table."""
         place = self.module or self.name
         module = import_module(place if "." in place else f"{home}.{place}")
         make = attrgetter(self.make)(module) if self.make else lambda config: config
-        return Kind(getattr(module, self.config), make)
+        return Kind(getattr(module, self.config), make, self.words)
 
 
 class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
@@ -183,6 +188,16 @@ class Kinds(OpenTable[Kind[Any, Made]], Generic[Made]):
         if isinstance(name, str) and name in self:
             return self[name]
         raise ConfigError(f"{self.stage}: {self.unknown(name)}")
+
+    def words(self, name: str) -> str:
+        """What the kind of that name calls itself; the name where it is unknown here. Loads none of ours."""
+        item = self._items.get(name)
+        if not isinstance(item, Kind | KindAt):
+            try:
+                item = self[name]
+            except (KeyError, ConfigError):
+                return name.replace("_", " ")
+        return item.words or name.replace("_", " ")
 
     def unknown(self, name: object) -> str:
         """That there is no kind of that name, what to use in its place, and which kinds there are."""

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.compare_advice import TRUTHS, equivalence, studies
 from benchmarks.compare_calibration import FEWEST, false_alarms, families, pair, power_at_needed
 from benchmarks.compare_clusters import DESIGNS, FEW, by_queries, gate_fails, mean_covered, skewed, study
-from benchmarks.compare_factors import rates
+from benchmarks.compare_factors import SWEEPS, rates
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, true_difference
 from harness.comparison.stats.units import whole_clusters
 
@@ -36,9 +36,10 @@ def test_a_family_errs_in_one_study_of_twenty(population, n, shifts):
     assert rates["wrong"] <= rates["any"]
 
 
+@pytest.mark.parametrize("sweep", SWEEPS)
 @pytest.mark.parametrize(("population", "n"), CELLS)
-def test_effects_of_factors_err_in_one_study_of_twenty_and_find_more_than_pairs(population, n):
-    nothing, chunks = (rates(population, shift, n, 300) for shift in (EQUAL, BETTER))
+def test_effects_of_factors_err_in_one_study_of_twenty_and_find_more_than_pairs(population, n, sweep):
+    nothing, chunks = (rates(population, shift, n, 300, sweep=sweep) for shift in (EQUAL, BETTER))
     # 5 % and three standard errors of 300 trials
     assert max(nothing.false, nothing.interaction, chunks.false, chunks.interaction) <= 0.09
     assert min(nothing.covered, chunks.covered) >= 0.91

@@ -1,6 +1,7 @@
 """What each factor of a sweep does, and what is said of it."""
 
 from dataclasses import replace
+from itertools import product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,14 +20,14 @@ from harness.comparison import (
     verdict_of,
 )
 from harness.comparison.advice import Cheaper
-from harness.comparison.design import Effects
+from harness.comparison.effects import Effects
 from harness.comparison.factors import effects_of
 from harness.comparison.glance_text import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Trust
-from harness.values import width
+from harness.values import KindAt, Kinds, width
 
 from .build import matrix
 
@@ -163,6 +164,27 @@ def test_an_effect_of_chunks_is_no_finding_where_the_measure_cannot_compare_them
         assert {one.factor: one.found.finding for one in found.main}["chunk size"] == finding
 
 
+def test_an_interaction_with_chunks_is_no_finding_where_theirs_is_none():
+    scores, configured = sweep(chunks=0.0, search=0.1, cross=0.2)
+    cut = {name: name.split()[0] for name in configured}
+    own = dict(zip(scores.settings, scores.means, strict=True))
+    means = {name: (mean, mean) for name, mean in own.items()}
+    # with longer labels, words do less well with small chunks than with large ones
+    turned = means | {"500 bm25": (own["500 bm25"], own["500 bm25"] - 0.5)}
+    design = design_of(configured)
+    for drawn, count in ((means, 1), (turned, 0)):
+        sensitivity = LabelSensitivity(scores.measure, ("as given", "padded"), (80.0, 300.0), drawn)
+        found = effects_of(scores, design, Grounds(options=QUICK, chunkings=cut), sensitivity)
+        assert len(found.interactions) == count
+    apart = Grounds(
+        options=QUICK, chunkings=cut, trust={scores.measure: Trust("", comparable=False)}, design=design
+    )
+    assert effects_of(scores, design, apart).interactions == ()
+    # all are over the same chunks
+    same = replace(apart, chunkings=dict.fromkeys(cut, "one"))
+    assert len(effects_of(scores, design, same).interactions) == 1
+
+
 def test_on_few_documents_effects_hold_for_these_documents_alone():
     scores, configured = sweep()
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
@@ -204,6 +226,112 @@ def test_settings_are_named_by_what_varies():
     # a search of another package is no search by vectors because nobody knows it
     other = {"a": setting(500, "bm25"), "b": setting(500, "colour_match")}
     assert design_of(other).names == {"a": "words", "b": "colour match"}
+
+
+def crossed(step, **values):
+    """Every combination of the values of keys of a step, as settings by their numbers."""
+    keys = list(values)
+    combinations = product(*values.values())
+    return {
+        str(at): setting(500, "bm25") | {step: dict(zip(keys, one, strict=True))}
+        for at, one in enumerate(combinations)
+    }
+
+
+def test_keys_of_a_step_that_are_crossed_are_factors_of_their_own():
+    sizes = {"chunk_size": (500, 1000), "chunk_overlap": (0, 50)}
+    for step, values, names, levels in (
+        (
+            "chunk",
+            {"kind": ("recursive",), **sizes},
+            ["chunk size", "overlap"],
+            [["500 characters", "1,000 characters"], ["no overlap", "overlap 50"]],
+        ),
+        (
+            "chunk",
+            {"kind": ("recursive", "sentence"), **sizes},
+            ["chunk size", "chunker", "overlap"],
+            [["500 characters", "1,000 characters"], ["recursive", "sentence"], ["no overlap", "overlap 50"]],
+        ),
+        (
+            "chunk",
+            {"kind": ("recursive_token",), "chunk_size": (500, 1000), "tokens_per_chunk": (128, 256)},
+            ["chunk size", "tokens per chunk"],
+            [["500 characters", "1,000 characters"], ["tokens per chunk 128", "tokens per chunk 256"]],
+        ),
+        (
+            "chunk",
+            {"kind": ("recursive",), "unit": ("characters", "tokens"), **sizes},
+            ["chunk size", "overlap"],
+            [
+                ["500 characters", "500 tokens", "1,000 characters", "1,000 tokens"],
+                ["no overlap", "overlap 50"],
+            ],
+        ),
+        (
+            "retrieve",
+            {"kind": ("chroma",), "model": ("a/one", "b/two"), "top_k": (10, 20)},
+            ["search", "search top k"],
+            [["vectors, one", "vectors, two"], ["top k 10", "top k 20"]],
+        ),
+        (
+            "retrieve",
+            {"kind": ("bm25", "chroma"), "top_k": (10, 20)},
+            ["search", "search top k"],
+            [["words", "vectors"], ["top k 10", "top k 20"]],
+        ),
+        (
+            "rerank",
+            {"kind": ("cross_encoder",), "model": ("a/one", "b/two"), "max_length": (256, 512)},
+            ["reranker", "reranker max length"],
+            [["reranked, one", "reranked, two"], ["max length 256", "max length 512"]],
+        ),
+    ):
+        found = design_of(crossed(step, **values))
+        assert [one.name for one in found.factors] == names
+        assert [sorted(one.distinct) for one in found.factors] == list(map(sorted, levels))
+        # every setting is one cell, and has its own name
+        assert len(found.cells(tuple(found.names))) == len(set(found.names.values())) == len(found.names)
+    missing = crossed("chunk", kind=("recursive",), **sizes)
+    del missing["3"]
+    assert [one.name for one in design_of(missing).factors] == ["chunking"]
+    assert list(design_of(missing).names.values())[:2] == [
+        "500 characters, no overlap",
+        "500 characters, overlap 50",
+    ]
+    # what a key decides belongs to it
+    together = crossed("retrieve", kind=("chroma", "exact"), top_k=(10, 20))
+    for one in together.values():
+        one["retrieve"]["model"] = f"m/{one['retrieve']['kind']}"
+    assert [one.distinct for one in design_of(together).factors] == [
+        ("vectors, chroma", "vectors, exact"),
+        ("top k 10", "top k 20"),
+    ]
+
+
+def test_effects_of_chunk_size_and_overlap_are_told_apart():
+    # means over two queries: 500 characters (0.5 - 0.3 + 0.6 - 0.5) / 2 = 0.15;
+    # overlap (0.6 - 0.5 + 0.5 - 0.3) / 2 = 0.15
+    configured = crossed("chunk", kind=("recursive",), chunk_size=(500, 1000), chunk_overlap=(0, 50))
+    scores = matrix({"0": [0.4, 0.6], "1": [0.5, 0.7], "2": [0.2, 0.4], "3": [0.4, 0.6]})
+    found = {one.factor: one for one in effects_of(scores, design_of(configured), Grounds()).main}
+    assert found["chunk size"].found.difference == pytest.approx(0.15)
+    assert found["chunk size"].found.setting == "500 characters"
+    assert found["overlap"].found.difference == pytest.approx(0.15)
+    assert found["overlap"].pairs == (("1", "0"), ("3", "2"))
+    weight = design_of(configured).factors[1].weight
+    assert weight["no overlap"] < weight["overlap 50"]
+    # overlap does more with large chunks
+    rng = np.random.default_rng(0)
+    rows = {name: rng.normal(0.4 + (0.1 if name == "3" else 0), 0.02, 60) for name in configured}
+    (text,) = verdict(matrix(rows, measure="ndcg_evidence@5000"), configured).effects.interactions
+    assert text.startswith("1,000 characters instead of 500 characters does 0.098")
+    assert text.endswith("better with overlap 50 than with no overlap.")
+
+
+def test_a_kind_says_what_it_is_called():
+    other = Kinds("retrieve", KindAt("mine", "Config", words="my search"))
+    assert [other.words(name) for name in ("mine", "any_thing")] == ["my search", "any thing"]
 
 
 def test_levels_say_what_differs_however_long_it_is():
