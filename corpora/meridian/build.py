@@ -30,6 +30,18 @@ REPORTS = {
         layout.Head("Third Quarter 2025 Results", "Meridian Motors, Inc.", "Third Quarter 2025 Results"),
     ),
 }
+MORE = {
+    "hybrid": ("meridian-hybrid-release.pdf", "Tamarack Hybrid"),
+    "call": ("meridian-call-q4-2025.pdf", "Fourth Quarter 2025 Earnings Call"),
+    "supply": ("meridian-storage-agreement.pdf", "Storage Supply and Service Agreement"),
+    "warranty": ("meridian-warranty-2026.pdf", "New Vehicle Limited Warranty"),
+    "charging": ("meridian-vireo-charging.pdf", "Vireo Owner's Manual"),
+    "recall": ("meridian-recall-24v-m07.pdf", "Recall 24V-M07"),
+    "bulletin": ("meridian-bulletin-sb-24-133.pdf", "Service Bulletin SB-24-133"),
+    "sustainability": ("meridian-sustainability-2025.pdf", "Sustainability Data Supplement 2025"),
+    "lease": ("meridian-reno-lease.pdf", "Lease Agreement"),
+}
+"""The shorter documents that the quickstart searches too."""
 LOCATIONS = {
     "dayton": "Ohio",
     "paducah": "Kentucky",
@@ -53,9 +65,15 @@ def build(target: Path) -> None:
     documents = target / "documents"
     documents.mkdir(parents=True, exist_ok=True)
     hyphens = markup.load_hyphens(SOURCE / "hyphenation.txt")
-    for folder, (name, head) in REPORTS.items():
+    more = target / "more"
+    more.mkdir(exist_ok=True)
+    printed = {folder: (documents / name, head) for folder, (name, head) in REPORTS.items()}
+    for folder, (name, title) in MORE.items():
+        printed[folder] = (more / name, layout.Head(title, "Meridian Motors, Inc.", title))
+    for folder, (path, head) in printed.items():
         story = markup.flowables(source_text(folder), hyphens)
-        layout.Report(documents / name, head).multiBuild(story)
+        layout.Report(path, head).multiBuild(story)
+    (more / "meridian-travel-policy.md").write_bytes((SOURCE / "travel-policy.md").read_bytes())
     (documents / "meridian-production.csv").write_text(production(), encoding="utf-8", newline="")
     (documents / "meridian-faq.md").write_bytes((SOURCE / "faq.md").read_bytes())
     judgments.write(SOURCE, documents, target)
