@@ -32,7 +32,6 @@ NOT_RUN = {
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
         r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"
     ),
-    "needs RGB's files, or asks a model: tests/abilities": r"harness abilities (rgb|try (en|zh|trials))",
     "files of other tools: tests/testset, tests/corpus, tests/external": (
         r"harness import (label_studio|beir|traces|ragas) "
     ),

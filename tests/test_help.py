@@ -58,6 +58,13 @@ def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsy
     assert f"did you mean {near}?" in message if near else "did you mean" not in message
 
 
+@pytest.mark.parametrize(("words", "removed"), [(["abilities", "own"], 0), (["plot"], 0)])
+def test_a_removed_command_is_answered_with_what_takes_its_place(words, removed, capsys):
+    with pytest.raises(SystemExit):
+        main(words)
+    assert f"{words[removed]} was removed: " in capsys.readouterr().err
+
+
 def test_help_names_no_file_that_only_a_checkout_has():
     for words, one in commands(parser()):
         named = re.findall(

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
         Interval,
         guarded_pair,
         student_quantile,
-        wilson_interval,
     )
     from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of

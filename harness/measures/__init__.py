@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.measures.answer.citations import Fact, fact_of, holdings, holds
+    from harness.measures.answer.citations import Fact, fact_of, holds
     from harness.measures.answer.context import ContextPrecision
     from harness.measures.answer.likeness import words_of
     from harness.measures.answer.llm_measure import LlmMeasure

@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.running.abilities.own import LeftOut, evidence_of, own_trials
-    from harness.running.abilities.rgb import RgbOptions, rgb_trials
-    from harness.running.abilities.trial import answer_trials, price, read_trials, shares_table, write_trials
     from harness.running.answering.external import (
         MeasureScores,
         compare_with_people,

@@ -1,4 +1,4 @@
-"""What is scored: hits of other pipelines, runs and judgments of TREC, answers, and trials of abilities."""
+"""What is scored: hits of other pipelines, runs and judgments of TREC, and answers."""
 
 from pathlib import Path
 
@@ -28,19 +28,6 @@ ANSWER = {
 ANSWERS = lines(ANSWER)
 HUMAN = "query_id,measure,value\nq1,exact_match,1\n"
 PAIRS = "query_id,human_grade,llm_grade,model\nq1,4,3,m\nq2,0,0,m\nq3,2,,m\n"
-TRIAL = {
-    "trial_id": "t1",
-    "ability": "noise",
-    "rate": 0.0,
-    "question": "What feeds water?",
-    "passages": [PASSAGE],
-    "golden": [["a pump"]],
-    "changed": "",
-}
-TRIALS = lines(TRIAL)
-RGB = lines({"id": 1, "query": "Who?", "answer": ["Watt"], "positive": ["Watt did."], "negative": ["Noise."]})
-TRY = {"trials.jsonl": TRIALS, "own.yaml": "answer: {kind: extractive}\n"}
-TRY_IT = "abilities try trials.jsonl --config own.yaml --dry-run"
 SCORING = {"answers.jsonl": ANSWERS, "own.yaml": "answer_measures: [exact_match, token_f1]\n"}
 
 
@@ -84,9 +71,6 @@ KINDS = {
         "own.yaml", "score-answers answers.jsonl --config own.yaml --quiet", SCORING, fine=("only a header",)
     ),
     "graded pairs": Kind("pairs.csv", read(read_pairs, "pairs.csv", 4), {"pairs.csv": PAIRS}),
-    "trials": Kind("trials.jsonl", TRY_IT, TRY),
-    "answerer of trials": Kind("own.yaml", TRY_IT, TRY, fine=("only a header",)),
-    "rgb": Kind("en.jsonl", "abilities rgb en.jsonl --output out.jsonl", {"en.jsonl": RGB}),
 }
 
 ROWS = {
@@ -160,34 +144,5 @@ ROWS = {
         ("grade above the scale", ("q1,4", "q1,5"), 2),
         ("no grade by a person", ("q1,4", "q1,"), 2),
         ("judge's grade in words", ("3,m", "good,m"), 2),
-    ],
-    "trials": [
-        ("unknown ability", ("noise", "noize"), 1),
-        ("rate above 1", ("0.0", "1.5"), 1),
-        ("golden answer that is no list", lines({**TRIAL, "golden": "a pump"}), 1),
-        # letter by letter, 3 and 5 would each be a right answer
-        ("golden part that is no list", lines({**TRIAL, "golden": ["35"]}), 1),
-        ("golden number", lines({**TRIAL, "golden": [[35]]}), 1),
-        ("passages in one text", lines({**TRIAL, "passages": PASSAGE}), 1),
-        ("no golden answer", lines({**TRIAL, "golden": []}), 1),
-        ("missing key", ('"ability": "noise", ', ""), 1),
-        ("duplicated id", TRIALS * 2, 2),
-    ],
-    "answerer of trials": [
-        ("no answerer", "cache: here\n", 1),
-        ("unknown answerer", ("extractive", "extractiv"), 1),
-        ("unknown key", ("extractive", "extractive, sentence: 2"), 1),
-        ("unknown key of a model", "answer: {kind: llm, endpoint: {modle: m}}\n", 1),
-    ],
-    "rgb": [
-        ("no id", ('"id": 1, ', ""), 1),
-        ("duplicated id", RGB * 2, 2),
-        ("a text in place of passages", ('["Watt did."]', '"Watt did."'), 1),
-        ("a number in place of passages", ('["Watt did."]', "5"), 1),
-        ("an object in place of passages", ('["Watt did."]', '{"a": 1}'), 1),
-        ("a number in place of noise", ('["Noise."]', "5"), 1),
-        ("a number in place of a passage", ('["Noise."]', "[5]"), 1),
-        ("no passage", ('["Watt did."]', "[]"), 1),
-        ("no answer", ('["Watt"]', "[]"), 1),
     ],
 }

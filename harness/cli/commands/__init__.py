@@ -30,7 +30,6 @@ COMMANDS = {
         "score_answers.export_answers",
         "write the answers of a run for other tools, such as ragas",
     ),
-    "abilities": ("abilities.abilities", "test a model on noise, missing and false evidence"),
     "judge": ("judge.family", "judgments: show, export, import; test a judge, compare it with people"),
     "import": (
         "importing.import_",
@@ -38,6 +37,12 @@ COMMANDS = {
     ),
     "check-kind": ("check_kind.check_kind", "test your own parser, chunker, retriever, reranker or rewriter"),
     "cache": ("cache.cache", "show the size of the cache, and free space"),
+}
+
+# those that are gone -> what takes their place
+REMOVED = {
+    "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
+    "plot": "the report page saves its charts as SVG",
 }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Any, NoReturn
 
 from harness import __version__
-from harness.cli.commands import COMMANDS, command_named
+from harness.cli.commands import COMMANDS, REMOVED, command_named
 from harness.values import printable_lines
 
 _COMMENT = re.compile(r"^(?P<indent> +)(?P<command>\S.*?) {2,}(?P<comment>\S.*)$")
@@ -85,12 +85,14 @@ class _Parser(argparse.ArgumentParser):
         super().error(printable_lines(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is no choice, and suggest the nearest one."""
+        """Refuse what is no choice, and suggest the nearest one, or what takes the place of a removed one."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1)
-            if near:
+            if value in REMOVED:
+                error.message = f"{value} was removed: {REMOVED[value]}"
+            elif near:
                 error.message = error.message.replace(" (choose", f"; did you mean {near[0]}? (choose", 1)
             raise
 

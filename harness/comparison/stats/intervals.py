@@ -6,7 +6,6 @@ two on either side. With few queries, bootstrap intervals cover less than they c
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,20 +112,3 @@ def inverse_hall(x: float, skew: Floats) -> Floats:
     safe = np.where(small, 1.0, skew)
     curved = 3 / safe * (np.cbrt(1 + safe * (x - safe / 6)) - 1)
     return np.where(small, x, curved)
-
-
-def wilson_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share (JASA 1927); ``n`` is at least 1.
-
-    Of 60 trials without a success the share may still be 6 %; an interval by the standard error, which is 0
-    there, would say that it cannot.
-    """
-    from scipy.special import ndtri
-
-    if not 0 <= successes <= n or not n:
-        raise ValueError(f"{successes} of {n} trials is not a share")
-    z = float(ndtri((1 + level) / 2))
-    share = successes / n
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, middle - half) if successes else 0.0, min(1.0, middle + half) if successes < n else 1.0

@@ -45,7 +45,7 @@ def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -
         found |= {one.setting: one for one in replied}
     limits = {one.setting.name: stage.max_failed for one in searched if (stage := one.setting.answer)}
     for name, most in limits.items():
-        refuse_unanswered(name, found[name].answered_by, list(found[name].replies.values()), most)
+        _refuse_unanswered(found[name], most)
     return [found[name] for name in limits]
 
 
@@ -139,18 +139,19 @@ def refuse_bad_golden(corpus: Corpus) -> None:
         golden_of(corpus, query.query_id)
 
 
-def refuse_unanswered(whose: str, answered_by: str, replies: Sequence[AnswerReply], most: float) -> None:
+def _refuse_unanswered(replied: Replies, most: float) -> None:
     """Raise LlmError if more than the share ``most`` of the questions failed: the rest says little.
 
     A question that was not asked because nothing was read has not failed.
     """
+    replies = replied.replies.values()
     failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
     if len(failed) > most * len(replies):
         raise LlmError(
-            f"{whose}: {len(failed)} of {len(replies)} questions have no answer by {answered_by} "
-            f"({counted_reasons(failed, ', ')}); answer.max_failed allows {most:.0%}. Every other answer is "
-            "in the ledger. Set `answer.ask_again: true` to ask the failed ones again, name another model, "
-            "or raise the limit."
+            f"{replied.setting}: {len(failed)} of {len(replies)} questions have no answer by "
+            f"{replied.answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
+            f"{most:.0%}. Every other answer is in the ledger. Set `answer.ask_again: true` to ask the "
+            "failed ones again, name another model, or raise the limit."
         )
 
 
