@@ -26,18 +26,7 @@ from rich.progress import Task as BarTask
 from rich.table import Column, Table
 from rich.text import Text
 
-from harness.report import (
-    Part,
-    SummaryRow,
-    one_line_width,
-    other_measures,
-    render,
-    summary_table,
-    to_csv,
-    two_line_width,
-)
-from harness.report import Table as Figures
-from harness.store import write_text
+from harness import report, store
 from harness.values import (
     Board,
     Hidden,
@@ -217,26 +206,27 @@ def write_out(text: str) -> None:
 
 
 def fitting_summary(
-    name: str, rows: Sequence[SummaryRow], level: float, width: int, headline: str
-) -> Figures:
+    name: str, rows: Sequence[report.SummaryRow], level: float, width: int, headline: str
+) -> report.Table:
     """The summary with as many measures as fit, on one line per row if that is possible at all."""
-    others = other_measures(rows, headline)
+    others = report.other_measures(rows, headline)
     tables = [
-        summary_table(name, rows, level, headline, others[:shown]) for shown in range(len(others), -1, -1)
+        report.summary_table(name, rows, level, headline, others[:shown])
+        for shown in range(len(others), -1, -1)
     ]
-    for measure_width in (one_line_width, two_line_width):
+    for measure_width in (report.one_line_width, report.two_line_width):
         fitting = [table for table in tables if measure_width(table) <= width]
         if fitting:
             return fitting[0]
     return tables[-1]
 
 
-def show(*parts: Part) -> None:
+def show(*parts: report.Part) -> None:
     """Tables and sentences as plain text, as wide as the terminal allows."""
     console = _Console()
     for part in parts:
         # cleaned as it is laid out
-        text = render([part], "text", console.width)
+        text = report.render([part], "text", console.width)
         if isinstance(part, tuple):
             console.print(Text(text), soft_wrap=True)
             continue
@@ -245,16 +235,16 @@ def show(*parts: Part) -> None:
         console.print(Text(rest), soft_wrap=True)
 
 
-def write_parts(parts: Sequence[Part], form: str, output: Path | None) -> None:
+def write_parts(parts: Sequence[report.Part], form: str, output: Path | None) -> None:
     """Print parts in a format, or write them to a file; as CSV only the tables."""
     if output is None and form == "text":
         show(*parts)
     elif form == "csv":
-        for table in (part for part in parts if isinstance(part, Figures)):
+        for table in (part for part in parts if isinstance(part, report.Table)):
             rows = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
-            write_lines(to_csv(table.columns, rows), output)
+            write_lines(report.to_csv(table.columns, rows), output)
     else:
-        write_lines(render(parts, form), output)
+        write_lines(report.render(parts, form), output)
 
 
 def width() -> int:
@@ -267,7 +257,7 @@ def write_lines(text: str, output: Path | None) -> None:
     if output is None:
         write_out(text)
     else:
-        write_text(output, text)
+        store.write_text(output, text)
         # not on standard output, where figures of the same command may go
         _Console(stderr=True).print(Text(printable(f"written: {output}")), soft_wrap=True)
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.data.trec.ids import Ids, fingerprints
+from harness.data.trec.ids import Ids, column_of, fingerprints, numbers_of
 from harness.data.trec.tables import PairRows, Qrels, Run, judged_rows, refuse_repeats
 from harness.measures import (
     FAMILIES,
@@ -79,7 +78,7 @@ def evaluate(
     if rules.missing == "drop":
         # a dictionary may name queries without a document, in the run (empty is not missing) or as judged
         kept = _marked(code[code >= 0], n_queries) & _marked(qrels.query.code, n_queries)
-    names = qrels.query.names.filter(pa.array(kept)).to_pylist()
+    names = qrels.query.names.take(column_of(np.flatnonzero(kept))).to_pylist()
     return DocScores(tuple(names), wanted, values[kept], rules)
 
 
@@ -177,7 +176,7 @@ def _id_order(run: Run, rows: Ints) -> npt.NDArray[Any]:
     """Where the document ids of some rows are in the order of their bytes."""
     ids = Ids.of(run.doc.take(rows), run.source)
     order = pc.rank(ids.names, sort_keys="ascending", tiebreaker="first")
-    return np.asarray(order.to_numpy(), dtype=np.int64)[ids.code]
+    return numbers_of(order).astype(np.int64)[ids.code]
 
 
 def _grade(run: Run, qrels: Qrels, ranked: PairRows, offsets: Ints, rules: Convention) -> Graded:

@@ -28,6 +28,7 @@ _ODD_1, _ODD_2, _ODD_3 = (
 )
 _SHORT = 7
 _TOP = np.uint64(56)
+_NO_TEXT = pa.Array.from_buffers(pa.large_string(), 0, [None, pa.py_buffer(bytes(8)), pa.py_buffer(b"")])
 _LOW_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 
 
@@ -71,8 +72,8 @@ class DocIds:
         """The ids of some rows, one array of large strings."""
         if not len(rows):
             # a column without rows may have no chunk, of which arrow takes nothing, not even no rows
-            return pa.array([], pa.large_string())
-        return _one_array(self.values.take(pa.array(rows if self.code is None else self.code[rows])))
+            return _NO_TEXT
+        return _one_array(self.values.take(column_of(rows if self.code is None else self.code[rows])))
 
     def prints(self, rows: Rows = None) -> Prints:
         """The fingerprints of some rows."""
@@ -100,7 +101,8 @@ class Ids:
         used[code] = True
         if not used.all():
             # a part of a larger table: what only the rest of it holds is not an id of this column
-            names, code = names.filter(pa.array(used)), (np.cumsum(used, dtype=np.int32) - 1)[code]
+            names = names.take(column_of(np.flatnonzero(used)))
+            code = (np.cumsum(used, dtype=np.int32) - 1)[code]
         return cls(_text(names, source), code)
 
     def __len__(self) -> int:
@@ -112,12 +114,34 @@ class Ids:
 
     def codes_in(self, others: Any) -> npt.NDArray[np.int32]:
         """For every distinct name its place in another array of names, -1 if it is not there: [names]."""
-        found = pc.fill_null(pc.index_in(self.names, value_set=others), -1)
-        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int32)
+        return places_in(self.names, others)
 
     def name(self, row: int) -> str:
         """The id in a row."""
         return str(self.names[int(self.code[row])].as_py())
+
+
+def column_of(numbers: npt.NDArray[Any]) -> Any:
+    """Numbers as a column of arrow, as ``pa.array`` makes it: that loads pandas, which takes 0.2 s."""
+    kept = np.ascontiguousarray(numbers)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(kept.dtype), len(kept), [None, pa.py_buffer(kept)])
+
+
+def numbers_of(column: Any) -> npt.NDArray[Any]:
+    """A column of numbers without nulls as an array, as ``to_numpy`` makes it, which loads pandas too."""
+    dtype = column.type.to_pandas_dtype()
+    parts = [
+        np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * np.dtype(dtype).itemsize)
+        for chunk in (column.chunks if isinstance(column, pa.ChunkedArray) else [column])
+        if len(chunk)
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, dtype), *parts])
+
+
+def places_in(values: Any, table: Any) -> npt.NDArray[np.int32]:
+    """For every value of a column its first place in another, -1 if it is not there."""
+    nowhere = column_of(np.array([-1], np.int32))[0]
+    return numbers_of(pc.fill_null(pc.index_in(values, value_set=table), nowhere))
 
 
 def pair_prints(query: npt.NDArray[Any], docs: Prints) -> Prints:
@@ -181,18 +205,18 @@ def _unified(chunked: Any, source: str) -> tuple[Any, npt.NDArray[np.int32]]:
     for chunk in filter(len, chunked.chunks):
         if not (dictionaries and _same_memory(dictionaries[-1], chunk.dictionary)):
             dictionaries.append(chunk.dictionary)
-        code = chunk.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+        code = numbers_of(chunk.indices).astype(np.int32, copy=False)
         if code.min() < 0 or code.max() >= len(dictionaries[-1]):
             raise TrecError(f"{source}: the file is damaged: a row names an id that the file does not have")
         parts.append((len(dictionaries) - 1, code))
     names = [_as_text(dictionary, source) for dictionary in dictionaries]
     if not names:
-        return pa.array([], pa.large_string()), np.zeros(0, dtype=np.int32)
+        return _NO_TEXT, np.zeros(0, dtype=np.int32)
     if len(names) == 1:
         whole, code = names[0], np.concatenate([code for _, code in parts])
     else:
         joined = pa.concat_arrays(names).dictionary_encode()
-        number = np.split(joined.indices.to_numpy(), np.cumsum([len(array) for array in names])[:-1])
+        number = np.split(numbers_of(joined.indices), np.cumsum([len(array) for array in names])[:-1])
         whole, code = joined.dictionary, np.concatenate([number[place][code] for place, code in parts])
     return whole, code
 
@@ -261,5 +285,5 @@ def _text(names: Any, source: str) -> Any:
 def _one_array(strings: Any) -> Any:
     whole = strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
     if isinstance(whole, pa.ChunkedArray):
-        return whole.chunk(0) if whole.num_chunks else pa.array([], strings.type)
+        return whole.chunk(0) if whole.num_chunks else _NO_TEXT
     return whole

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyarrow import csv, parquet
+from pyarrow import csv
 
 from harness.data.trec.ids import DocIds, Ids, Ints, TrecError
 from harness.data.trec.tables import (
@@ -137,6 +137,8 @@ def _read_parquet(path: Path) -> pa.Table:
 
     Document ids are read as they are: with many of them, a file holds no dictionary to profit from.
     """
+    from pyarrow import parquet
+
     about = parquet.read_metadata(path)
     if about.num_rows > _LARGEST_ROWS_PER_BYTE * path.stat().st_size + _FREE_ROWS:
         raise TrecError(

@@ -9,9 +9,18 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from harness.data.trec.ids import Bools, DocIds, Ids, Ints, Prints, Rows, TrecError, pair_prints
+from harness.data.trec.ids import (
+    DocIds,
+    Ids,
+    Ints,
+    Prints,
+    Rows,
+    TrecError,
+    column_of,
+    pair_prints,
+    places_in,
+)
 
 _SIEVE_BITS = 26
 
@@ -50,10 +59,9 @@ def judged_rows(ranked: PairRows, judged: PairRows) -> Ints:
     if row is None:
         return _exactly(ranked, judged)
     found = np.flatnonzero(row >= 0)
-    same = (ranked.query[found] == judged.query[row[found]]) & _equal(
-        ranked.documents(found), judged.documents(row[found])
-    )
-    return row if same.all() else _exactly(ranked, judged)
+    same = np.array_equal(ranked.query[found], judged.query[row[found]])
+    same = same and ranked.documents(found).equals(judged.documents(row[found]))
+    return row if same else _exactly(ranked, judged)
 
 
 def repeated_row(pairs: PairRows) -> int | None:
@@ -99,12 +107,7 @@ def _sieved(wanted: Prints, among: Prints) -> Ints:
 
 
 def _index_in(values: Prints, table: Prints) -> Ints:
-    found = pc.fill_null(pc.index_in(pa.array(values), value_set=pa.array(table)), -1)
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
-
-
-def _equal(ones: Any, others: Any) -> Bools:
-    return np.asarray(pc.equal(ones, others).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return places_in(column_of(values), column_of(table)).astype(np.int64)
 
 
 def _exactly(ranked: PairRows, judged: PairRows) -> Ints:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import csv
 
-from harness.data.trec.ids import DocIds, Ids, TrecError
+from harness.data.trec.ids import DocIds, Ids, TrecError, numbers_of
 from harness.data.trec.tables import PairRows, Qrels, Run, refuse_repeats
 
 _MAGIC = b"\x1f\x8b"
@@ -34,9 +34,12 @@ _FREE_BYTES = 64 << 20
 """The size up to which any file may unpack."""
 _LARGEST_RATIO = 100
 """Runs and judgments shrink to between a half and a thirtieth: no query has a document twice."""
-_BLOCK_BYTES = 32 << 20
+_BLOCK_BYTES = 4 << 20
+"""Small enough that the memory of one block serves the next."""
+_LONGEST_LINE = 32 << 20
 _ID = pa.dictionary(pa.int32(), pa.string())
 _BOM = b"\xef\xbb\xbf"
+_SPACE = ord(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,11 @@ def read_trec_run(path: Path) -> Run:
     Ranks are kept where all of them are whole numbers, and dropped otherwise.
     """
     table = _read(path, RUN)
-    rank = table.column("rank").to_numpy()
+    rank = numbers_of(table.column("rank"))
     run = Run(
         Ids.of(table.column("query"), str(path)),
         DocIds.of(table.column("doc"), str(path)),
-        table.column("score").to_numpy(),
+        numbers_of(table.column("score")),
         rank.astype(np.int64) if _are_whole(rank) else None,
         str(path),
     )
@@ -78,7 +81,7 @@ def read_trec_qrels(path: Path) -> Qrels:
     """Read ``query iteration document grade`` lines; raises TrecError with the line of a bad one."""
     table = _read(path, QRELS)
     query, doc = Ids.of(table.column("query"), str(path)), DocIds.of(table.column("doc"), str(path))
-    return Qrels(query, doc, table.column("grade").to_numpy(), str(path))
+    return Qrels(query, doc, numbers_of(table.column("grade")), str(path))
 
 
 def _are_whole(ranks: npt.NDArray[np.float64]) -> bool:
@@ -87,7 +90,8 @@ def _are_whole(ranks: npt.NDArray[np.float64]) -> bool:
 
 def _read(path: Path, layout: Layout) -> pa.Table:
     schema = pa.schema([(name, _type(name)) for name in layout.kept])
-    tables = [schema.empty_table()]
+    # not schema.empty_table(), which loads pandas
+    tables = [pa.Table.from_batches([], schema)]
     line = 1
     with open_unpacked(path) as file:
         for block in _blocks(file, path):
@@ -109,13 +113,13 @@ def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
     rest, line = b"", 1
     while data := file.read(_BLOCK_BYTES):
         cut = data.rfind(b"\n") + 1
-        if not cut and len(rest) + len(data) > _BLOCK_BYTES:
+        if not cut and len(rest) + len(data) > _LONGEST_LINE:
             raise TrecError(
-                f"{path}, line {line}: the line is longer than {_BLOCK_BYTES >> 20} MB; is this TREC text?"
+                f"{path}, line {line}: the line is longer than {_LONGEST_LINE >> 20} MB; is this TREC text?"
             )
         if cut:
             line += data.count(b"\n")
-            yield rest + data[:cut]
+            yield b"".join((rest, memoryview(data)[:cut]))
         rest = data[cut:] if cut else rest + data
     if rest:
         yield rest
@@ -124,8 +128,10 @@ def _blocks(file: IO[bytes], path: Path) -> Iterator[bytes]:
 def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
     try:
         table = csv.read_csv(
-            io.BytesIO(_single_spaced(block)),
-            read_options=csv.ReadOptions(column_names=list(layout.fields), block_size=_BLOCK_BYTES * 4),
+            pa.BufferReader(_single_spaced(block)),
+            read_options=csv.ReadOptions(
+                column_names=list(layout.fields), block_size=_LONGEST_LINE * 4, use_threads=False
+            ),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=True),
             convert_options=csv.ConvertOptions(
                 column_types={name: _type(name) for name in layout.kept},
@@ -133,10 +139,12 @@ def _parse(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Tabl
                 null_values=[],
                 strings_can_be_null=False,
             ),
+            # what one block frees, the next takes again: arrow's own pools ask the system for fresh pages
+            memory_pool=pa.system_memory_pool(),
         )
     except pa.ArrowInvalid:
         return _parse_lines(block, layout, path, first_line)
-    if not layout.whole and np.isnan(table.column(layout.number).to_numpy()).any():
+    if not layout.whole and np.isnan(numbers_of(table.column(layout.number))).any():
         return _parse_lines(block, layout, path, first_line)
     if b"\0" in block or (b"#" in block and "#" in _names(table.column("query"))):
         # damage, or a comment with as many fields as a row
@@ -151,6 +159,8 @@ def _names(codes: pa.ChunkedArray) -> set[str]:
 
 def _single_spaced(block: bytes) -> bytes:
     """One space between fields, none at the ends of lines."""
+    if not _has_odd_spaces(block):
+        return block
     if b"\t" in block or b"\r" in block:
         block = block.translate(bytes.maketrans(b"\t\r", b"  "))
     if b"  " in block:
@@ -158,6 +168,14 @@ def _single_spaced(block: bytes) -> bytes:
     if b" \n" in block or b"\n " in block:
         block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n")
     return block.strip(b" ")
+
+
+def _has_odd_spaces(block: bytes) -> bool:
+    """Whether white space may be anything but one space between fields, and one line feed after a line."""
+    if not block or block[0] <= _SPACE or b"\t" in block or b"\r" in block:
+        return True
+    white = np.frombuffer(block, np.uint8) <= _SPACE
+    return block[-1] == _SPACE or bool((white[1:] & white[:-1]).any())
 
 
 def _parse_lines(block: bytes, layout: Layout, path: Path, first_line: int) -> pa.Table:
