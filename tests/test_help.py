@@ -58,7 +58,15 @@ def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsy
     assert f"did you mean {near}?" in message if near else "did you mean" not in message
 
 
-@pytest.mark.parametrize(("words", "removed"), [(["abilities", "own"], 0), (["plot"], 0)])
+@pytest.mark.parametrize(
+    ("words", "removed"),
+    [
+        (["abilities", "own"], 0),
+        (["plot"], 0),
+        (["labels", "next", "results/mine"], 1),
+        (["label", "--results", "results/mine"], 1),
+    ],
+)
 def test_a_removed_command_is_answered_with_what_takes_its_place(words, removed, capsys):
     with pytest.raises(SystemExit):
         main(words)

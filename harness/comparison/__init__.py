@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from harness.comparison.stats.intervals import (
         Interval,
         guarded_pair,
-        student_quantile,
     )
     from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of

@@ -41,7 +41,6 @@ from harness.report import (
     cells_of,
     frame_of,
     read_any,
-    read_by_labels,
     read_result,
     spec_of,
 )
@@ -321,8 +320,6 @@ def _with_tables(
     drawn = {name: read_any(folder, LabelSensitivityRow) for name, folder in folders.items()}
     filtered = {name: read_any(folder, FilterRow) for name, folder in folders.items()}
     left_out = [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
-    read = {name: read_by_labels(folder) for name, folder in folders.items()}
-    by_labels = {name: one for name, one in read.items() if one is not None}
     cuts = {result: one.chunkings for result, one in stored.items()}
     return replace(
         scores,
@@ -334,13 +331,6 @@ def _with_tables(
         tokens=tokens_of(prices, names, stage),
         sensitivity=sensitivity_of(drawn, names, stage),
         notes=left_out_notes(left_out) + filter_notes(filtered, names) + same_ranking_notes(configured),
-        by_labels=tuple(
-            f"{name}: {text}" if len(results) > 1 else text
-            for name, one in by_labels.items()
-            for text in one.sentences
-        ),
-        # labels correct the means of one result
-        corrected="".join(one.headline for one in by_labels.values()) if len(results) == 1 else "",
     )
 
 

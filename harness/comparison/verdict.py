@@ -37,17 +37,12 @@ Place = Literal[
     "worse",
     "open",
 ]
-Role = Literal[
-    "corrected", "decision", "alone", "margin", "test", "population", "labels", "caveat", "warning", "next"
-]
+Role = Literal["decision", "margin", "test", "population", "caveat", "warning", "next"]
 LABELS: Mapping[Role, str] = {
-    "corrected": "Corrected verdict",
     "decision": "Verdict",
-    "alone": "By the judge alone",
     "margin": "Margin",
     "test": "Test",
     "population": "Holds for",
-    "labels": "People's labels",
     "caveat": "Caveat",
     "warning": "Warning",
     "next": "Next",
@@ -153,10 +148,6 @@ class Grounds:
     holes: Holes | None = None
     # further caveats
     notes: tuple[str, ...] = ()
-    # how firm a verdict by part of the labels is, in sentences
-    by_labels: tuple[str, ...] = ()
-    # the verdict by a model's grades that people's have corrected, '' where there is none
-    corrected: str = ""
     # those of the run; a verdict keeps the ones that bear on its measure
     warnings: tuple[ResultWarning, ...] = ()
 

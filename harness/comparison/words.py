@@ -36,15 +36,11 @@ MAY_MISS = 60
 
 def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     """All lines, in the order of reading."""
-    labels: list[tuple[Role, str]] = [("labels", text) for text in verdict.by_labels]
     lines: list[tuple[Role, str]] = [("decision", sentence(verdict))]
-    if verdict.corrected:
-        lines = [("corrected", verdict.corrected), *labels, ("alone", sentence(verdict))]
     if verdict.margin is not None:
         lines.append(("margin", _margin(verdict, verdict.margin)))
         lines.append(("test", _test(verdict)))
     lines.append(("population", _population(verdict)))
-    lines += [] if verdict.corrected else labels
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     lines += [("warning", text) for text in warning_lines(verdict.warnings)]
     lines += [("next", text) for text in _next(verdict)]

@@ -1,4 +1,4 @@
-"""Questions and grades by people or models: test sets, the labelling page, the order of labelling."""
+"""Questions and grades by people or models: test sets, sheets, the labelling page."""
 
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from harness.labels.label_page.serve import link_file, listening_at, serve
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
-    from harness.labels.labelling.grading import add_skips, graded_rows, skips_of
+    from harness.labels.labelling.grading import graded_rows
     from harness.labels.labelling.passages import PassageToGrade
-    from harness.labels.labelling.retrieved import documents_of, next_labels, sheet_of
+    from harness.labels.labelling.retrieved import documents_of, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
     from harness.labels.labelling.sheet import write_sheet
     from harness.labels.scaffold.config_text import name_of, refuse_existing, write_start

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from harness.measures.projection import ChunkTable, Projection, overlapping, project
     from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
-    from harness.measures.ranked import dcg, gain_exp, gain_lin, log2_discount, seed_ratio
+    from harness.measures.ranked import dcg, gain_exp, gain_lin, seed_ratio
     from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute, score
     from harness.measures.table import (
         FAMILIES,

@@ -6,7 +6,6 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.report.answer_tables import answer_parts
-    from harness.report.by_labels import FILE, ByLabels, read_by_labels, to_text
     from harness.report.cells import to_csv
     from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.data.corpus.inputs import INPUTS
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.labelling.grading import SheetRow, SkippedRow
+from harness.labels.labelling.grading import SheetRow
 from harness.labels.labelling.sheet import UngradedRow
 from harness.labels.testset.rows import (
     AnswerRow,
@@ -24,7 +24,6 @@ DOCS = {"docs/engines.txt": ENGINES}
 ROW = f'q1,What feeds water?,engines,30,79,"{PASSAGE}"'
 SHEET = f"query_id,question,document,start,end,passage,grade\n{ROW},4\n"
 POOL = f"query_id,question,doc_id,start,end,text\n{ROW}\n"
-SKIPS = "query_id,document,start,end\nq2,engines,0,28\n"
 GRADES = "query_id,doc_id,start,end,grade,grader\nq1,engines,30,79,4,Ann\n"
 CHOSEN = "keep,query_id,text,kind\nyes,q1,What feeds water?,fact\n"
 DIFFER = (
@@ -64,13 +63,6 @@ PAGE = DOCS | {"pool.csv": POOL, "guide.md": "# How to grade\n"}
 ADD = "labels add sheet.csv --in bench.yaml"
 KINDS = {
     "sheet": Kind("sheet.csv", f"{ADD} --to more.csv", SMALL | {"sheet.csv": SHEET}, row=SheetRow),
-    "skipped passages": Kind(
-        "labels.skipped.csv",
-        ADD,
-        SMALL | {"sheet.csv": SHEET.replace(",4\n", ",skip\n"), "labels.skipped.csv": SKIPS},
-        fine=(*NEW, "empty"),
-        row=SkippedRow,
-    ),
     "labels that are added to": Kind("labels.csv", ADD, SMALL | {"sheet.csv": SHEET}, fine=(*NEW, "empty")),
     "pool of the page": Kind("pool.csv", label_page, PAGE, row=UngradedRow),
     "guidelines of the page": Kind("guide.md", label_page, PAGE, fine=BARE),
@@ -112,9 +104,6 @@ PASSAGES = [
 ]
 ROWS = {
     "sheet": PASSAGES,
-    "skipped passages": [
-        ("no offset", ("0,28", ",28"), 2),
-    ],
     "pool of the page": [
         ("no id", ("q1,", ","), 2),
         ("no question", ("What feeds water?", ""), 2),

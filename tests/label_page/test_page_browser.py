@@ -13,7 +13,6 @@ import pytest
 from harness.labels.label_page.state import Envelope, PageState
 from tests.label_page.pools import ITEMS, PLAIN, STRANGE, item, part, write_folder
 from tests.label_page.served import Page
-from tests.labelling.mines import write_results
 from tests.report.page_browser import MARKS, Browser
 
 pytestmark = MARKS
@@ -551,48 +550,3 @@ def test_axe_finds_nothing(tab, page, axe, theme, width):
             tab.until("return document.querySelector('#panel-body table') !== null")
         assert tab.violations(axe, "label-content-name-mismatch") == [], key
         tab.closed()
-
-
-def test_the_verdict_is_closed_until_it_is_opened_and_firms_up_by_the_labels(tab, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    results = write_results(tmp_path)
-    text = "document.getElementById('verdict-body').textContent"
-    with Page("--results", str(results), "--top", "5") as page:
-        tab.enter(page.link, "Ada")
-        assert tab.run(
-            "const box = document.getElementById('verdict'); return !box.hidden && !box.open && "
-            f"{text} === ''"
-        )
-        assert "chunk=40" not in tab.find("body").text
-        tab.find("#verdict summary").click()
-        tab.until(f"return {text}.includes('1 of ')")
-        tab.until(f"return {text}.includes('chunk=40')")
-        for number in range(10):
-            tab.grade(str(number % 3))
-        tab.until(f"return {text}.includes('11 of ') && {text}.includes('leads with')")
-        assert "chunk=40" not in tab.find(".work").text
-        # closed again it asks for nothing
-        tab.find("#verdict summary").click()
-        tab.run(
-            "window.asked = 0; const old = fetch; window.fetch = (path, more) => {"
-            "if (path.includes('verdict')) window.asked += 1; return old(path, more); }"
-        )
-        tab.grade("0")
-        assert tab.run("return window.asked") == 0
-        tab.find("#verdict summary").click()
-        tab.until(f"return {text}.includes('12 of ')")
-        assert tab.run("return window.asked") > 0
-        tab.open(page.link, width=390)
-        tab.find("#verdict summary").click()
-        tab.until(f"return {text}.includes('12 of ')")
-        assert tab.run("return document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_verdict(tab, axe, tmp_path, monkeypatch, theme):
-    monkeypatch.chdir(tmp_path)
-    with Page("--results", str(write_results(tmp_path)), "--top", "5") as page:
-        tab.enter(page.link, "Ada", theme=theme)
-        tab.find("#verdict summary").click()
-        tab.until("return document.querySelector('#verdict-body table') !== null")
-        assert tab.violations(axe) == []

@@ -43,6 +43,9 @@ COMMANDS = {
 REMOVED = {
     "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
     "plot": "the report page saves its charts as SVG",
+    "labels next": "use harness labels unjudged; what most settings found comes first",
+    "label --results": "name the configuration, harness label my.yaml",
+    "label --hide-verdict": "the page shows no verdict",
 }
 
 

@@ -23,7 +23,6 @@ page. Several people can label without seeing each other's grades. The page is s
   harness label my.yaml                  # the unjudged top of all settings
   harness label my.yaml --pool pool.csv  # the passages of a file
   harness label --pool pool.csv --documents 'docs/*.pdf'
-  harness label --results results/mine   # in the order that settles the verdict soonest
 
 Every grade is on disk before the page shows it as saved. When you are done:
 
@@ -37,13 +36,7 @@ Every grade is on disk before the page shows it as saved. When you are done:
     path("config", "YAML file of the benchmark", "CONFIG", nargs="?"),
     path("--pool", "passages to grade: query_id, question, doc_id, start, end, text; CSV, XLSX or JSONL"),
     several("--documents", "the documents of --pool, without CONFIG", "GLOB"),
-    path(
-        "--results",
-        "folder such as results/mine: its passages, in the order that settles the verdict soonest",
-        "RESULTS",
-    ),
-    path("--labels", "people's labels of --results, or those to --merge into; default: those it names"),
-    flag("--hide-verdict", "with --results: raters cannot see how firm the verdict is"),
+    path("--labels", "with --merge: the labels to merge into; default: those of CONFIG"),
     number("--top", 10, "how deep to pool each setting"),
     option("--rater", default="", metavar="NAME", help="who labels; default: chosen on the page"),
     path("--guidelines", "your own guidelines, instead of ours"),
@@ -64,33 +57,23 @@ def label(args: argparse.Namespace) -> int:
         raise ConfigError(f"--port is a number from 0 to 65535, not {args.port}.")
     if args.config and args.documents:
         raise ConfigError("CONFIG names its documents: leave --documents out.")
-    if args.results and (args.config or args.pool or args.documents or args.as_listed):
-        raise ConfigError(
-            "--results names its configuration and has its own order: leave out CONFIG, --pool, "
-            "--documents and --as-listed."
-        )
-    if not args.results and (args.hide_verdict or (args.labels and not args.merge)):
-        raise ConfigError("--hide-verdict goes with --results, --labels with --results or --merge.")
-    source = labels.PassageSource(
-        args.config, args.pool, tuple(args.documents), args.state, args.top, args.results, args.labels
-    )
+    if args.labels and not args.merge:
+        raise ConfigError("--labels goes with --merge.")
+    source = labels.PassageSource(args.config, args.pool, tuple(args.documents), args.state, args.top)
     if args.export:
         return _export(source, args)
     return _merge(source, args) if args.merge else _serve(source, args)
 
 
 def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
-    order = labels.as_listed if args.as_listed else None
-    if order is None and source.results is None:
-        order = partial(labels.usual_order, seed=args.seed)
+    order = labels.as_listed if args.as_listed else partial(labels.usual_order, seed=args.seed)
     reporter = TerminalReporter()
     with ExitStack() as held:
         listening = held.enter_context(labels.listening_at(args.port))
         port = listening.getsockname()[1]
         if args.port not in (0, port):
             print_line(f"Port {args.port} is taken; the page is at port {port}.")
-        shown = not args.hide_verdict
-        opened = labels.open_service(source, reporter, args.guidelines, args.rater, order, shown)
+        opened = labels.open_service(source, reporter, args.guidelines, args.rater, order)
         service = held.enter_context(opened)
         passages = counted(len(service.items), "passage")
         print_line(f"{passages} of {counted(len(service.questions), 'question')} to grade.")
@@ -105,7 +88,7 @@ def _serve(source: labels.PassageSource, args: argparse.Namespace) -> int:
 
         labels.serve(service, listening, tell)
     print_line(f"Stopped. The labels are in {source.state_path}; the same command resumes from there.")
-    into = "--merge" if args.config or args.results else "--merge --labels labels.csv"
+    into = "--merge" if args.config else "--merge --labels labels.csv"
     print_line(f"When all raters are done: the same command with {into}, or --export ratings.csv.")
     return 0
 
@@ -118,7 +101,7 @@ def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
         found = labels.rater_rows(state, args.rater)
     labels.add_rows(path, found.rows)
     raters = list(dict.fromkeys(row["judge"] for row in found.rows))
-    skipped = _left_out(0, len(found.skipped))
+    skipped = _left_out(0, found.skipped)
     print_line(
         f"{path}: {counted(len(found.rows), 'grade')} by {', '.join(raters) or 'nobody'}, "
         f"each rater's own{skipped}."
@@ -134,7 +117,7 @@ def _export(source: labels.PassageSource, args: argparse.Namespace) -> int:
 def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     config = source.bench()
     # without CONFIG the pool stands where its labels would
-    target = args.labels or (config.labels if args.config or args.results else None)
+    target = args.labels or (config.labels if args.config else None)
     if target is None:
         raise ConfigError("There is no labels file to merge into. Name one: --labels labels.csv.")
     reporter = TerminalReporter()
@@ -148,14 +131,9 @@ def _merge(source: labels.PassageSource, args: argparse.Namespace) -> int:
     )
     if rows:
         labels.add_rows(target, rows)
-    if args.results:
-        # the order of labelling passes over them from now on
-        labels.add_skips(target, found.skipped)
     known = len(found.rows) - len(rows)
     there = f"; {known} were there already" if known else ""
-    print_line(
-        f"{target}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, len(found.skipped))}."
-    )
+    print_line(f"{target}: {counted(len(rows), 'label')} added{there}{_left_out(found.open, found.skipped)}.")
     print_line(labels.RULE)
     for one in pairs:
         print_line(str(one))

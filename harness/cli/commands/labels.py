@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from shlex import quote
 
-from harness import data, labels, report, running, store
+from harness import data, labels, running
 from harness.cli.commands.declaring import (
     OUTPUT,
     Command,
@@ -17,7 +17,7 @@ from harness.cli.commands.declaring import (
     results_folder,
 )
 from harness.cli.commands.shared import refuse_below_one, refuse_existing_sheet
-from harness.cli.terminal import TerminalReporter, print_error, print_line, show, width, write_lines
+from harness.cli.terminal import TerminalReporter, print_error, print_line, width, write_lines
 from harness.values import ConfigError, counted, on_one_line, printable, wrapped
 
 _DESCRIPTION = """\
@@ -25,7 +25,6 @@ Grade what was retrieved. The unjudged top passages of all settings go into a sh
 people write in its column grade is added to the labels, and the next run counts it (judged@10).
 
   harness labels unjudged results/mine --output sheet.xlsx
-  harness labels next results/mine --output sheet.xlsx     fewer: those that settle the verdict soonest
   harness labels add sheet.xlsx --in my.yaml
   harness bench my.yaml
 """
@@ -38,23 +37,9 @@ Write the passages to grade: the unjudged ones at the top of every setting, each
 
 The documents are read as recorded in the results, from the cache if they are there.
 """
-_NEXT = """\
-Write the passages to grade next, so that the best setting is found with few labels. Say how firm the verdict
-is by the labels so far, how many more labels it takes, and when to stop. Passages are drawn with known
-probabilities, so the estimates and their intervals hold although most passages have no label.
-
-  harness labels next results/mine --output sheet.xlsx
-  harness labels add sheet.xlsx --in my.yaml          grade or write skip, from the top; then:
-  harness labels next results/mine --output sheet2.xlsx
-
-If a language model has judged the results, people's grades correct its own. `harness show`,
-`harness compare` and the page (harness report results/mine) show the findings too. The draws are kept
-next to the labels file (labels.order.json): keep this file, because the intervals depend on it.
-"""
 _ADD = """\
 Add the graded rows of a sheet to the labels. Every passage is compared with the text at its offsets; rows
-without a grade are left for later, and existing labels are not added again. Write skip in place of a
-grade for what cannot be graded: `harness labels next` skips it from then on.
+without a grade are left for later, and existing labels are not added again.
 
   harness labels add sheet.xlsx --in my.yaml
   harness labels add sheet.csv --in my.yaml --to more-labels.csv
@@ -98,33 +83,6 @@ def unjudged(args: argparse.Namespace) -> int:
 
 
 @part(
-    "next",
-    "write the passages whose grades settle the verdict soonest",
-    _NEXT,
-    results_folder(),
-    _TOP,
-    number("--count", 25, "how many"),
-    path("--labels", "people's labels; default: those of the configuration"),
-    path("--output", "the sheet, .xlsx or .csv; without it, only what is known"),
-)
-def following(args: argparse.Namespace) -> int:
-    """Write the sheet, and print the verdict by the labels so far."""
-    refuse_below_one(top=args.top, count=args.count)
-    refuse_existing_sheet(args.output)
-    rows, shown = labels.next_labels(args.results, args.top, args.count, args.labels, TerminalReporter())
-    store.write_text(args.results / report.FILE, report.to_text(shown))
-    show(shown.sentences, *shown.tables())
-    if rows and args.output is not None:
-        labels.write_sheet(args.output, rows)
-        add = f"harness labels add {quote(str(args.output))} --in CONFIG"
-        print_line(f"{args.output}: {counted(len(rows), 'passage')} to grade, in order from the top.")
-        print_line(f"Fill the column grade (0 to 4, or skip), then: {add}")
-    elif rows:
-        print_line(f"{counted(len(rows), 'passage')} to grade next: name a sheet, --output sheet.xlsx.")
-    return 0
-
-
-@part(
     "add",
     "add graded rows to the labels",
     _ADD,
@@ -141,14 +99,10 @@ def add(args: argparse.Namespace) -> int:
     reporter = TerminalReporter()
     documents = labels.documents_of(config, reporter)
     queries = [query.query_id for query in data.read_queries(config.queries, config.split).queries]
-    added = labels.graded_rows(
-        args.sheet, documents, queries, target, config.anchor, reporter.note, may_skip=True
-    )
+    added = labels.graded_rows(args.sheet, documents, queries, target, config.anchor, reporter.note)
     if added.rows:
         labels.add_rows(target, added.rows)
-    skipped = labels.add_skips(target, added.skipped)
     rest = [f"{added.known} were there already"] if added.known else []
-    rest += [f"{skipped} skipped, listed in {labels.skips_of(target)}"] if skipped else []
     rest += [f"{counted(added.ungraded, 'row has', 'rows have')} no grade yet"] if added.ungraded else []
     print_line("; ".join([f"{target}: {counted(len(added.rows), 'label')} added", *rest]) + ".")
     if args.to and args.to != config.labels:
@@ -156,7 +110,7 @@ def add(args: argparse.Namespace) -> int:
     return 0
 
 
-family = Command(_DESCRIPTION, parts=(unjudged, following, add))
+family = Command(_DESCRIPTION, parts=(unjudged, add))
 
 
 _FIND = """\

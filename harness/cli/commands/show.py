@@ -94,14 +94,11 @@ def _parts(
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
     sentences, measure = _verdict_or_why(args.results, rows, record)
     parts: list[report.Part] = [sentences]
-    found = report.read_by_labels(args.results)
-    parts += found.tables() if found and found.headline else ()
     parts += [brief] if (brief := comparison.brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(report.summary_table(name, rows, level, measure))
-    parts += found.tables() if found and not found.headline else ()
     losses = report.read_any(args.results, report.LossRow)
     parts += [report.loss_table(losses, measure)] if losses else []
     filtered = report.read_any(args.results, report.FilterRow)

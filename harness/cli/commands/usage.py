@@ -81,18 +81,23 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
-        """Refuse an argument, which is shown but steers no terminal; ends with 2."""
+        """Refuse an argument, which is shown but steers no terminal; ends with 2.
+
+        Of one that was removed it says what to use.
+        """
+        family = f"{self.prog} ".removeprefix("harness ")
+        for word in message.replace("'", " ").split():
+            if instead := REMOVED.get(f"{family}{word}"):
+                message = f"{word} was removed: {instead}"
         super().error(printable_lines(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is no choice, and suggest the nearest one, or what takes the place of a removed one."""
+        """Refuse what is no choice, and suggest the nearest one."""
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1)
-            if value in REMOVED:
-                error.message = f"{value} was removed: {REMOVED[value]}"
-            elif near:
+            if near:
                 error.message = error.message.replace(" (choose", f"; did you mean {near[0]}? (choose", 1)
             raise
 

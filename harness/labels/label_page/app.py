@@ -52,7 +52,6 @@ def make_app(service: LabelService, keys: Keys) -> ASGIApp:
         "marks": service.marks,
         "questions": service.question_list,
         "agreement": service.agreement,
-        "verdict": service.firmness,
         "disagreements": service.disagreements,
         "leaf": service.store.part,
         "find": service.store.find,

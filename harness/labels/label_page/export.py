@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.data import AnchorConfig, Note
-from harness.labels.label_page.ratings import ItemRating, SettledGrade, only_skipped, settle
+from harness.labels.label_page.ratings import SettledGrade, only_skipped, settle
 from harness.labels.label_page.state import PageState
 from harness.labels.labelling.grading import known_labels
 from harness.labels.labelling.passages import PassageToGrade, covers
@@ -31,8 +31,8 @@ class Exported:
     rows: Rows
     # how many items raters differ on without a decision
     open: int
-    # where the items are that were skipped and that no one has graded
-    skipped: Rows
+    # how many items were skipped and graded by no one
+    skipped: int
     # where the items are that raters graded differently, who said what, and how it was settled
     disputed: Rows = ()
 
@@ -53,7 +53,7 @@ def merged_rows(state: PageState, rater: str = "") -> Exported:
     )
     left = sum(one.grade is None for one in settled.values())
     rows = tuple(row for _, row in _rows(items, settled))
-    return Exported(rows, left, _skipped(items, labels), tuple(disputed))
+    return Exported(rows, left, len(only_skipped(labels)), tuple(disputed))
 
 
 def rater_rows(state: PageState, rater: str = "") -> Exported:
@@ -71,12 +71,7 @@ def rater_rows(state: PageState, rater: str = "") -> Exported:
             decided = {"decided": together[item_id].grade, "decided_by": spreadsheet_safe(by)} if by else {}
             rows.append({**row, "settled": "", **decided})
     left = sum(one.grade is None for one in together.values())
-    return Exported(tuple(rows), left, _skipped(items, state.labels(rater)))
-
-
-def _skipped(items: Mapping[str, PassageToGrade], labels: Sequence[ItemRating]) -> Rows:
-    skipped = only_skipped(labels)
-    return tuple(_place(item) for item_id, item in items.items() if item_id in skipped)
+    return Exported(tuple(rows), left, len(only_skipped(state.labels(rater))))
 
 
 def _place(item: PassageToGrade) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""From a configuration, a pool file or results to a service that is ready: documents and passages read."""
+"""From a configuration or a pool file to a service that is ready: documents and passages read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.queue import Order, usual_order
 from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import PageState
-from harness.labels.label_page.verdict import LiveVerdict, open_passages
 from harness.labels.labelling.passages import PassageToGrade
-from harness.labels.labelling.retrieved import config_of, labels_of, pool_unjudged, read_label_pool
+from harness.labels.labelling.retrieved import pool_unjudged
 from harness.labels.labelling.sheet import UngradedRow
-from harness.labels.ordering.draws import BATCH
-from harness.report import read_result
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
 from harness.values import ConfigError, Document, LabelError, Reporter
 
@@ -27,10 +24,9 @@ GUIDELINES = Path(__file__).parent / "assets" / "guidelines.md"
 
 @dataclass(frozen=True, slots=True)
 class PassageSource:
-    """Where passages come from: a configuration, a pool file with its documents, or both; or results.
+    """Where passages come from: a configuration, a pool file with its documents, or both.
 
-    ``top`` is how deep the rankings of a configuration or of ``results`` are pooled. ``labels`` takes the
-    place of the label file that results name.
+    ``top`` is how deep the rankings of a configuration are pooled.
     """
 
     config: Path | None = None
@@ -38,8 +34,6 @@ class PassageSource:
     documents: tuple[str, ...] = ()
     state: Path | None = None
     top: int = 10
-    results: Path | None = None
-    labels: Path | None = None
 
     @property
     def state_path(self) -> Path:
@@ -55,11 +49,7 @@ class PassageSource:
         return neighbour.with_name(neighbour.stem + SUFFIX)
 
     def bench(self) -> BenchConfig:
-        """The configuration, or one that only says what the documents of the pool or of the results are."""
-        if self.results is not None:
-            record = read_result(self.results).record
-            labels = labels_of(self.results, record, self.labels)
-            return config_of(record).model_copy(update={"labels": labels})
+        """The configuration, or one that only says what the documents of the pool are."""
         if self.config is not None:
             return load_config(self.config)
         if self.pool is None:
@@ -74,8 +64,7 @@ class PassageSource:
 
 def _nothing_named() -> ConfigError:
     return ConfigError(
-        "Name what to label: harness label my.yaml, --results results/mine, or --pool pool.csv --documents "
-        "'docs/*.pdf'."
+        "Name what to label: harness label my.yaml, or --pool pool.csv --documents 'docs/*.pdf'."
     )
 
 
@@ -85,25 +74,15 @@ def open_service(
     reporter: Reporter,
     guidelines: Path | None = None,
     rater: str = "",
-    order: Order | None = None,
-    show_verdict: bool = True,
+    order: Order = usual_order,
 ) -> Iterator[LabelService]:
-    """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input.
-
-    ``order`` None: for results the one that settles the verdict soonest, else `usual_order`.
-    ``show_verdict``: the page may show how firm the verdict is.
-    """
+    """Read the documents, pool the passages, open the labels; raises HarnessError for unusable input."""
     words = read_utf8(guidelines or GUIDELINES)
-    config, label_pool = source.bench(), None
-    if source.results is not None:
-        label_pool = read_label_pool(source.results, source.top, BATCH, source.labels, reporter)
+    config = source.bench()
     with Context.at(config.cache, reporter, may_ask=False) as context:
         documents: Sequence[Document]
         items: list[PassageToGrade]
-        if label_pool is not None:
-            documents = list(label_pool.opened.documents.values())
-            questions, items = label_pool.opened.questions, open_passages(label_pool)
-        elif source.pool is not None:
+        if source.pool is not None:
             documents = load_documents(config, context)
             by_id = {one.doc_id: one for one in documents}
             questions, items = read_pool(source.pool, by_id, reporter.note)
@@ -116,15 +95,8 @@ def open_service(
             state.sync(questions, items, {one.doc_id: one.sha256 for one in documents})
             if not items:
                 raise LabelError("There is nothing to label: everything in the pool has a grade already.")
-            verdict = LiveVerdict(label_pool, state) if label_pool is not None else None
-            yield LabelService(
-                state,
-                DocumentStore(documents, context, files),
-                words,
-                rater,
-                order or (usual_order if verdict is None else verdict.next_ids),
-                verdict if show_verdict else None,
-            )
+            store = DocumentStore(documents, context, files)
+            yield LabelService(state, store, words, rater, order)
 
 
 def read_pool(

@@ -14,10 +14,9 @@ from pydantic import NonNegativeInt
 
 from harness.judge import alpha_of_all, pair_agreements
 from harness.labels.label_page.document_store import Answer, DocumentStore
-from harness.labels.label_page.queue import Order, Queues, RaterQueue, next_open, progress, usual_order
+from harness.labels.label_page.queue import Order, next_open, progress, usual_order
 from harness.labels.label_page.ratings import Decision, Rating, SettledGrade, differing, grades_of, settle
 from harness.labels.label_page.state import Envelope, PageState
-from harness.labels.label_page.verdict import LiveVerdict
 from harness.labels.labelling.passages import PassageToGrade
 from harness.values import MAX_GRADE, LabelError, encodable, trim
 
@@ -30,11 +29,7 @@ _PAGE = 50
 
 
 class LabelService:
-    """The labels, the order and the documents of one pool.
-
-    ``rater`` is the only one allowed, '' for any. ``verdict`` tells how firm the comparison is, where that
-    may be shown.
-    """
+    """The labels, the order and the documents of one pool; ``rater`` is the only one allowed, '' for any."""
 
     def __init__(
         self,
@@ -43,14 +38,13 @@ class LabelService:
         guidelines: str,
         rater: str = "",
         order: Order = usual_order,
-        verdict: LiveVerdict | None = None,
     ) -> None:
         self.state, self.store = state, store
         self.items = state.items()
         asked = {item.query_id for item in self.items.values()}
         self.questions = {name: text for name, text in state.questions().items() if name in asked}
-        self._queues = Queues(self.items, order)
-        self._guidelines, self._rater, self._verdict = guidelines, rater, verdict
+        self._order, self._guidelines, self._rater = order, guidelines, rater
+        self._queues: dict[str, list[str]] = {}
 
     def about(self) -> Answer:
         """The data of the start page: the raters so far, and the work to do."""
@@ -60,7 +54,6 @@ class LabelService:
             "items": len(self.items),
             "questions": len(self.questions),
             "guidelines": self._guidelines,
-            "verdict": self._verdict is not None,
         }
 
     def enter(self, rater: str, item: str = "") -> Answer:
@@ -86,14 +79,13 @@ class LabelService:
         ``back``: the one before ``after``, done or not. ``item`` is None if all is done.
         """
         done = self.state.done(rater)
-        queue = self._queue(rater, done)
-        ids = queue.ids
+        ids = self._queue(rater)
         if not item:
             place = ids.index(after) if after in self.items else None
             if back:
                 item = ids[max((place if place is not None else len(ids)) - 1, 0)] if ids else ""
             else:
-                item = next_open(ids, done, -1 if place is None else place, len(queue.named)) or ""
+                item = next_open(ids, done, -1 if place is None else place) or ""
         shown = self._rated(rater, self.state.item(item)) if item else None
         now = progress(sum(one in done for one in ids), len(ids), self.state.seconds(rater))
         same = [one for one in ids if shown and self.items[one].query_id == shown["query_id"]]
@@ -169,7 +161,7 @@ class LabelService:
             query_id: {"query_id": query_id, "text": text, "done": 0, "total": 0, "first": ""}
             for query_id, text in list(self.questions.items())[begin : begin + _PAGE]
         }
-        for item_id in self._queue(rater, done).ids:
+        for item_id in self._queue(rater):
             row = rows.get(self.items[item_id].query_id)
             if row is not None:
                 row["total"] += 1
@@ -202,12 +194,6 @@ class LabelService:
             "open": sum(one.grade is None for one in seen),
             "hidden": sum(one.differs for one in settled) - len(seen),
         }
-
-    def firmness(self, fresh: bool = False) -> Answer:
-        """How firm the verdict is, as far as it is known; raises LabelError if it is not shown."""
-        if self._verdict is None:
-            raise LabelError("This page does not show the verdict.")
-        return self._verdict.so_far(fresh)
 
     def decide(self, by: Envelope, item: str, grade: Any, note: Any = "") -> Answer:
         """Settle a disagreement."""
@@ -242,8 +228,10 @@ class LabelService:
             "names": self.state.evidence_names(rater, item.query_id),
         }
 
-    def _queue(self, rater: str, done: frozenset[str]) -> RaterQueue:
-        return self._queues.queue_of(rater, self.state.labels, self.state.latest(), done)
+    def _queue(self, rater: str) -> list[str]:
+        if rater not in self._queues:
+            self._queues[rater] = self._order(rater, self.items)
+        return self._queues[rater]
 
 
 def _shown(item: PassageToGrade) -> Answer:

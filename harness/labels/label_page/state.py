@@ -225,10 +225,6 @@ class PageState:
         )
         return [row[0] for row in rows]
 
-    def latest(self) -> int:
-        """The number of the last event; 0 if there is none."""
-        return int(self._read("SELECT COALESCE(MAX(id), 0) FROM event")[0][0])
-
     def raters(self) -> list[str]:
         """All who have ever rated something, in the order of their first ratings."""
         return [row[0] for row in self._read("SELECT rater FROM event GROUP BY rater ORDER BY MIN(id)")]

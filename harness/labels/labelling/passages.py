@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -45,11 +45,6 @@ class PassageToGrade(Judgment):
         return min(self.ranks.values(), default=0)
 
     @property
-    def name(self) -> str:
-        """Its name in an order of labelling."""
-        return f"{self.query_id} {self.doc_id}:{self.start}-{self.end}"
-
-    @property
     def item_id(self) -> str:
         """Its id on the page: it depends only on query and range, so a pool made again keeps its grades."""
         return hashlib.sha256(json.dumps(self.key).encode()).hexdigest()[:16]
@@ -76,12 +71,8 @@ class Grades:
                 spans = self._spans.setdefault((one.query_id, one.doc_id), [])
                 spans.append(((one.start, one.end), one.grade))
 
-    def of(self, passage: Judgment) -> int | None:
-        """The highest grade of the spans that share half of either with a passage, None if none does."""
-        return self.at(passage.query_id, passage.doc_id, (passage.start, passage.end))
-
     def at(self, query_id: str, doc_id: str, span: Span) -> int | None:
-        """The same of a range of a document."""
+        """The highest grade of the spans that share half of either with a range, None if none does."""
         spans = self._spans.get((query_id, doc_id), ())
         return max((grade for other, grade in spans if covers(span, other)), default=None)
 
@@ -96,16 +87,15 @@ class Retrieved:
     chunk: Chunk
 
 
-# of a chunk, its range without blanks and the passages that touch it: those to grade
-Choose = Callable[[Retrieved, Span, Sequence[Span]], Sequence[Span]]
-
-
-def passages_to_grade(
-    retrieved: Iterable[Retrieved], documents: Mapping[str, Document], choose: Choose
+def unjudged_passages(
+    retrieved: Iterable[Retrieved], documents: Mapping[str, Document], graded: Grades
 ) -> list[PassageToGrade]:
-    """The passages of retrieved chunks that ``choose`` picks, each once.
+    """The passages whose grades would make unjudged chunks judged, each once, the most wanted first.
 
-    Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings.
+    Passages are runs of sentences that depend on the text alone, so that one grade serves all chunkings. They
+    are in the order of how many settings want them, then of their best rank. A passage that a grade covers by
+    half of either is left out. If a chunk has no such passage, or none that shares half of either, the chunk
+    itself is used.
     """
     passages: dict[str, Sequence[Span]] = {}
     ranks: dict[tuple[str, str, Span], dict[str, int]] = {}
@@ -120,12 +110,14 @@ def passages_to_grade(
             passages[doc_id] = passage_spans(document.text, TO_GRADE)
         first = bisect_right(passages[doc_id], inside[0], key=lambda span: span[1])
         last = bisect_left(passages[doc_id], inside[1], key=lambda span: span[0])
-        for span in choose(row, inside, passages[doc_id][first:last]):
+        near = passages[doc_id][first:last]
+        left = [span for span in near if graded.at(row.query_id, doc_id, span) is None]
+        for span in left if any(covers((chunk.start, chunk.end), span) for span in left) else [inside]:
             key = (row.query_id, doc_id, span)
             best = ranks.setdefault(key, {})
             best[row.setting] = min(row.rank, best.get(row.setting, row.rank))
             above.setdefault(key, {}).update((one, None) for one in chunk.before if one[1] <= span[0])
-    return [
+    found = [
         PassageToGrade.of(
             documents[doc_id],
             query_id,
@@ -135,24 +127,6 @@ def passages_to_grade(
         )
         for (query_id, doc_id, span), best in ranks.items()
     ]
-
-
-def unjudged_passages(
-    retrieved: Iterable[Retrieved], documents: Mapping[str, Document], graded: Grades
-) -> list[PassageToGrade]:
-    """The passages whose grades would make unjudged chunks judged, the most wanted first.
-
-    They are in the order of how many settings want them, then of their best rank. A passage that a grade
-    covers by half of either is left out. If a chunk has no such passage, or none that shares half of either,
-    the chunk itself is used.
-    """
-
-    def choose(row: Retrieved, inside: Span, near: Sequence[Span]) -> Sequence[Span]:
-        chunk = row.chunk
-        left = [span for span in near if graded.at(row.query_id, chunk.doc_id, span) is None]
-        return left if any(covers((chunk.start, chunk.end), span) for span in left) else [inside]
-
-    found = passages_to_grade(retrieved, documents, choose)
     # equal ones stay in the order of settings and queries
     return sorted(found, key=lambda one: (-len(one.ranks), one.best_rank))
 

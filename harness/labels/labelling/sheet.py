@@ -139,10 +139,6 @@ def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> byte
         sheet.append([spreadsheet_safe(_cut(row[name])) for name in columns])
     grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
     grades.error = "A grade is a whole number from 0 to 4."
-    if columns == COLUMNS:
-        # sheets of `harness labels`; those of others have columns of their own and know no skip
-        grades = DataValidation(type="list", formula1='"0,1,2,3,4,skip"', allow_blank=True)
-        grades.error = "A grade is a whole number from 0 to 4, or the word skip."
     sheet.add_data_validation(grades)
     for number, name in enumerate(columns, 1):
         letter = get_column_letter(number)

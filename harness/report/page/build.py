@@ -24,7 +24,7 @@ from harness.report.page.tables import Tables
 LIMIT = 2_000_000
 # In the order in which they build on each other; main comes last and starts the page.
 _SCRIPTS = """
-elements theme dom format data state scale save rows table grid plot terms names views answer people
+elements theme dom format data state scale save rows table grid plot terms names views answer
 board gains differences curves slopes splits losses glance answer_losses answers filters kinds heat
 histograms judged price health origin passages two_rankings replies drill address main
 """

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.report.by_labels import read_by_labels
 from harness.report.columns import TABLES, spec_of
 from harness.report.page.detail import Detail, passages_detail
 from harness.report.page.factors import curves, factors, retrievals
@@ -66,19 +65,8 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "counts": {key: value for key, value in counts.items() if key not in ("conventions", "settings")},
         "by_setting": counts.get("settings", {}),
         "conventions": counts.get("conventions", []),
-        "by_labels": _by_labels(tables),
         "warnings": [one["text"] for one in record.get("warnings", [])],
         "record": {key: record[key] for key in _RECORD if key in record},
-    }
-
-
-def _by_labels(tables: Tables) -> dict[str, Any] | None:
-    found = read_by_labels(tables.folder)
-    if found is None:
-        return None
-    return {
-        "leads": bool(found.headline),
-        "tables": [{"title": one.title, "columns": one.columns, "rows": one.rows} for one in found.tables()],
     }
 
 

@@ -8,7 +8,6 @@ import { alone, give, go, refreshMarks, show, tell, useActions, watchTime } from
 import { shared } from './shared.js';
 import { get, post, Refused, Unanswered } from './requests.js';
 import { hasColours, NEEDS, stored, turnTheme, useTheme } from './theme.js';
-import { watchVerdict } from './verdict.js';
 import { captions } from './words.js';
 
 const THEMES = { system: ['◐', 'as the system'], light: ['○', 'light'], dark: ['●', 'dark'] };
@@ -114,7 +113,6 @@ async function begin() {
   useActions(actions);
   watchTime();
   watchSelection();
-  watchVerdict(shared.about.verdict);
   document.addEventListener('keydown', onKey);
   byId('panel').addEventListener('close', () => byId('passage')?.focus({ preventScroll: true }));
   byId('panel').addEventListener('click', (event) => { if (event.target === byId('panel')) close(); });

@@ -3,7 +3,6 @@ import { documentPanel, draw, follow } from './document.js';
 import { byId, foreign, h, swap } from './elements.js';
 import { shared } from './shared.js';
 import { get, post } from './requests.js';
-import { follow as followVerdict } from './verdict.js';
 import { counted, duration } from './words.js';
 
 let shownAt = 0;
@@ -54,7 +53,6 @@ export function show(step) {
   drawProgress();
   if (!step.item) drawEnd();
   else drawItem();
-  followVerdict(!step.item);
   document.documentElement.dataset.ready = step.item ? 'item' : 'end';
 }
 
