@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import bm25s
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -16,7 +17,10 @@ from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
+from harness.steps.search.depth import SearchDepth, best, in_order
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
+from harness.steps.search.retrieve.lexical import TermIds
+from harness.steps.search.retrieve.sparse import Postings, Saturation
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
@@ -264,3 +268,37 @@ def test_two_processes_rank_alike():
     }
     assert len(shown) == 1
     assert "d:" in shown.pop()
+
+
+@pytest.mark.parametrize("method", ["lucene", "robertson", "atire", "bm25l", "bm25+"])
+def test_what_a_term_counts_is_that_of_bm25s_to_the_last_bit(method):
+    known = TermIds.of(text.split() for text in TEXTS)
+    index = bm25s.BM25(k1=1.3, b=0.6, delta=0.7, method=method, dtype="float64", backend="numpy")
+    rows = list(map(known.row, range(len(TEXTS))))
+    index.index((rows, known.vocabulary), create_empty_token=False, show_progress=False)
+    average = float(known.lengths.mean())
+    ours = Postings.of(known, Saturation(method, 1.3, 0.6, average, 0.7 if method.startswith("bm25") else 0))
+    true, absent = index.scores, index.nonoccurrence_array
+    np.testing.assert_array_equal(ours.starts, true["indptr"])
+    np.testing.assert_array_equal(ours.rows, true["indices"])
+    if absent is None:
+        np.testing.assert_array_equal(ours.weights, true["data"])
+    else:
+        # bm25s takes from a term what it gives to all chunks without the term
+        given = np.repeat(absent, np.diff(true["indptr"]))
+        np.testing.assert_array_equal(ours.weights - given, true["data"])
+
+
+@pytest.mark.parametrize("top_chars", [None, 90, 100_000])
+def test_only_what_may_be_among_the_first_is_sorted_and_nothing_else_is_lost(top_chars):
+    rng = np.random.default_rng(2)
+    lengths = rng.integers(1, 40, size=400)
+    for seed in range(50):
+        rows = rng.permutation(400)[: 1 + seed * 7]
+        # many ties, before and after rounding
+        scores = rng.integers(1, 9, size=len(rows)) + rng.integers(0, 5, size=len(rows)) * 2.5e-7
+        depth = SearchDepth(7, top_chars, lengths)
+        order, rounded = in_order(rows, scores)
+        end = depth.of_ranked(lengths[order])
+        found, own = best(rows, scores, depth)
+        assert (found.tolist(), own.tolist()) == (order[:end].tolist(), rounded[:end].tolist())

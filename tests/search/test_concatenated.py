@@ -40,9 +40,7 @@ def passages(texts=TEXTS):
 
 
 def term_ids(texts):
-    vocabulary = {}
-    rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in text.split()] for text in texts]
-    return TermIds(rows, vocabulary)
+    return TermIds.of(text.split() for text in texts)
 
 
 def cosines():
@@ -66,7 +64,8 @@ def search(tools, **config):
 def test_the_dot_product_of_the_sparse_parts_is_that_of_bm25s(method):
     known = term_ids(TEXTS)
     index = bm25s.BM25(method=method, k1=1.3, b=0.6, dtype="float64")
-    index.index((known.rows, known.vocabulary), create_empty_token=False, show_progress=False)
+    rows = list(map(known.row, range(len(TEXTS))))
+    index.index((rows, known.vocabulary), create_empty_token=False, show_progress=False)
     stored = chunk_vectors(known, Saturation(method, 1.3, 0.6, float(known.lengths.mean())))
     idf = inverse_document_frequency(stored, method)
     asked = [[known.vocabulary[w] for w in text.split() if w in known.vocabulary] for text in ASKED]

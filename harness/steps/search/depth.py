@@ -68,9 +68,28 @@ def ranked(
     query_id: str, rows: Ints, scores: Doubles, depth: SearchDepth | int, chunk_ids: Sequence[str]
 ) -> Ranking:
     """The best of the chunks ``rows`` [n] by their ``scores`` [n]: so many, or as deep as is asked for."""
-    order, rounded = in_order(rows, scores)
-    end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
-    return Ranking(query_id, tuple(chunk_ids[i] for i in order[:end]), tuple(rounded[:end].tolist()))
+    found, rounded = best(rows, scores, depth)
+    return Ranking(query_id, tuple(chunk_ids[i] for i in found), tuple(rounded.tolist()))
+
+
+def best(rows: Ints, scores: Doubles, depth: SearchDepth | int) -> tuple[Ints, Doubles]:
+    """The best of the chunks ``rows`` [n]: so many, or as deep as is asked for, as ``in_order`` gives them.
+
+    What cannot be among them is not sorted.
+    """
+    wanted = depth if isinstance(depth, int) else depth.usual
+    while True:
+        own, all_rows = scores, rows
+        if wanted < len(scores):
+            # what is lower than the last one wanted by two units of the last decimal is below it rounded
+            cut = np.partition(scores, -wanted)[-wanted] - 2 * 10.0**-DECIMALS
+            near = scores >= cut
+            own, all_rows = scores[near], rows[near]
+        order, rounded = in_order(all_rows, own)
+        end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
+        if end <= wanted or len(own) == len(scores):
+            return order[:end], rounded[:end]
+        wanted *= 4
 
 
 def in_order(rows: Ints, scores: Doubles) -> tuple[Ints, Doubles]:

@@ -1,20 +1,20 @@
-"""BM25 over the terms of the chunks, by bm25s."""
+"""BM25 over the terms of the chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, SerializeAsAny, model_validator
 
-from harness.steps.search.depth import DECIMALS, Doubles, Ints, SearchDepth, in_order
+from harness.steps.search.depth import DECIMALS, Doubles, Ints, SearchDepth, best, ranked
 from harness.steps.search.feedback import KINDS as FEEDBACKS
 from harness.steps.search.feedback.step import Feedback, FeedbackConfig, FoundFirst, Weights
 from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
+from harness.steps.search.retrieve.sparse import Postings, Saturation
 from harness.steps.search.step import (
     Identity,
     Passages,
@@ -31,7 +31,7 @@ _DELTA = {"bm25+": 1.0, "bm25l": 0.5}
 
 
 class Bm25Config(TermsConfig, RetrieverConfig):
-    """BM25 by bm25s: ranks by the terms a chunk shares with the query. Loads no model."""
+    """BM25: ranks by the terms a chunk shares with the query. Loads no model."""
 
     kind: Literal["bm25"] = "bm25"
     method: Literal["lucene", "robertson", "atire", "bm25+", "bm25l"] = Field(
@@ -67,14 +67,14 @@ class Bm25Retriever(Retriever[Bm25Config]):
     """
 
     def identity(self, tools: Tools) -> Identity:
-        """The settings, bm25s, what decides the terms, the synonyms of the file included, and feedback."""
+        """The settings, what decides the terms, the synonyms of the file included, and feedback."""
         left_out = {"rewrite", "filter", "user_dictionary", "synonyms", "feedback"}
         own = self.config.model_dump(mode="json", exclude=left_out)
         feedback = self.config.feedback
         more: list[Any] = [] if feedback is None else [FEEDBACKS.make(feedback).identity()]
         # rankings that were kept before delta was for shared terms alone are others
         more += ["delta of shared terms"] if self.config.method in _DELTA else []
-        return [own, version("bm25s"), Terms(self.config).identity, *more]
+        return [own, Terms(self.config).identity, *more]
 
     def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
@@ -105,21 +105,23 @@ class Bm25Retriever(Retriever[Bm25Config]):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The chunks of a setting by their terms, ready to be searched; ``scores`` None if there are none."""
+    """The chunks of a setting by their terms, ready to be searched."""
 
     terms: Terms
     known: TermIds
     passages: Passages
     depth: SearchDepth
-    scores: Any
+    postings: Postings
 
     @classmethod
     def of(cls, config: Bm25Config, passages: Passages, tools: Tools) -> Index:
         """Index the passages, in memory."""
         terms = Terms(config)
         known = terms.of_passages(passages, tools)
-        scores = _index(config, known) if known.vocabulary else None
-        return cls(terms, known, passages, SearchDepth.of(config, passages), scores)
+        delta = _DELTA.get(config.method, 0.0) if config.delta is None else config.delta
+        average = float(known.lengths.mean()) if len(known.terms) else 1.0
+        saturation = Saturation(config.method, config.k1, config.b, average, delta)
+        return cls(terms, known, passages, SearchDepth.of(config, passages), Postings.of(known, saturation))
 
     def asked(self, query: Query) -> Weights:
         """The terms of a query that any passage has; each counts as often as it is asked for."""
@@ -130,27 +132,21 @@ class Index:
 
     def search(self, query: Query, asked: Weights) -> Ranking:
         """Rank the chunks by weighted terms."""
-        rows, scores = self._hits(asked)
-        end = self.depth.of_ranked(self.depth.lengths[rows])
-        ids = tuple(self.passages.ids[row] for row in rows[:end])
-        return Ranking(query.query_id, ids, tuple(scores[:end].tolist()))
+        hits, scores = self._hits(asked)
+        return ranked(query.query_id, hits, scores, self.depth, self.passages.ids)
 
     def fed_back(self, query: Query, feedback: Feedback[Any]) -> Weights:
         """The terms of a query and of the chunks it finds first; its own where it finds none."""
         asked = self.asked(query)
-        rows, scores = self._hits(asked)
-        count = feedback.config.fb_docs
-        first = [
-            FoundFirst(self.known.rows[row], score)
-            for row, score in zip(rows[:count].tolist(), scores[:count].tolist(), strict=True)
-        ]
-        if not first:
+        rows, scores = best(*self._hits(asked), feedback.config.fb_docs)
+        if not len(rows):
             return asked
-        starts = self.scores.scores["indptr"]
+        first = [
+            FoundFirst(self.known.row(row), score)
+            for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        ]
         held = {
-            term: float(starts[term + 1] - starts[term]) / len(self.known.rows)
-            for one in first
-            for term in one.terms
+            term: self.postings.holding(term) / self.postings.chunks for one in first for term in one.terms
         }
         repeated = [term for term, times in asked.items() for _ in range(int(times))]
         return feedback.expand(repeated, first, held)
@@ -162,25 +158,9 @@ class Index:
         return " ".join(f"{names[term]}^{weight:.3g}" for term, weight in ordered)
 
     def _hits(self, asked: Weights) -> tuple[Ints, Doubles]:
-        """The chunks that share a term that counts, in rank order, and their scores."""
-        if not asked or self.scores is None:
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        matrix, absent = self.scores.scores, self.scores.nonoccurrence_array
-        earned = np.zeros(matrix["num_docs"])
-        for term, weight in asked.items():
-            own = slice(matrix["indptr"][term], matrix["indptr"][term + 1])
-            # bm25s takes from a term's score what it gives to all chunks without the term
-            taken = 0.0 if absent is None else absent[term]
-            earned[matrix["indices"][own]] += weight * (matrix["data"][own] + taken)
-        hits = np.flatnonzero(np.round(earned, DECIMALS) > 0)
-        return in_order(hits, earned[hits])
-
-
-def _index(config: Bm25Config, known: TermIds) -> Any:
-    import bm25s
-
-    c = config
-    delta = _DELTA.get(c.method, 0.0) if c.delta is None else c.delta
-    index = bm25s.BM25(k1=c.k1, b=c.b, delta=delta, method=c.method, dtype="float64", backend="numpy")
-    index.index((known.rows, known.vocabulary), create_empty_token=False, show_progress=False)
-    return index
+        """The chunks that share a term that counts, and their scores."""
+        earned = self.postings.scores(asked)
+        hits = np.flatnonzero(earned)
+        scores = earned[hits]
+        counted = np.round(scores, DECIMALS) > 0
+        return hits[counted], scores[counted]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,15 +80,47 @@ def _text_of(key: str, path: Path | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TermIds:
-    """The terms of all passages as numbers: ``rows[i]`` those of passage i, by ``vocabulary``."""
+    """The terms of all passages as numbers, in the order of the text.
 
-    rows: list[list[int]]
+    ``terms`` [T] are those of all passages, one after the other; those of passage i begin at ``starts[i]`` of
+    ``starts`` [N + 1]. ``vocabulary`` has the number of every term.
+    """
+
+    terms: NDArray[np.int32]
+    starts: NDArray[np.int64]
     vocabulary: dict[str, int]
+
+    @classmethod
+    def of(cls, passages: Iterable[Iterable[str]]) -> TermIds:
+        """Number the terms of passages as they first occur."""
+        vocabulary: dict[str, int] = {}
+        # an array holds four bytes a term, a list of numbers eight and more
+        terms, starts = array("i"), array("q", [0])
+        for passage in passages:
+            terms.extend(vocabulary.setdefault(term, len(vocabulary)) for term in passage)
+            starts.append(len(terms))
+        return cls(np.array(terms, dtype=np.int32), np.array(starts, dtype=np.int64), vocabulary)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many terms each passage has, [N]."""
-        return np.array([len(row) for row in self.rows], dtype=np.int64)
+        return np.diff(self.starts)
+
+    def row(self, passage: int) -> list[int]:
+        """The terms of one passage, with repetitions."""
+        found: list[int] = self.terms[self.starts[passage] : self.starts[passage + 1]].tolist()
+        return found
+
+    def counts(self) -> Any:
+        """How often each passage has each term, a scipy CSC array [passages, vocabulary]."""
+        from scipy.sparse import csr_array
+
+        ones = np.ones(len(self.terms), dtype=np.int32)
+        shape = len(self.starts) - 1, len(self.vocabulary)
+        found = csr_array((ones, self.terms, self.starts), shape=shape).tocsc()
+        # a term that a passage repeats is in it several times
+        found.sum_duplicates()
+        return found
 
 
 _KEPT: dict[str, TermIds] = {}
@@ -109,14 +143,10 @@ class Terms:
         """The terms of the passages; those of the last chunkings are kept, as sweeps ask for them again."""
         key = tools.key(passages.key, self._analyser.identity)
         if key not in _KEPT:
-            vocabulary: dict[str, int] = {}
-            rows = [
-                [vocabulary.setdefault(term, len(vocabulary)) for term in self._analyser.terms(text)]
-                for text in passages.texts
-            ]
+            known = TermIds.of(map(self._analyser.terms, passages.texts))
             while len(_KEPT) >= _MOST_KEPT:
                 del _KEPT[next(iter(_KEPT))]
-            _KEPT[key] = TermIds(rows, vocabulary)
+            _KEPT[key] = known
         return _KEPT[key]
 
     def of_query(self, text: str, vocabulary: dict[str, int]) -> list[int]:

@@ -8,8 +8,8 @@ changes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,42 +19,89 @@ from numpy.typing import NDArray
 from harness.steps.search.retrieve.lexical import TermIds
 
 Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Method = Literal["lucene", "robertson", "atire"]
+AnyMethod = Literal[Method, "bm25+", "bm25l"]
 # doubles held at once for a block of queries
 _CELLS = 8_000_000
+# postings weighted at once
+_POSTINGS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """How the frequency of a term saturates: ``average`` is the length of an average chunk, in terms."""
+    """How the frequency of a term saturates: ``average`` is the length of an average chunk, in terms.
 
-    method: Method
+    ``delta`` is what ``bm25+`` and ``bm25l`` add (Lv and Zhai, CIKM and SIGIR 2011).
+    """
+
+    method: AnyMethod
     k1: float
     b: float
     average: float
+    delta: float = 0.0
 
-    def __call__(self, frequencies: Doubles, length: int) -> Doubles:
-        """The share of each term of a chunk [n], by the names of Kamphuis et al. (ECIR 2020)."""
-        factor = self.k1 + 1 if self.method == "atire" else 1.0
-        return factor * frequencies / (frequencies + self.k1 * (1 - self.b + self.b * length / self.average))
+    def __call__(self, frequencies: Doubles, lengths: Ints) -> Doubles:
+        """The share of terms with these frequencies in chunks of these lengths, both [n].
+
+        The names are those of Kamphuis et al. (ECIR 2020), and the order of the operations is that of the
+        library bm25s, so that results are the same to the last bit.
+        """
+        k1, norm = self.k1, 1 - self.b + self.b * lengths / self.average
+        if self.method == "bm25l":
+            scaled = frequencies / norm
+            return ((k1 + 1) * (scaled + self.delta)) / (k1 + scaled + self.delta)
+        factor = 1.0 if self.method in ("lucene", "robertson") else k1 + 1
+        return factor * frequencies / (k1 * norm + frequencies) + self.delta
 
 
 def chunk_vectors(known: TermIds, saturation: Saturation) -> Any:
     """The stored vectors, a scipy CSR array [chunks, vocabulary]."""
-    from scipy.sparse import csr_array
+    counts = known.counts().tocsr()
+    lengths = np.repeat(known.lengths, np.diff(counts.indptr))
+    stored = counts.astype(np.float64)
+    stored.data = saturation(stored.data, lengths)
+    return stored
 
-    columns: list[int] = []
-    values: list[Doubles] = []
-    starts = [0]
-    for row in known.rows:
-        counts = Counter(row)
-        columns += counts
-        values.append(saturation(np.array([*counts.values()], dtype=np.float64), len(row)))
-        starts.append(len(columns))
-    data = np.concatenate(values) if values else np.zeros(0)
-    return csr_array(
-        (data, np.array(columns, dtype=np.int64), starts), shape=(len(known.rows), len(known.vocabulary))
-    )
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """For every term the chunks that hold it, and what it counts there when a query asks for it once.
+
+    Those of term t are ``rows`` and ``weights`` [P] from ``starts[t]`` to ``starts[t + 1]`` [V + 1], in the
+    order of the chunks, of which there are ``chunks``.
+    """
+
+    starts: Ints
+    rows: NDArray[np.int32]
+    weights: Doubles
+    chunks: int
+
+    @classmethod
+    def of(cls, known: TermIds, saturation: Saturation) -> Postings:
+        """The postings of all terms."""
+        counts = known.counts()
+        starts = counts.indptr.astype(np.int64)
+        idf, lengths = rarity(np.diff(starts), len(known.starts) - 1, saturation.method), known.lengths
+        term = np.repeat(np.arange(len(idf), dtype=np.int32), np.diff(starts))
+        weights = np.empty(len(term))
+        for begin in range(0, len(term), _POSTINGS):
+            part = slice(begin, begin + _POSTINGS)
+            frequencies = counts.data[part].astype(np.float64)
+            weights[part] = idf[term[part]] * saturation(frequencies, lengths[counts.indices[part]])
+        return cls(starts, counts.indices, weights, len(lengths))
+
+    def holding(self, term: int) -> int:
+        """How many chunks hold a term."""
+        return int(self.starts[term + 1] - self.starts[term])
+
+    def scores(self, asked: Mapping[int, float]) -> Doubles:
+        """The score of every chunk [chunks] for terms that are asked for so many times."""
+        earned = np.zeros(self.chunks)
+        for term, times in asked.items():
+            own = slice(self.starts[term], self.starts[term + 1])
+            earned[self.rows[own]] += times * self.weights[own]
+        return earned
 
 
 def query_vectors(asked: Sequence[Sequence[int]], idf: Doubles) -> Any:
@@ -77,10 +124,23 @@ def dot_products(asked: Any, stored: Any) -> Iterator[Doubles]:
 
 
 def inverse_document_frequency(chunks: Any, method: Method) -> Doubles:
-    """How rare each term is among the chunks [vocabulary], by the names of Kamphuis et al. (ECIR 2020)."""
+    """How rare each term is among the chunks [vocabulary] of a CSR array [chunks, vocabulary]."""
     count, terms = chunks.shape
-    holding = np.bincount(chunks.indices, minlength=terms).astype(np.float64)
-    odds = (count - holding + 0.5) / (holding + 0.5)
-    rarity = {"lucene": 1 + odds, "robertson": np.maximum(odds, 1.0), "atire": count / holding}
-    idf: Doubles = np.log(rarity[method])
-    return idf
+    return rarity(np.bincount(chunks.indices, minlength=terms), count, method)
+
+
+def rarity(holding: Ints, count: int, method: AnyMethod) -> Doubles:
+    """The inverse document frequency of terms [V] that ``holding`` [V] of ``count`` chunks hold.
+
+    The names are those of Kamphuis et al. (ECIR 2020).
+    """
+    rarer: Doubles = (count + 1) / holding
+    if method == "atire":
+        rarer = count / holding
+    elif method == "bm25l":
+        rarer = (count + 1) / (holding + 0.5)
+    elif method in ("lucene", "robertson"):
+        odds = (count - holding + 0.5) / (holding + 0.5)
+        rarer = 1 + odds if method == "lucene" else np.maximum(odds, 1.0)
+    # numpy's logarithm may differ in the last bit
+    return np.array([math.log(one) for one in rarer.tolist()], dtype=np.float64)
