@@ -21,11 +21,11 @@ class Browser:
         self.driver = driver
         self.run = driver.execute_script
 
-    def open(self, url, width=1440, theme="light", every=True):
+    def open(self, url, width=1440, theme="light", every=True, height=900):
         """Open a page; ``every`` shows all views of a report below each other until one is chosen."""
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
         )
         # a window in the background, or one just opened, has no focus of its own
         self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})

@@ -35,6 +35,29 @@ def test_tabs_fit_and_no_view_scrolls_sideways(chromium, swept, width):
     check(chromium)
 
 
+def test_a_table_too_wide_for_a_phone_keeps_its_first_column_and_says_that_it_goes_on(chromium, swept):
+    chromium.open(swept, 390, every=False)
+    seen = 0
+    for view in VIEWS[1:]:
+        chromium.find(f"#tabs [data-view={view}]").click()
+        for box in chromium.driver.find_elements("css selector", f"#view-{view} .table"):
+            wide, hint, kept = chromium.run(
+                "const s = arguments[0].querySelector('.scroll'), first = s.querySelector('tbody th');"
+                "const hint = !arguments[0].querySelector('.sideways').hidden;"
+                "s.scrollLeft = 90;"
+                "const [inner, outer] = [first, s].map(one => one.getBoundingClientRect());"
+                "const folded = s.closest('details:not([open])');"
+                "return [!folded && s.scrollWidth > s.clientWidth + 4, hint,"
+                " Math.abs(inner.left - outer.left) < 2 && inner.width < 0.6 * outer.width]",
+                box,
+            )
+            assert hint == wide, view
+            assert kept or not wide, view
+            seen += wide
+    assert seen >= 4
+    check(chromium)
+
+
 def test_the_address_keeps_the_view_and_back_leaves_it(chromium, swept):
     chromium.open(swept, every=False)
     chromium.find("#tabs [data-view=losses]").click()
@@ -58,8 +81,8 @@ def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromiu
     rows = chromium.run("return [...document.querySelectorAll('#glance li.setting-row')].map(r => r.title)")
     folded = chromium.driver.find_elements("css selector", "#glance details li.setting-row")
     assert len(rows) == 14
-    # those of the first ten, and the one to use wherever it is
-    assert 10 <= len(rows) - len(folded) <= 11
+    # at most the first ten and the one to use; fewer where the next step would be out of sight
+    assert 3 <= len(rows) - len(folded) <= 11
     marks = (
         "return [...document.querySelectorAll('#glance li.setting-row')].every(r => {"
         "const [dot, out] = [r.querySelector('.dots circle'), r.querySelector('.cross')];"
@@ -70,6 +93,57 @@ def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromiu
     # the measure that is chosen in a view is that of the first screen, too
     chromium.choose("#measure", "judged@10")
     assert "not how good a ranking is" in chromium.find("#glance .sentence").text
+    check(chromium)
+
+
+def crossed(folder, settings):
+    """Results of chunk sizes, overlaps, searches and rerankers."""
+    write_folder(folder, settings=settings, queries=40, measures=MEASURES)
+    record = json.loads((folder / "record.json").read_text())
+    for at, one in enumerate(record["config"]["settings"]):
+        sizes = {"chunk_size": (250, 500, 1000)[at % 3], "chunk_overlap": (0, 50)[at // 3 % 2]}
+        one["chunk"] = one["chunk"] | sizes
+        one["retrieve"] = {"kind": ("chroma", "bm25")[at // 6 % 2]}
+        one["rerank"] = [{"kind": "cross_encoder", "model": "m"}] if at // 12 else None
+    (folder / "record.json").write_text(json.dumps(record))
+    return write_page(folder)[0].as_uri()
+
+
+BOTTOMS = """
+const bottom = (one) => one.getBoundingClientRect().bottom + scrollY;
+const find = (what) => document.querySelector(`#glance ${what}`);
+const every = [...document.querySelectorAll('#glance li.setting-row')];
+const rows = every.filter((one) => !one.closest('details:not([open])'));
+return {
+  rows: rows.length, all: every.length,
+  places: [find('.sentence'), rows[0], rows[rows.length - 1], find('.largest'), find('.next')].map(bottom),
+  factors: find('.factors') && bottom(find('.factors')), wide: document.documentElement.scrollWidth,
+};
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("settings", [1, 6, 24])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1440, 900)])
+def test_sentence_leaders_largest_loss_and_next_are_on_the_first_screen(
+    chromium, tmp_path, width, height, settings, theme
+):
+    url = crossed(tmp_path / "r", settings)
+    chromium.open(url, width, theme, every=False, height=height)
+    found = chromium.run(BOTTOMS)
+    assert found["places"] == sorted(found["places"])
+    assert found["places"][-1] <= height
+    assert found["rows"] >= min(settings, 4)
+    assert found["all"] == settings
+    assert found["wide"] <= width
+    if settings > 1:
+        # what matters comes first where there is room for both
+        assert (found["factors"] > found["places"][-1]) == (width == 390)
+    # also where another view was opened first
+    chromium.driver.get("about:blank")
+    chromium.open(f"{url}#view=run", width, theme, every=False, height=height)
+    chromium.find("#tabs [data-view=glance]").click()
+    assert chromium.run(BOTTOMS)["places"] == pytest.approx(found["places"], abs=2)
     check(chromium)
 
 

@@ -1,8 +1,9 @@
 // The first screen: what to use, what matters, how settings rank, where quality is lost, what to do next.
 
 const GROUPS = { use: ['Use this', 'use this'], may: ['May be best', 'may be best'], out: ['Ruled out', 'ruled out'] };
-// As many rows as one takes in; the others fold.
+// As many rows as one takes in; the others fold, and more of them where the next step would be out of sight.
 const FIRST_ROWS = 10;
+const LEAST_ROWS = 3;
 // Less than this is 0.00 in a bar.
 const LEAST_LOSS = 0.005;
 
@@ -15,6 +16,14 @@ function dotRow(kind, { value, low, high }, place, label) {
   return strip(g(`g.dots.${kind}`, null, known(low) && g('line', { x1: place(low), x2: place(high), y1: '50%', y2: '50%' }), mark), { height: 20, label });
 }
 
+// What two levels share is said once: 500 instead of 1,000 characters.
+function pairText(level, against) {
+  const [one, other] = [level.split(' '), against.split(' ')];
+  if (one.length === 2 && other.length === 2 && one[1] === other[1] && /^\d/.test(level)) return [one[0], against];
+  const shared = [`${level.split(', ').slice(0, -1).join(', ')}, `, 'reranked by '].find((text) => level.startsWith(text) && against.startsWith(text));
+  return shared ? [level, against.slice(shared.length)] : [level, against];
+}
+
 function factorRows(factors) {
   const [low, high] = nice(Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high)), 8);
   const place = percentOf(low, high);
@@ -22,7 +31,7 @@ function factorRows(factors) {
   return factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
       h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
-      h('span', null, foreign(one.level), ' instead of ', foreign(one.against))),
+      h('span', null, pairText(one.level, one.against).map((text, side) => [side > 0 && ' instead of ', foreign(text)]))),
     h('span.dots-cell', null,
       h('i.zero', { css: { '--at': place(0) }, 'aria-hidden': true }),
       dotRow(clear(one) ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
@@ -30,9 +39,9 @@ function factorRows(factors) {
     h(`span.finding${clear(one) ? '.found' : ''}`, null, term(one.words))));
 }
 
-function whatMatters({ factors, interactions, level, measure }) {
+function whatMatters({ factors, interactions, level, measure }, most) {
   if (!factors.length) return null;
-  const [first, rest] = [factors.slice(0, FIRST_ROWS), factors.slice(FIRST_ROWS)];
+  const [first, rest] = [factors.slice(0, most), factors.slice(most)];
   return [
     h('h3', null, 'What matters', h('span.aside', null, ' difference in ', term(measure), `, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval))),
     h('ul.factors', null, factorRows(first)),
@@ -85,11 +94,11 @@ function groupHead(kind, rows) {
   return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
 }
 
-function ranking({ settings: all, measure, level }) {
+function ranking({ settings: all, measure, level }, most) {
   // a handful of queries bounds nothing
   const few = (firstSummary()?.n ?? 0) < FEWEST;
   const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
-  const shown = settings.filter((one, k) => k < FIRST_ROWS || one.group === 'use');
+  const shown = settings.filter((one, k) => k < most || one.group === 'use');
   const rest = settings.filter((one) => !shown.includes(one));
   const [low, high, ticks] = scoreRange(settings, 6);
   const place = percentOf(low, high);
@@ -102,7 +111,7 @@ function ranking({ settings: all, measure, level }) {
   };
   return [
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), ', 0 to 1', !few && [`, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)],
-      lossy && '; then what is left of 1, and what each step lost')),
+      lossy && h('span.at-length', null, '; then what is left of 1, and what each step lost'))),
     lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
     h('div', null, Object.keys(GROUPS).map(group),
       h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place))),
@@ -125,7 +134,42 @@ function nextStep({ text, command }) {
   if (!text) return null;
   const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
-  return h('p.next', null, h('b', null, 'Next'), h('span', null, text), command && h('span.command', null, code, button));
+  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, code, button));
+}
+
+// On a phone the settings and the next step come before what matters, so that all of these are in sight.
+const onPhone = matchMedia('(max-width: 640px)');
+onPhone.addEventListener('change', () => draw((one) => one.id === 'glance'));
+
+function firstScreen(rows, factors) {
+  const found = statistics().glance;
+  const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
+  if (!found) return [head, h('h2.sentence', null, foreign(statistics().why || 'There is nothing to compare.'))];
+  const matters = whatMatters(found, factors);
+  return [
+    !onPhone.matches && head,
+    h('h2.sentence', null, foreign(found.sentence)),
+    found.holds && h('p.holds', null, foreign(found.holds)),
+    !onPhone.matches && matters,
+    found.settings.length > 0 && ranking(found, rows),
+    found.largest && h('p.largest', null, found.largest),
+    nextStep(found.next),
+    onPhone.matches && [matters, head],
+  ];
+}
+
+// Fold rows until the next step is on the first screen; nothing to do while the view is hidden.
+function fitScreen(one) {
+  const next = () => one.body.querySelector('.next')?.getBoundingClientRect();
+  if (one.fitted || !next()?.height) return;
+  one.fitted = true;
+  let [rows, factors] = [FIRST_ROWS, FIRST_ROWS];
+  while (next().bottom + scrollY > innerHeight && (rows > LEAST_ROWS || factors > LEAST_ROWS)) {
+    // settings fold first: the best are still there
+    if (rows > LEAST_ROWS) rows -= 1;
+    else factors -= 1;
+    swap(one.body, firstScreen(rows, factors));
+  }
 }
 
 section({
@@ -134,20 +178,10 @@ section({
   bare: true,
   on: ['measure'],
   render() {
-    if (!anyGlance()) return null;
-    const found = statistics().glance;
-    const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
-    if (!found) return [head, h('h2.sentence', null, foreign(statistics().why || 'There is nothing to compare.'))];
-    return [
-      head,
-      h('h2.sentence', null, foreign(found.sentence)),
-      found.holds && h('p.holds', null, foreign(found.holds)),
-      whatMatters(found),
-      found.settings.length > 0 && ranking(found),
-      found.largest && h('p.largest', null, found.largest),
-      nextStep(found.next),
-    ];
+    this.fitted = false;
+    return anyGlance() ? firstScreen(FIRST_ROWS, FIRST_ROWS) : null;
   },
+  shown: fitScreen,
 });
 
 section({

@@ -1,4 +1,5 @@
-// The choices of the reader. A section says which choices it depends on and is drawn again when they change.
+// The choices of the reader. A section says which choices it depends on and is drawn again when they change;
+// its `shown` is called once it may be in sight.
 
 const state = { view: '', measure: '', stage: 'final', split: 'all', find: '', type: '', order: 'spread', a: 0, b: 1, chosen: -1, named: '', factors: '', group: '', price: '', folded: '' };
 const sections = [];
@@ -27,6 +28,7 @@ function drawOne(one) {
   one.node.hidden = empty;
   if (empty) return;
   swap(one.body, content);
+  one.shown?.(one);
   // at once, and not when the observer gets to it: printing does not wait
   for (const grid of one.body.querySelectorAll('.grid')) grid.paint();
   if (focused) one.body.querySelector(`[data-keep="${focused}"]`)?.focus({ preventScroll: true });

@@ -63,10 +63,13 @@ function heading({ about, title }, button) {
   return said ? explained(button, said) : button;
 }
 
-// A shadow at the right edge while columns are hidden there, a line beside the first column once some are on the left.
+// A hint where columns do not fit, a shadow at the right edge while some are hidden there, a line beside the first column
+// once some are on the left.
 function edged(scroller) {
+  const hint = h('p.sideways', { hidden: true }, 'Scroll sideways for more columns');
   const box = h('div.edged', null, scroller);
   const look = () => {
+    hint.hidden = scroller.scrollWidth <= scroller.clientWidth + 4;
     box.classList.toggle('goes-on', scroller.scrollLeft + scroller.clientWidth < scroller.scrollWidth - 4);
     box.classList.toggle('began', scroller.scrollLeft > 4);
   };
@@ -74,7 +77,7 @@ function edged(scroller) {
   const watch = new ResizeObserver(look);
   watch.observe(scroller);
   watch.observe(scroller.firstElementChild);
-  return box;
+  return [hint, box];
 }
 table.kept = {};
 

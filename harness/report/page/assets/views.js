@@ -56,6 +56,7 @@ function showView() {
     else tab.removeAttribute('aria-current');
   }
   byId('controls').hidden = state.view === 'glance';
+  for (const one of sections) if (viewOf(one.id) === state.view) one.shown?.(one);
   hideTip();
   if (showView.last) scrollTo(0, 0);
   showView.last = state.view;
