@@ -11,13 +11,11 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.measures.answer.citations import Fact, fact_of, holds
-    from harness.measures.answer.context import ContextPrecision
     from harness.measures.answer.likeness import words_of
     from harness.measures.answer.llm_measure import LlmMeasure
-    from harness.measures.answer.measure import AnswerMeasure, AnswerTools, Case, MeasureFacts, Need
+    from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts
     from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES
-    from harness.measures.answer.responses import Refusal, refuses
-    from harness.measures.answer.statements import AnswerCorrectness
+    from harness.measures.answer.responses import refuses
     from harness.measures.answerability import separation, thresholds
     from harness.measures.documents import Convention, JudgedDocuments, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         read_values,
         score_external,
     )
-    from harness.running.answering.scorer_check import check_scorers, check_table, price_check
     from harness.running.bench.agreement import (
         SettingsAgreement,
         grade_agreement,

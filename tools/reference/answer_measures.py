@@ -34,11 +34,9 @@ and money apply. It answers with one JSON object. If an answer is not exactly in
 asks for, the model is asked again (`answers_per_call`), and then the case is not scored: text around the
 object, a missing or second verdict, a wrong number of verdicts.
 
-A model that scores may be wrong. `harness judge check-answers` tries it on answers whose scores are known
-([answers.md](answers.md#can-you-trust-the-model-that-scores)). Compare it with people as well:
-`harness score-answers --human values.csv` takes the values that people gave to a random sample of the
-questions (`query_id`, `measure`, `value`) and prints how far the measure agrees with them, and the mean over
-all questions, corrected for its errors.
+A model that scores may be wrong. Compare it with people: `harness score-answers --human values.csv` takes the
+values that people gave to a random sample of the questions (`query_id`, `measure`, `value`) and prints how
+far the measure agrees with them, and the mean over all questions, corrected for its errors.
 """
 _PARITY = """
 ## Compared with ragas 0.4.3

@@ -42,6 +42,7 @@ COMMANDS = {
 # those that are gone -> what takes their place
 REMOVED = {
     "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
+    "judge check-answers": "harness score-answers --human shows how well measures agree with people",
     "plot": "the report page saves its charts as SVG",
     "labels next": "use harness labels unjudged; what most settings found comes first",
     "label --results": "name the configuration, harness label my.yaml",

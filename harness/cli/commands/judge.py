@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from harness import judge, models, running, store
-from harness.cli.commands import agreement, score_answers
+from harness.cli.commands import agreement
 from harness.cli.commands.declaring import (
     CACHE,
     Command,
@@ -28,7 +28,6 @@ Manage the judgments of language models, and check how far they can be trusted.
 
   harness bench my.yaml --dry-run             what judging would cost, before anything is spent
   harness judge check my.yaml                 test the judge on a small known set (spends a little)
-  harness judge check-answers my.yaml         the same for the model that scores answers
   harness judge agreement my.yaml             compare it with your own labels
   harness judge answers my.yaml --failed      its raw answers
   harness judge batches                       batches that are in progress
@@ -275,7 +274,6 @@ family = Command(
         export,
         import_,
         check,
-        score_answers.check_answers,
         agreement.agreement,
         show_answers,
         show_batches,

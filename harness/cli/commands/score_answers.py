@@ -1,4 +1,4 @@
-"""`harness score-answers`, `export-answers`, `judge check-answers`: measures of answers, and a check."""
+"""`harness score-answers`, `export-answers`: measures of answers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ import json
 from pathlib import Path
 
 from harness import data, report, running, store
-from harness.cli.commands.declaring import (
-    QUIET,
-    command,
-    config_file,
-    flag,
-    option,
-    part,
-    path,
-    results_folder,
-)
+from harness.cli.commands.declaring import QUIET, command, flag, option, path, results_folder
 from harness.cli.commands.shared import (
     TWO_ROUNDS,
     measures,
@@ -48,18 +39,6 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 
   harness export-answers results/mine --output answers.jsonl
   harness export-answers results/mine --setting 'top_n=5' --output answers.jsonl
-"""
-_CHECK = """\
-Try the measures of answers that ask a language model on answers whose true score is known by construction:
-the golden answer, the same with a figure changed, an answer to another question, a noncommittal one, an
-invented sentence added, passages on another subject; and attacks: orders to give points, long padding.
-
-  harness judge check-answers my.yaml --dry-run   what it would cost
-  harness judge check-answers my.yaml             the table, and what is wrong
-
-CONFIG names answer_measures and answer_judge, as a benchmark or a file for score-answers does. The calls go
-into the ledger and are paid once. Exit code 1 if it finds a problem. How a model agrees with people on
-answers of your own: harness score-answers --human.
 """
 
 
@@ -111,33 +90,6 @@ def export_answers(args: argparse.Namespace) -> int:
     count = data.write_answers(running.exported_answers(args.results, args.setting), args.output)
     print_line(f"{args.output}: {counted(count, 'question')}")
     return 0
-
-
-@part(
-    "check-answers",
-    "try the model that scores answers on answers whose scores are known",
-    _CHECK,
-    config_file("with answer_measures and answer_judge"),
-    measures("those of CONFIG that ask a model"),
-    flag("--dry-run", "say what would be asked, and what that costs; ask nothing"),
-    QUIET,
-)
-def check_answers(args: argparse.Namespace) -> int:
-    """Score the known answers; print the table and the problems."""
-    config = running.load_answer_scoring(args.config, names_of_measures(args.measures))
-    reporter = TerminalReporter(quiet=args.quiet)
-    with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
-        if args.dry_run:
-            print_prices(running.price_check(config, context), TWO_ROUNDS)
-            return 0
-        found = running.check_scorers(config, context)
-    show(running.check_table(found))
-    problems = [problem for check in found for problem in check.problems]
-    for problem in problems:
-        print_line(f"problem: {problem}")
-    if not problems:
-        print_line("No problem found.")
-    return 1 if problems else 0
 
 
 def _show_people(path: Path, found: list[running.MeasureScores]) -> None:
