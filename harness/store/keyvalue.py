@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,11 +11,16 @@ from typing import TypeVar
 from harness.store.atomic import seal, unseal
 from harness.store.faults import Faults, disk_full
 from harness.store.sqlite import Schema, opened, sqlite_kind, transaction
+from harness.store.value_file import PLACE_SIZE, ValueFile
 from harness.values import StoreError
 
 _ASK_AT_ONCE = 500
 _CONDEMNED = ".damaged"
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+# beside the database of a cache; SQLite itself would take thrice the size of a vector
+_VALUES = "-values"
+# a longer value, with its checksum, lies in the file beside
+_LONGEST_INSIDE = 64
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 _SCHEMA = Schema(None, "CREATE TABLE item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;")
@@ -25,10 +31,11 @@ T = TypeVar("T")
 class KeyValue:
     """A table from key to value, both bytes; a value once written is never changed.
 
-    Every value carries a checksum. One that fails it counts as absent and may be written again. A file whose
-    structure is damaged is condemned, which every process that uses it finds out by itself, and a new one is
-    begun next to it: other processes have it open, so it can be neither renamed nor removed. A file that
-    cannot be written is only read. ``faults`` counts all of it.
+    Long values lie in a file beside the table, which has their places (``ValueFile``), unless they are
+    ``durable``. Every value carries a checksum. One that fails it counts as absent and may be written again.
+    A file whose structure is damaged is condemned, which every process that uses it finds out by itself, and
+    a new one is begun next to it: other processes have it open, so it can be neither renamed nor removed. A
+    file that cannot be written is only read. ``faults`` counts all of it.
     """
 
     def __init__(
@@ -41,6 +48,7 @@ class KeyValue:
         self._what = what
         self._damaged: set[bytes] = set()
         self._path, self._db = self._open()
+        self._beside = self._value_file()
 
     def __enter__(self) -> KeyValue:
         return self
@@ -99,6 +107,10 @@ class KeyValue:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+        self._beside.close()
+
+    def _value_file(self) -> ValueFile:
+        return ValueFile(self._path.with_name(self._path.name + _VALUES))
 
     def _stored(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
@@ -106,16 +118,38 @@ class KeyValue:
             part = keys[start : start + _ASK_AT_ONCE]
             marks = ",".join("?" * len(part))
             rows = self._db.execute(f"SELECT key, value FROM item WHERE key IN ({marks})", part)
-            # in a damaged page anything may be, a number for example
-            found.update((key, value if isinstance(value, bytes) else b"") for key, value in rows)
+            found.update((key, self._sealed(value)) for key, value in rows)
         return found
+
+    def _sealed(self, value: object) -> bytes:
+        # in a damaged page anything may be, a number for example
+        if not isinstance(value, bytes):
+            return b""
+        # a sealed value is longer than a place
+        return self._beside.read(value) if len(value) == PLACE_SIZE else value
 
     def _write(self, rows: Mapping[bytes, bytes]) -> None:
         with transaction(self._db):
             damaged = [(key,) for key in rows if key in self._damaged]
             self._db.executemany("DELETE FROM item WHERE key = ?", damaged)
-            sealed = ((key, seal(key, value)) for key, value in rows.items())
-            self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", sealed)
+            sealed = {key: seal(key, value) for key, value in rows.items()}
+            if self.lasting and not self._durable:
+                sealed |= self._laid_beside(sealed)
+            self._db.executemany("INSERT OR IGNORE INTO item VALUES (?, ?)", sealed.items())
+
+    def _laid_beside(self, sealed: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        """The places of the long ones of these values, once they are written to the file beside."""
+        long = {key: value for key, value in sealed.items() if len(value) > _LONGEST_INSIDE}
+        for key in self._stored(list(long)):
+            # another run was faster
+            del long[key]
+        try:
+            return dict(zip(long, self._beside.append(long.values()) if long else (), strict=True))
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise _UnwritableError(str(error)) from error
+            self._faults.cannot_write(self._beside.path, error)
+            raise
 
     def _guarded(self, work: Callable[[], T]) -> T:
         """Run ``work`` on the database; where its file proves damaged, once more on a new one."""
@@ -124,9 +158,10 @@ class KeyValue:
         except sqlite3.DatabaseError as error:
             if sqlite_kind(error) not in _DAMAGE:
                 raise _translated(error, self._path) from error
-            self._db.close()
+            self.close()
             self._condemn(self._path)
             self._path, self._db = self._open()
+            self._beside = self._value_file()
         try:
             return work()
         except sqlite3.DatabaseError as error:
@@ -137,7 +172,10 @@ class KeyValue:
             if _mark(path).exists():
                 continue
             try:
-                return path, self._connect(path)
+                db = self._connect(path)
+                # what is damaged may say that it is text, and be none
+                db.text_factory = bytes
+                return path, db
             except sqlite3.DatabaseError as error:
                 if sqlite_kind(error) not in _DAMAGE:
                     # the file is not ours yet, so it is named as it was tried
@@ -223,6 +261,6 @@ def _mark(path: Path) -> Path:
 
 
 def _parts(path: Path) -> list[Path]:
-    """A database and the files SQLite keeps beside it, as far as they are there; the database comes last."""
-    parts = (path.with_name(path.name + suffix) for suffix in reversed(SQLITE_SUFFIXES))
+    """A database and the files beside it, as far as they are there; the database comes last."""
+    parts = (path.with_name(path.name + suffix) for suffix in (_VALUES, *reversed(SQLITE_SUFFIXES)))
     return [part for part in parts if part.exists()]

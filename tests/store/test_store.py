@@ -115,7 +115,9 @@ def test_two_processes_write_at_once_and_a_kill_leaves_whole_batches(tmp_path):
         from harness.store import KeyValue
         store = KeyValue(Path({str(path)!r}))
         for batch in range(100000):
-            store.put({{f"{{sys.argv[1]}}-{{batch}}-{{i}}".encode(): b"x" for i in range(10)}})
+            keys = [f"{{sys.argv[1]}}-{{batch}}-{{i}}".encode() for i in range(10)]
+            # short ones within the table, long ones beside it
+            store.put({{key: b"x" * (batch % 2 * 999 + 1) for key in keys}})
         """
     )
     runs = [subprocess.Popen([sys.executable, "-c", script, name]) for name in ("p", "q")]
