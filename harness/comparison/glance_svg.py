@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
 from harness.comparison.glance import GROUPS, FactorLine, Glance, SettingLine
 from harness.comparison.glance_text import interactions_of, padded, pair_of, shown_difference
+from harness.report import colours
+from harness.values import width
 
 WIDTH, LINE, MARGIN = 860, 24, 16
 # where the columns begin: values, charts, words or bars
@@ -17,17 +19,36 @@ _NAME_LETTERS = 54
 # beyond these, and the one to use, settings are only counted
 MOST_SETTINGS = 10
 
+_LEFT = "var(--left)"
+# less than this is 0.00 in a bar
+_LEAST_LOSS = 0.005
+# the parts of a bar with a colour of their own on the page; steps that change the order share the others
+_PARTS = ("parser", "chunking", "candidates", "order")
+_OTHERS = ("change", "change-1", "change-2", "else")
+# what tells the parts apart where colours do not, in a square of 6: strokes and dots of the page
+_PATTERNS = {
+    "parser": "M0,3H6M3,0V6",
+    "chunking": "M0,6L6,0",
+    "candidates": "M3,0V6",
+    "order": "",
+    "change": "M0,0L6,6",
+    "change-1": "M0,3H6",
+    "change-2": "M0,6L6,0M0,0L6,6",
+    "else": "M2,3H4",
+}
+_USED = ("bg", "surface", "ink", "ink-2", "line-2", "accent", "left", *(f"loss-{one}" for one in _PATTERNS))
+
 _STYLE = """
-svg { max-width: 100%; height: auto }
-svg { color: #1c1f24; --quiet: #5b6470; --line: #c9ced6; --use: #0b6e4f; --out: #9a3412; --page: #ffffff;
-  --lost: #d7dce3; font: 13px system-ui, sans-serif; }
-@media (prefers-color-scheme: dark) { svg { color: #e6e8eb; --quiet: #a0a8b3; --line: #4a525d; --use: #5dd3a8;
-  --out: #f0a27a; --page: #15181c; --lost: #3a424d; } }
-text { fill: currentColor } .quiet { fill: var(--quiet) } .lead { font-size: 17px; font-weight: 600 }
-.title { font-weight: 600 } .end { text-anchor: end } .use { fill: var(--use); stroke: var(--use) }
-.may { fill: var(--page); stroke: currentColor } .out { fill: none; stroke: var(--out) }
-line.out { stroke: var(--out) } .line { stroke: var(--line); stroke-width: 1 }
-.interval { stroke-width: 2 } line.interval:not(.out) { stroke: currentColor }
+svg {{ max-width: 100%; height: auto }}
+svg {{ {light} color: var(--ink); font: 13px system-ui, sans-serif }}
+@media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}
+text {{ fill: var(--ink) }} .quiet {{ fill: var(--ink-2) }} .lead {{ font-size: 17px; font-weight: 600 }}
+.title {{ font-weight: 600 }} .end {{ text-anchor: end }} .line {{ stroke: var(--line-2); stroke-width: 1 }}
+line.interval {{ stroke: var(--ink-2); stroke-width: 2 }} line.interval.use {{ stroke: var(--accent) }}
+circle {{ stroke-width: 2 }} circle.use {{ fill: var(--accent); stroke: var(--accent) }}
+circle.may {{ fill: var(--surface); stroke: var(--ink-2) }}
+text.use {{ fill: var(--accent) }} rect.bar {{ stroke: var(--bg); stroke-width: 1 }}
+.marks {{ stroke: var(--bg); stroke-width: 1.2; fill: none }}
 """
 
 
@@ -48,11 +69,13 @@ def svg_of(glance: Glance) -> str:
         for line in wrap(interactions_of(glance), _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
-    shown = _shown(glance.settings)
+    shown, lost = _shown(glance.settings), _lost(glance.settings)
     top += 2 * LINE
     parts.append(_text(0, top, f"Settings ({glance.measure}, {glance.level:.0%} intervals)", "title"))
-    parts.append(_text(_WORDS, top, _legend(shown[0]), "quiet"))
-    parts += _settings(shown, top)
+    for row in _legend(lost):
+        top += LINE
+        parts += _legend_row(row, top)
+    parts += _settings(shown, top, lost)
     top += LINE * len(shown)
     if more := len(glance.settings) - len(shown):
         top += LINE
@@ -62,20 +85,60 @@ def svg_of(glance: Glance) -> str:
         for line in wrap(text, _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
-    height = top + MARGIN
+    height, fillings = top + MARGIN, dict.fromkeys(kind for kind, _ in lost.values())
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-MARGIN} 0 {WIDTH + 2 * MARGIN} {height}" '
         f'width="{WIDTH + 2 * MARGIN}" role="img" aria-label="{escape(glance.sentence, quote=True)}">'
-        f"<style>{_STYLE}</style>"
-        f'<rect x="{-MARGIN}" width="{WIDTH + 2 * MARGIN}" height="{height}" style="fill: var(--page)"/>'
+        f"<style>{_style()}</style><defs>{''.join(_pattern(kind) for kind in fillings)}</defs>"
+        f'<rect x="{-MARGIN}" width="{WIDTH + 2 * MARGIN}" height="{height}" style="fill: var(--bg)"/>'
         f"{''.join(parts)}</svg>\n"
     )
 
 
-def _legend(first: SettingLine) -> str:
-    """What the parts of a bar are, from its left."""
-    parts = [one.label for one in first.losses if one.value > 0]
-    return f"left; {', '.join(parts)}" if parts else ""
+def _style() -> str:
+    """The style, in the colours of the page."""
+    both = {name: colours()[name] for name in _USED}
+    light, dark = (" ".join(f"--{name}: {one[at]};" for name, one in both.items()) for at in (0, 1))
+    return _STYLE.format(light=light, dark=dark)
+
+
+def _pattern(kind: str) -> str:
+    """The filling of a part: its colour, and marks that tell it apart in grey."""
+    return (
+        f'<pattern id="lost-{kind}" width="6" height="6" patternUnits="userSpaceOnUse">'
+        f'<rect width="6" height="6" style="fill: var(--loss-{kind})"/>'
+        f'<path class="marks" d="{_PATTERNS[kind]}"/></pattern>'
+    )
+
+
+def _lost(settings: Sequence[SettingLine]) -> dict[str, tuple[str, str]]:
+    """The parts that lost something under any setting: the kind of their filling, and their label."""
+    others, found = list(_OTHERS), {}
+    for loss in (loss for one in settings for loss in one.losses if loss.value >= _LEAST_LOSS):
+        if loss.part not in found:
+            kind = loss.part if loss.part in _PARTS else others.pop(0) if others else _OTHERS[-1]
+            found[loss.part] = (kind, loss.label)
+    return found
+
+
+def _legend(lost: Mapping[str, tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
+    """The rows of the legend: where each swatch begins, its filling, and what it stands for."""
+    rows: list[list[tuple[float, str, str]]] = []
+    x = float(WIDTH)
+    for fill, label in [(_LEFT, "left"), *((f"url(#lost-{kind})", label) for kind, label in lost.values())]:
+        needed = 36 + 7 * width(label)
+        if x + needed > WIDTH:
+            rows.append([])
+            x = 0.0
+        rows[-1].append((x, fill, label))
+        x += needed
+    return rows if lost else []
+
+
+def _legend_row(row: Iterable[tuple[float, str, str]], y: float) -> Iterable[str]:
+    for x, fill, label in row:
+        yield _box(x, y, 13, label, fill)
+        yield _text(x + 18, y, label, "quiet")
 
 
 def _shown(settings: Sequence[SettingLine]) -> list[SettingLine]:
@@ -95,34 +158,39 @@ def _factors(factors: Sequence[FactorLine], top: float) -> Iterable[str]:
         yield _text(_WORDS, y, one.words, "" if one.clear else "quiet")
 
 
-def _settings(shown: Sequence[SettingLine], top: float) -> Iterable[str]:
+def _settings(shown: Sequence[SettingLine], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
     ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
     for place, one in enumerate(shown, start=1):
         y = top + LINE * place
         why = one.why or ("" if one.group == "may" else GROUPS[one.group])
-        yield _text(0, y, _cut(f"{one.words} ({why})" if why else one.words))
+        kind = {"use": "use", "out": "quiet"}.get(one.group, "")
+        yield _text(0, y, _cut(f"{one.words} ({why})" if why else one.words), kind)
         yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
         yield from _interval((one.low, one.mean, one.high), ends, y, one.group)
-        yield from _bar(one, y)
+        yield from _bar(one, y, lost)
 
 
-def _bar(one: SettingLine, y: float) -> Iterable[str]:
-    """What is left of a perfect score, then what each part lost, each with its name on hover."""
-    if not one.losses:
+def _bar(one: SettingLine, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
+    """What is left of a perfect score, then what each part lost, each with its name on hover.
+
+    Where a step won something back, the losses are shown in proportion.
+    """
+    shown = [loss for loss in one.losses if loss.value > 0 and loss.part in lost]
+    if not shown:
         return
-    scale, x = (_BAR_END - _WORDS) / (one.mean + sum(max(0.0, loss.value) for loss in one.losses)), _WORDS
-    yield _box(x, y, one.mean * scale, f"left {one.mean:.2f}", "currentColor", 0.75)
-    at = x + one.mean * scale
-    for place, loss in enumerate(loss for loss in one.losses if loss.value > 0):
-        label = f"{loss.label} {loss.value:.2f}"
-        yield _box(at, y, loss.value * scale, label, "var(--lost)", 1.0 if place % 2 else 0.6)
-        at += loss.value * scale
+    scale, at = _BAR_END - _WORDS, _WORDS + one.mean * (_BAR_END - _WORDS)
+    yield _box(_WORDS, y, one.mean * scale, f"left {one.mean:.2f}", _LEFT)
+    share = (1 - one.mean) / sum(loss.value for loss in shown)
+    for loss in shown:
+        wide = loss.value * share * scale
+        yield _box(at, y, wide, f"{loss.label} {loss.value:.2f}", f"url(#lost-{lost[loss.part][0]})")
+        at += wide
 
 
-def _box(x: float, y: float, width: float, title: str, fill: str, opacity: float) -> str:
+def _box(x: float, y: float, wide: float, title: str, fill: str) -> str:
     return (
-        f'<rect x="{x:.1f}" y="{y - 10:.1f}" width="{max(0.0, width - 1):.1f}" height="12" '
-        f'style="fill: {fill}; opacity: {opacity}"><title>{escape(title)}</title></rect>'
+        f'<rect class="bar" x="{x:.1f}" y="{y - 11:.1f}" width="{max(0.0, wide):.1f}" height="13" '
+        f'style="fill: {fill}"><title>{escape(title)}</title></rect>'
     )
 
 
@@ -132,12 +200,12 @@ def _interval(
     low, value, high = bounds
     x, middle = _at(value, ends), y - 4
     if low is not None and high is not None:
-        yield _line(_at(low, ends), middle, _at(high, ends), middle, "interval")
+        yield _line(_at(low, ends), middle, _at(high, ends), middle, f"interval {group}")
     if group == "out":
-        yield _line(x - 4, middle - 4, x + 4, middle + 4, "interval out")
-        yield _line(x - 4, middle + 4, x + 4, middle - 4, "interval out")
+        yield _line(x - 4, middle - 4, x + 4, middle + 4, "interval")
+        yield _line(x - 4, middle + 4, x + 4, middle - 4, "interval")
     else:
-        yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" stroke-width="2" class="{group}"/>'
+        yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" class="{group}"/>'
 
 
 def _at(value: float, ends: Sequence[float]) -> float:

@@ -22,6 +22,7 @@ from harness.comparison import (
 from harness.comparison.advice import Cheaper
 from harness.comparison.effects import Effects
 from harness.comparison.factors import effects_of
+from harness.comparison.glance import Loss
 from harness.comparison.glance_text import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
@@ -416,6 +417,25 @@ def test_the_picture_shows_the_sentence_every_effect_and_the_settings():
     assert " ".join(texts[:2]).startswith(found.sentence[:60])
     assert "500 instead of 1,000 characters" in texts
     assert any(text.startswith("1,000 characters, words (worse by chunk size)") for text in texts)
+    # every part that lost something has its own filling, in the bars as in the legend
+    parts = ("parser", "filter", "chunking", "candidates", "order", "rerank", "fuse", "read", "more")
+    lost = (*(Loss(part, f"by {part}", 0.05) for part in parts), Loss("nothing", "by nothing", 0.001))
+    pictured = replace(found, settings=tuple(replace(one, losses=lost) for one in found.settings))
+    root = ElementTree.fromstring(svg_of(pictured))
+    patterns = {one.get("id") for one in root.iter("{http://www.w3.org/2000/svg}pattern")}
+    assert len(patterns) == 8
+    marks = {one.get("d") for one in root.iter("{http://www.w3.org/2000/svg}path")}
+    assert len(marks) == len(patterns)
+    bars = [one for one in root.iter("{http://www.w3.org/2000/svg}rect") if one.get("class") == "bar"]
+    # the swatches, with one for what is left, then four bars
+    swatches, drawn = bars[: len(parts) + 1], bars[len(parts) + 1 :]
+    assert [one[0].text for one in swatches] == ["left", *(f"by {part}" for part in parts)]
+    assert all(0 <= float(one.get("x")) < 860 for one in swatches)
+    assert [one.get("style") for one in drawn] == 4 * [one.get("style") for one in swatches]
+    for at in range(0, len(drawn), len(swatches)):
+        wide = sum(float(one.get("width")) for one in drawn[at : at + len(swatches)])
+        assert wide == pytest.approx(244, abs=1)
+    assert "by nothing" not in svg_of(pictured)
     # nothing from outside, and names cannot break out
     assert "<script" not in svg_of(replace(found, sentence="<script>"))
 
