@@ -1,6 +1,7 @@
 """`harness demo`: the quickstart from any folder, also from a wheel."""
 
 import csv
+import re
 import shutil
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     # built from a copy, so that nothing of an earlier build comes along
     source = tmp_path / "source"
     hidden = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-    for folder in ("harness", "tools", "configs", "corpora/meridian"):
+    for folder in ("harness", "tools", "configs", "corpora/meridian", "docs"):
         shutil.copytree(ROOT / folder, source / folder, ignore=hidden)
     for file in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, source)
@@ -98,3 +99,15 @@ def test_a_wheel_in_a_fresh_environment_shows_the_demo(tmp_path):
     assert str(fresh) in (results / "record.json").read_text(encoding="utf-8")
     with (results / "summary.csv").open(encoding="utf-8", newline="") as file:
         assert len({row["setting"] for row in csv.DictReader(file)}) == 8
+    # a page that a message names is there
+    (elsewhere / "bad.yaml").write_text("name: bad\n", encoding="utf-8")
+    done = subprocess.run(
+        [fresh / "bin/harness", "validate", "bad.yaml"],
+        cwd=elsewhere,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (page,) = re.findall(r"\S+configuration\.md", " ".join(done.stderr.split()))
+    assert Path(page).is_file()
+    assert str(fresh) in page

@@ -1,4 +1,4 @@
-"""Puts the quickstart and its collection into the wheel, as harness/shipped/; git keeps them in one place."""
+"""Puts the quickstart, its collection and the docs into the wheel, as harness/shipped/."""
 
 from pathlib import Path
 
@@ -9,8 +9,9 @@ FILES = (
     "corpora/meridian/documents/*",
     "corpora/meridian/queries.csv",
     "corpora/meridian/judged.csv",
+    "docs/*.md",
 )
-"""What `harness demo` reads, as patterns relative to the root of the repository."""
+"""What `harness demo` reads and messages name, as patterns relative to the root of the repository."""
 
 
 class BuildWithCollection(build_py):

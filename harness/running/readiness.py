@@ -11,7 +11,7 @@ from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEn
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.values import ConfigError, StageConfig, main_script, outside_latin
+from harness.values import ConfigError, StageConfig, guide, main_script, outside_latin
 
 _COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
 """Measures of answers that use ``answer_embedding``."""
@@ -142,6 +142,7 @@ def warn_of_languages(corpus: Corpus, settings: Sequence[Setting], context: Cont
         "language",
         f"{', '.join(english)} {read}, judging by the name, but {there:.0%} of the letters of the "
         f"documents and {asked:.0%} of those of the queries are not Latin (most are {script}). Use a "
-        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 (docs/chinese.md).",
+        "multilingual model, such as intfloat/multilingual-e5-small or BAAI/bge-m3 "
+        f"({guide('chinese.md')}).",
         settings=[one.name for one in settings if not english_only.isdisjoint(one.model_names)],
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ModelError,
         StoreError,
     )
+    from harness.values.guides import guide
     from harness.values.kinds import (
         LARGEST,
         Kind,

@@ -13,7 +13,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath
 
 from harness.data.corpus.formats import FORMAT_SUFFIXES
-from harness.values import CorpusError, refuse_special
+from harness.values import CorpusError, guide, refuse_special
 
 PDF_SUFFIXES = (".pdf",)
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".csv", ".tsv")
@@ -95,7 +95,7 @@ def refuse_unknown(path: Path, more: Sequence[str] = ()) -> None:
         raise CorpusError(
             f"{path}: cannot read a {path.suffix or 'file without a suffix'} as a document. "
             f"Known: {', '.join(known)}. Convert it, narrow the pattern, or name a parser of your own "
-            "(docs/own-steps.md)."
+            f"({guide('own-steps.md')})."
         )
 
 

@@ -15,7 +15,7 @@ from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folde
 from harness.data.corpus.inputs import input_table, read_rows
 from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
 from harness.data.external.traces import read_traces
-from harness.values import Column, CorpusError, encodable, golden_cell
+from harness.values import Column, CorpusError, encodable, golden_cell, guide
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
@@ -29,7 +29,7 @@ Written by `harness import {format}` from {source}.
 - `hits.jsonl`: what was retrieved for each question, in its order.
 - `answers.jsonl`: questions, what was read and answered, with the columns of ragas.
 
-Score the answers, and, once there are labels (docs/labelling.md), what was retrieved:
+Score the answers, and, once there are labels ({guide}), what was retrieved:
 
     harness score-answers {folder}/answers.jsonl
     harness score --hits {folder}/hits.jsonl --queries {folder}/queries.csv \\
@@ -87,7 +87,10 @@ def _write(
         hits = [json.dumps(row, ensure_ascii=False) for row in _hits(exchanges, names)]
         write_text(folder / "hits.jsonl", "".join(f"{row}\n" for row in hits))
         write_answers(exchanges, folder / "answers.jsonl")
-        readme = _README.format(title=target.name, format=format, source=source.name, folder=target)
+        labelling = guide("labelling.md")
+        readme = _README.format(
+            title=target.name, format=format, source=source.name, folder=target, guide=labelling
+        )
         write_text(folder / "README.md", readme)
     return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.labels.scaffold.folder_summary import FolderSummary, TextFacts
 from harness.store import write_text
-from harness.values import ConfigError
+from harness.values import ConfigError, guide
 
 ENGLISH_MODEL = "embedded:all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL = "intfloat/multilingual-e5-small"
@@ -69,7 +69,7 @@ on_bad_document: skip   # a file that cannot be read is left out and named; fail
 queries: {paths.at("queries.csv")}   # the questions
 labels: {paths.at("labels.csv")}   # which passages answer them: graded spans of the documents
 {_chunks(facts)}{_settings(facts, dense)}\
-relevance: {{judge: labels}}   # people grade; a language model can: docs/judge.md
+relevance: {{judge: labels}}   # people grade; a language model can: {guide("judge.md")}
 {_measures(facts)}\
 cache: {cache}   # what was computed
 results: {results}   # tables and report.html, in a folder named as above
@@ -82,7 +82,7 @@ def steps_text(facts: TextFacts, paths: Paths, download: bool = True) -> str:
     model = f"{quoted(MULTILINGUAL_MODEL)}{_PREFIXES}" if other else quoted(ENGLISH_MODEL)
     embed = f"{'# ' if other and not download else ''}embed: {{model: {model}}}"
     return f"""\
-# How the test set in this folder is made: harness testset, docs/testset.md.
+# How the test set in this folder is made: harness testset, {guide("testset.md")}.
 # Paths are relative to the folder in which harness is run.
 documents: {_globs(paths.documents)}   # what the questions are about
 on_bad_document: skip   # a file that cannot be read is left out and named
@@ -159,7 +159,7 @@ def _measures(facts: TextFacts) -> str:
     )
     return (
         f"measures: [ndcg_exp@10, {reading}, recall@10, judged@10]"
-        "   # the second one compares chunk sizes; docs/measures.md\n"
+        f"   # the second one compares chunk sizes; {guide('measures.md')}\n"
     )
 
 

@@ -28,6 +28,7 @@ from harness.values import (
     QueryScore,
     counted,
     golden_answers,
+    guide,
     interval,
     number,
 )
@@ -238,6 +239,6 @@ def people_table(found: Sequence[HumanAgreement]) -> Table:
     columns = ("measure", "n by people", "measure − people", "tau", "corrected mean", "95% interval")
     note = (
         "corrected mean: what people would give over all questions, from their values on a random sample and "
-        f"the measure's on all (docs/judge.md); from {FEWEST} questions on."
+        f"the measure's on all ({guide('judge.md')}); from {FEWEST} questions on."
     )
     return Table("Agreement with people", columns, rows, notes=(note,))

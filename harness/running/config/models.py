@@ -27,7 +27,7 @@ from harness.steps import (
     RewriterConfig,
     ServiceConfig,
 )
-from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, no_such_key, unknown_key
+from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, no_such_key, unknown_key
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 
@@ -350,7 +350,7 @@ class BenchConfig(StageConfig):
             if self.labels is None and judge.file is None:
                 raise ValueError(
                     "labels: this key is missing. Give the label file, or use a judge "
-                    "(relevance: {judge: llm, …}); docs/judge.md describes it."
+                    f"(relevance: {{judge: llm, …}}); {guide('judge.md')} describes it."
                 )
             if self.labels is not None and judge.file is not None:
                 raise ValueError("labels and relevance.file both name labels; keep one of them.")

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeVar
 import yaml
 from pydantic import ValidationError
 
-from harness.values import LARGEST, ConfigError, Kinds, StageConfig, no_such_key, printable, quoted
+from harness.values import LARGEST, ConfigError, Kinds, StageConfig, guide, no_such_key, printable, quoted
 
 MOST_BYTES = 200_000
 MOST_VALUES = 20_000
@@ -103,13 +103,13 @@ class Source:
         if problem["type"] == "unknown_key":
             return self.error(path, message)
         if problem["type"] == "missing":
-            return self.error(path, "this key is missing; docs/configuration.md describes it.")
+            return self.error(path, f"this key is missing; {guide('configuration.md')} describes it.")
         if not problem["loc"]:
             values = ", ".join(f"{key}={_shown(key, value)}" for key, value in chosen.items())
             return self.error(path, f"{message}{f' (with {values})' if values else ''}")
         value = problem["input"]
         if value is None:
-            return self.error(path, "its value is missing; docs/configuration.md describes this key.")
+            return self.error(path, f"its value is missing; {guide('configuration.md')} describes this key.")
         # a list or section is at the line that is named
         hidden = isinstance(value, list | tuple | dict) or _may_hold_secrets(path)
         shown = "" if hidden else f" (it is {quoted(value)})"

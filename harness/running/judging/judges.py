@@ -26,7 +26,7 @@ from harness.running.judging.judged import pool_judge_config
 from harness.running.passes import score_for_all, vectors
 from harness.steps import CrossEncoderConfig, LateInteractionConfig
 from harness.store import Ledger, LedgerEntry
-from harness.values import ConfigError, JudgeError, Silent, kind_of
+from harness.values import ConfigError, JudgeError, Silent, guide, kind_of
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
@@ -54,7 +54,7 @@ def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
     kind = kind_of(config.relevance.judge)
     raise ConfigError(
         f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
-        "docs/judge.md describes it."
+        f"{guide('judge.md')} describes it."
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizeUnit, Vectors, measure_in
-from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer
+from harness.values import ConfigError, CorpusError, Document, Span, Tokenizer, guide
 
 # Their overlap is in tokens, however lengths are counted.
 _IN_TOKENS = {"TokenTextSplitter", "SentenceTransformersTokenTextSplitter"}
@@ -124,8 +124,8 @@ def _split(splitter: Any, document: Document, config: LangchainConfig) -> list[S
     except AlteredError as altered:
         raise CorpusError(
             f"{document.doc_id}: splitter {config.splitter} gives no chunks with exact offsets: {altered}. "
-            "Arguments such as separator or chunk_overlap: 0 may keep it from that (docs/chunking.md); the "
-            "kinds of chunkers of our own always cut by offsets."
+            "Arguments such as separator or chunk_overlap: 0 may keep it from that "
+            f"({guide('chunking.md')}); the kinds of chunkers of our own always cut by offsets."
         ) from None
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from harness.values import ConfigError, HarnessError, StageConfig
+from harness.values import ConfigError, HarnessError, StageConfig, guide
 
 _NOT_THEIRS = tuple(Path(file) for file in (__file__, contextlib.__file__, importlib.__file__))
 _CALL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -97,7 +97,7 @@ def calling(name: str) -> Iterator[None]:
     except Exception as error:
         raise HarnessError(
             f"call: {name} failed: {type(error).__name__}: {error}{_where(error)}. This is your code; "
-            "docs/own-steps.md says what it receives and must return."
+            f"{guide('own-steps.md')} says what it receives and must return."
         ) from error
 
 
@@ -108,7 +108,7 @@ def contract_error(name: str, what: str) -> HarnessError:
 
 def broken_contract(who: str, what: str) -> HarnessError:
     """The error for an answer that breaks the contract; ``who`` gave it."""
-    return HarnessError(f"{who} {what}. docs/own-steps.md says what it must return.")
+    return HarnessError(f"{who} {what}. {guide('own-steps.md')} says what it must return.")
 
 
 def _where(error: BaseException) -> str:
