@@ -53,7 +53,8 @@ class Place:
 
 def read(name: str) -> list[GradedSpan]:
     """Read the spans of a pass; a quote must stand once on its page."""
-    documents = {path.name: judgments.Text(path) for path in (HERE / "documents").iterdir()}
+    folders = (HERE / "documents", HERE / "more")
+    documents = {path.name: judgments.Text(path) for folder in folders for path in folder.iterdir()}
     spans = []
     with (PASSES / name).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

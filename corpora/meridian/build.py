@@ -76,7 +76,7 @@ def build(target: Path) -> None:
     (more / "meridian-travel-policy.md").write_bytes((SOURCE / "travel-policy.md").read_bytes())
     (documents / "meridian-production.csv").write_text(production(), encoding="utf-8", newline="")
     (documents / "meridian-faq.md").write_bytes((SOURCE / "faq.md").read_bytes())
-    judgments.write(SOURCE, documents, target)
+    judgments.write(SOURCE, [documents, more], target)
 
 
 def production() -> str:

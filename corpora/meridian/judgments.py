@@ -1,5 +1,8 @@
 """Compiles the judged queries (``source/judgments/*.txt``) to ``queries.csv`` and two files of labels.
 
+The quickstart has files of its own: queries on the shorter documents (``source/quickstart/*.txt``) and, of
+those above, all on the other short documents and the first of every type on the annual report.
+
 A query is a line ``id type split | text``, then ``= answer``, then one line for each judged span::
 
     mq001 lookup train | How many people did Meridian employ at the end of 2025?
@@ -9,7 +12,7 @@ A query is a line ``id type split | text``, then ``= answer``, then one line for
 
 A span is given by its words; `` ... `` leaves out its middle; `` @ `` gives text after which to look, where
 the words stand more than once. ``-`` is no evidence name. ``! file`` names the document of what follows.
-``= none`` marks an unanswerable query. Spaces, hyphens and line ends never matter when a span is looked up;
+``= none`` marks an unanswerable query, ``* mq001`` adds spans to a query of another file. Spaces, hyphens and line ends never matter when a span is looked up;
 the quote in ``labels.csv`` is what pypdf extracts. ``judged.csv`` has these rows and, with grade 0, the spans
 of ``source/passes/dismissed.csv``, which were read for a query and held no answer to it.
 """
@@ -117,6 +120,8 @@ def read(folder: Path) -> list[JudgedQuery]:
                 continue
             if line.startswith("! "):
                 document = line[2:].strip()
+            elif line.startswith("* "):
+                queries.append(JudgedQuery(line[2:].strip(), "", "", ""))
             elif match := _QUERY.fullmatch(line):
                 queries.append(JudgedQuery(*match.groups()))
             elif line.startswith("= "):
@@ -134,11 +139,35 @@ def read(folder: Path) -> list[JudgedQuery]:
     return queries
 
 
-def write(source: Path, documents: Path, target: Path) -> None:
-    """Write ``queries.csv``, ``labels.csv`` and ``judged.csv`` below ``target``."""
+def write(source: Path, folders: list[Path], target: Path) -> None:
+    """Write the files of queries and labels below ``target``; ``folders`` hold the documents."""
     queries = read(source / "judgments")
-    texts = {path.name: Text(path) for path in sorted(documents.iterdir())}
-    labels = []
+    texts = {path.name: Text(path) for folder in folders for path in sorted(folder.iterdir())}
+    labels = _labels(queries, texts)
+    judged = [*labels, *dismissed(source / "passes" / "dismissed.csv")]
+    _save(target / "labels.csv", LABEL_COLUMNS, labels)
+    _save(target / "judged.csv", LABEL_COLUMNS, judged)
+    _save_queries(target / "queries.csv", queries)
+    more = read(source / "quickstart")
+    kept = chosen(queries)
+    ids = {query.query_id for query in kept}
+    added = [*_labels(more, texts), *dismissed(source / "passes" / "quickstart-dismissed.csv")]
+    rows = [*(row for row in judged if row[0] in ids), *added]
+    _save(target / "quickstart_judged.csv", LABEL_COLUMNS, rows)
+    _save_queries(target / "quickstart_queries.csv", [*kept, *(query for query in more if query.kind)])
+
+
+def chosen(queries: list[JudgedQuery]) -> list[JudgedQuery]:
+    """What the quickstart asks of the older queries: the first of each type on the report, all others."""
+    first: dict[str, str] = {}
+    report = [query for query in queries if query.query_id.startswith("mq")]
+    for query in sorted(report, key=lambda query: query.query_id):
+        first.setdefault(query.kind, query.query_id)
+    return [query for query in queries if query not in report or query.query_id in first.values()]
+
+
+def _labels(queries: list[JudgedQuery], texts: dict[str, Text]) -> list[tuple[object, ...]]:
+    labels: list[tuple[object, ...]] = []
     problems = []
     for query in queries:
         for span in query.spans:
@@ -154,10 +183,12 @@ def write(source: Path, documents: Path, target: Path) -> None:
             )
     if problems:
         raise ValueError("spans not found:\n" + "\n".join(problems))
-    _save(target / "labels.csv", LABEL_COLUMNS, labels)
-    _save(target / "judged.csv", LABEL_COLUMNS, [*labels, *dismissed(source / "passes" / "dismissed.csv")])
+    return labels
+
+
+def _save_queries(path: Path, queries: list[JudgedQuery]) -> None:
     _save(
-        target / "queries.csv",
+        path,
         QUERY_COLUMNS,
         [
             (q.query_id, q.text, q.kind, q.answer, "yes" if q.answerable else "no", q.split, q.note)
