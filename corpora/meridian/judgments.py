@@ -12,9 +12,10 @@ A query is a line ``id type split | text``, then ``= answer``, then one line for
 
 A span is given by its words; `` ... `` leaves out its middle; `` @ `` gives text after which to look, where
 the words stand more than once. ``-`` is no evidence name. ``! file`` names the document of what follows.
-``= none`` marks an unanswerable query, ``* mq001`` adds spans to a query of another file. Spaces, hyphens and line ends never matter when a span is looked up;
-the quote in ``labels.csv`` is what pypdf extracts. ``judged.csv`` has these rows and, with grade 0, the spans
-of ``source/passes/dismissed.csv``, which were read for a query and held no answer to it.
+``= none`` marks an unanswerable query, ``* mq001`` adds spans to a query of another file. Spaces, hyphens
+and line ends never matter when a span is looked up; the quote in ``labels.csv`` is what pypdf extracts.
+``judged.csv`` has these rows and, with grade 0, the spans of ``source/passes/dismissed.csv``, which were read
+for a query and held no answer to it.
 """
 
 from __future__ import annotations
