@@ -32,9 +32,8 @@ if TYPE_CHECKING:
         from_scores,
         from_table,
         join,
-        on_common_questions,
     )
-    from harness.comparison.paired import Comparison, Options, compare_changes, compare_to, mean_of, number
+    from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, number
     from harness.comparison.scores import (
         Scores,
         chunkings_of,

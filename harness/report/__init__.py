@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         SOMETHING_ELSE,
         TOO_LOW,
         WITHOUT,
-        AnswerComparisonRow,
         AnswerLossRow,
         AnswerPredictionRow,
         AnswerScoreRow,

@@ -76,8 +76,8 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
     uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
     if uneven:
         yield (
-            f"Means of {', '.join(uneven)} are over different questions: answer_comparisons.csv compares the "
-            "settings on the questions for which all have a value."
+            f"Means of {', '.join(uneven)} are over different questions: harness compare takes those for "
+            "which all settings have a value."
         )
 
 

@@ -47,8 +47,8 @@ def test_means_over_different_questions_are_marked_as_not_comparable():
     assert table.notes == (
         "Not scored, and not in the mean of cites: 1 to 8 (nothing read x8).",
         "Not scored, and not in the mean of f1: 1 (no golden x1).",
-        "Means of cites are over different questions: answer_comparisons.csv compares the settings on the "
-        "questions for which all have a value.",
+        "Means of cites are over different questions: harness compare takes those for which all settings "
+        "have a value.",
     )
 
 

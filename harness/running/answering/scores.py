@@ -1,4 +1,4 @@
-"""Answers → scores by the measures that a configuration asks for → rows: values, means, who is better."""
+"""Answers → scores by the measures that a configuration asks for → rows: values and means."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.comparison import Options, ScoreMatrix, compare_to, from_scores, number, on_common_questions
+from harness.comparison import ScoreMatrix, from_scores, number
 from harness.measures import AnswerMeasure, Case
 from harness.models import Form, Request
-from harness.report import AnswerComparisonRow, AnswerScoreRow, AnswerSummaryRow
+from harness.report import AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
 from harness.running.config.answers import AnswerScoringConfig
 from harness.running.config.models import BenchConfig
@@ -22,7 +22,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
 from harness.running.tools import RunTools
 from harness.steps import PendingCalls, PendingCallsError, without_citations
-from harness.values import ConfigError, HarnessError, Judgment, LlmAnswer, LlmError, Query, QueryScore
+from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def scored(
 def answer_rows(
     measured: Sequence[Measured], clusters: Mapping[str, str], config: BenchConfig
 ) -> Iterator[Any]:
-    """The rows of answer_scores.csv, answer_summary.csv and answer_comparisons.csv."""
+    """The rows of answer_scores.csv and answer_summary.csv."""
     for one in measured:
         for measure, scores in one.scores.items():
             for query, score in zip(one.queries, scores, strict=True):
@@ -181,8 +181,6 @@ def answer_rows(
                     n_not_scored=len(reasons),
                     reasons=counted_reasons(reasons, "; "),
                 )
-    for measure in measured[0].scores if measured else ():
-        yield from compared(matrix_of(measured, measure, clusters), config)
 
 
 def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
@@ -190,37 +188,6 @@ def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str,
     rows = [score for one in measured for score in one.scores[measure]]
     splits = {query.query_id: query.split for query in measured[0].queries}
     return from_scores(rows, measure, splits, clusters=clusters)
-
-
-def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerComparisonRow]:
-    """Every setting against the best, on the questions for which all have a value; none for a single one.
-
-    The means that choose the best are those of the same questions.
-    """
-    try:
-        (both,), left_out = on_common_questions([matrix])
-    except HarnessError:
-        # no question has a value for all
-        return
-    if len(both.settings) < 2:
-        return
-    sign = -1 if matrix.measure in lower_is_better(config) else 1
-    best = both.settings[int(np.argmax(sign * both.means))]
-    stated = config.bootstrap
-    options = Options(stated.level, stated.resamples, stated.seed, tolerance=config.tolerance)
-    for one in compare_to(both, best, options):
-        yield AnswerComparisonRow(
-            measure=matrix.measure,
-            setting=one.setting,
-            against=one.against,
-            n=one.n,
-            n_left_out=left_out,
-            difference=one.difference,
-            ci_low=one.low,
-            ci_high=one.high,
-            p=one.p,
-            finding=one.finding,
-        )
 
 
 def lower_is_better(config: BenchConfig) -> set[str]:
