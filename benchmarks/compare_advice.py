@@ -69,7 +69,7 @@ class Study:
         assert prices is not None
         assert verdict.leader is not None
         cheaper = advice.setting if advice.cheaper is None else advice.cheaper.setting
-        left = [one.setting for one in verdict.standings if one.place != "ruled out"]
+        left = [one.setting for one in verdict.standings if one.group != "out"]
         followed = (verdict.leader, advice.setting, cheaper, min(left, key=lambda name: prices[name]))
         one, two, three, four = map(self.loss, followed)
         return one, two, three, four

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.all_pairs import compare_all
-from harness.comparison import Comparison, ScoreMatrix, finding_cell
+from harness.comparison import Comparison, ScoreMatrix, finding_words
 from harness.comparison.conclusions import both_ways
 from harness.comparison.scores import trust_of, turning_of
 from harness.comparison.stored import read_stored, scores_of
@@ -136,10 +136,13 @@ def sizes_table(stage: str) -> None:
             pair = found[measure][names[one], names[other]]
             if pair.low is None or pair.high is None:
                 raise SystemExit(f"{measure} has too few values in {RESULTS}")
-            cells += [f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})", finding_cell(pair)]
+            cells += [
+                f"{pair.difference:+.3f} ({pair.low:+.3f} to {pair.high:+.3f})",
+                finding_words(pair, scores.options.tolerance),
+            ]
         rows.append(cells)
     print(f"{STAGES[stage]}\n")
-    print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "real?"))], rows, 1)
+    print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "found"))], rows, 1)
 
 
 def only(matrix: ScoreMatrix, settings: list[str]) -> ScoreMatrix:

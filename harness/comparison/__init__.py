@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         verdict_of,
     )
     from harness.comparison.selection import cross_validate, select
+    from harness.comparison.sentences import finding_words
     from harness.comparison.stats.association import (
         bounds,
         kendall,
@@ -79,6 +80,6 @@ if TYPE_CHECKING:
     )
     from harness.comparison.verdict import LABELS, Costs, Grounds, Holes, Trust, Verdict
     from harness.comparison.waterfalls import Level, Waterfall, waterfall
-    from harness.comparison.words import finding_cell, sentences_of, verdict_json, warning_lines
+    from harness.comparison.words import sentences_of, verdict_json, warning_lines
 else:
     __getattr__ = door(__name__, __file__)

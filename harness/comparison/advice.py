@@ -55,7 +55,7 @@ def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[Front
     return steps
 
 
-_COMPARED = frozenset(("real", "equivalent", "open", "turns", "not decidable"))
+_COMPARED = frozenset(("real", "equivalent", "open", "turns"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Cheaper:
 class Advice:
     """The ``setting`` to use: of all it may lose the least, at most ``regret`` to any other.
 
-    Where nothing is decidable for new documents, that is for more questions on the same ones. ``among`` are
+    Where documents are too few, that is for more questions on the same ones. ``among`` are
     the settings it was chosen from, all or those within the price limit, and the regret is to these.
     ``cheaper`` is the cheapest of them that loses no more than the tolerance; None if that is the setting
     itself, or if prices are unknown.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -24,13 +25,13 @@ from harness.comparison.paired import (
     pairs_to,
     usable,
 )
+from harness.comparison.sentences import finding_words
 from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
     Conflict,
     Decision,
     Grounds,
     Needed,
-    Place,
     Population,
     Standing,
     Trust,
@@ -69,21 +70,20 @@ def conclude(
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
     undecided = _undecided(units, len(order), nothing)
-    places = _places(order, found, undecided) if baseline is None else _beside(found, baseline, undecided)
-    leader, against = _closest(order, places, baseline)
-    decision = undecided or _decision(order, found, places, baseline)
-    advised = baseline is None and undecided in (None, "not decidable")
+    leader, against = _closest(order, found, baseline)
+    decision = undecided or _decision(order, found, baseline)
+    advised = baseline is None and undecided is None
     margin = None if nothing else both_ways(found).get((leader, against))
     grounds = replace(
         grounds, warnings=tuple(one for one in grounds.warnings if one.bears_on(matrix.measure))
     )
-    return Verdict(
+    verdict = Verdict(
         **grounds.shared(),
         measure=matrix.measure,
         decision=decision,
         leader=None if nothing else leader,
         baseline=baseline,
-        standings=_standings(defined, order, places, regrets(found) if advised else {}, units, options),
+        standings=_standings(defined, order, regrets(found) if advised else {}, units, options),
         margin=margin,
         population=_population(defined, units, leader, against, grounds.unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
@@ -91,6 +91,7 @@ def conclude(
         advice=advise(order, found, costs.by_setting, options) if advised else None,
         needed=_needed(decided, found, margin, units, decision, options.tolerance),
     )
+    return grouped(verdict)
 
 
 def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
@@ -99,89 +100,74 @@ def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
         return "nothing found"
     if settings < 2:
         return "single"
-    if len(units.of) < FEWEST_TO_CHOOSE:
-        return "few"
-    return "not decidable" if units.kind == "few clusters" else None
+    return "few" if len(units.of) < FEWEST_TO_CHOOSE else None
 
 
-def _closest(order: Sequence[str], places: Mapping[str, Place], baseline: str | None) -> tuple[str, str]:
+def _beaten(found: Iterable[Comparison]) -> set[str]:
+    """The settings that another one is shown to be better than."""
+    return {one.against if one.difference > 0 else one.setting for one in found if one.real}
+
+
+def _closest(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> tuple[str, str]:
     """The leader, and the setting that it is compared with first."""
     leader = next((name for name in order if name != baseline), order[0])
+    if baseline is not None:
+        return leader, baseline
+    beaten = _beaten(found)
+    alike = {(one.setting, one.against) for one in found if one.finding == "equivalent"}
     # not one that is ruled out, while another may be best: the margin says why nothing is decided
-    rivals = [name for kind in ("may be best", "equivalent") for name in order if places[name] == kind]
-    return leader, baseline or next(iter(rivals), order[min(1, len(order) - 1)])
+    rivals = sorted(
+        (name for name in order if name != leader and name not in beaten),
+        key=lambda name: (leader, name) in alike or (name, leader) in alike,
+    )
+    return leader, next(iter(rivals), order[min(1, len(order) - 1)])
 
 
 def _standings(
-    matrix: ScoreMatrix,
-    order: Sequence[str],
-    places: Mapping[str, Place],
-    regret: Mapping[str, float],
-    units: Units,
-    options: Options,
+    matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, options: Options
 ) -> tuple[Standing, ...]:
     low, high = (
         dict(zip(matrix.settings, map(number, bounds), strict=True))
         for bounds in bounds_of_means(matrix.values, units, options.level)
     )
     means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
-    return tuple(
-        Standing(name, means[name], low[name], high[name], places[name], regret.get(name)) for name in order
-    )
+    return tuple(Standing(name, means[name], low[name], high[name], regret.get(name)) for name in order)
 
 
-_UNDECIDED: Mapping[Decision, Place] = {
-    "few": "too few",
-    "not decidable": "not decidable",
-    "nothing found": "nothing found",
-}
+def grouped(verdict: Verdict) -> Verdict:
+    """The verdict with every setting in its group: to use, may be best, or ruled out, and why."""
+    standings = tuple(replace(one, **_group(one, verdict)) for one in verdict.standings)
+    return replace(verdict, standings=standings)
 
 
-def _places(
-    order: Sequence[str], found: Sequence[Comparison], undecided: Decision | None
-) -> dict[str, Place]:
-    """The place of every setting among all, by one rule, from the pairs that are real or equivalent."""
-    if undecided is not None:
-        places = dict.fromkeys(order, _UNDECIDED.get(undecided, "leads"))
-        return places if undecided == "nothing found" else places | {order[0]: "leads"}
-    beaten = {one.against if one.difference > 0 else one.setting for one in found if one.real}
-    left = [name for name in order if name not in beaten]
-    alike = {
-        name
-        for one in found
-        if one.finding == "equivalent"
-        for name in (one.setting, one.against)
-        if left[0] in (one.setting, one.against)
-    }
-    places = {
-        name: "ruled out" if name in beaten else "equivalent" if name in alike else "may be best"
-        for name in order
-    }
-    places[left[0]] = "best" if len(left) == 1 else "leads"
-    return places
+def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
+    found = [pair for pair in verdict.comparisons if one.setting in (pair.setting, pair.against)]
+    tolerance, here = verdict.options.tolerance, " here" if verdict.here else ""
+    if verdict.baseline is not None:
+        why = "baseline" if one.setting == verdict.baseline else finding_words(found[0], tolerance)
+        out = one.setting in verdict.beyond_baseline(better=False)
+        return {"group": "use" if one.setting == verdict.used else "out" if out else "may", "why": why}
+    if one.setting == verdict.used:
+        return {"group": "use", "why": ""}
+    means = {own.setting: own.mean for own in verdict.standings}
+    for effect in () if verdict.effects.interactions else verdict.effects.main:
+        better = {b: a for a, b in effect.pairs} if effect.found.difference > 0 else dict(effect.pairs)
+        # by the setting that differs in this alone, if there is one and it is no worse itself
+        if effect.found.real and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
+            return {"group": "out", "why": f"worse{here} by {effect.factor}"}
+    if one.setting in _beaten(found):
+        return {"group": "out", "why": f"another is better{here}"}
+    equal = [pair for pair in found if pair.finding == "equivalent"]
+    alike = [pair for pair in equal if verdict.used in (pair.setting, pair.against)]
+    return {"group": "may", "why": finding_words(alike[0], tolerance) if alike else ""}
 
 
-def _beside(found: Sequence[Comparison], baseline: str, undecided: Decision | None) -> dict[str, Place]:
-    """The place of every setting relative to the baseline."""
-    places: dict[str, Place] = {baseline: "baseline"}
-    for one in found:
-        if undecided is not None:
-            places[one.setting] = _UNDECIDED.get(undecided, "open")
-        elif one.real:
-            places[one.setting] = "better" if one.difference > 0 else "worse"
-        else:
-            places[one.setting] = "equivalent" if one.finding == "equivalent" else "open"
-    return places
-
-
-def _decision(
-    order: Sequence[str], found: Sequence[Comparison], places: Mapping[str, Place], baseline: str | None
-) -> Decision:
+def _decision(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> Decision:
     if baseline is not None:
-        return "better" if "better" in places.values() else "not better"
-    if "best" in places.values():
+        return "better" if any(one.real and one.difference > 0 for one in found) else "not better"
+    left = {*order} - _beaten(found)
+    if len(left) == 1:
         return "best"
-    left = {name for name in order if places[name] != "ruled out"}
     between = [one for one in found if {one.setting, one.against} <= left]
     return "equivalent" if all(one.finding == "equivalent" for one in between) else "open"
 
@@ -222,7 +208,7 @@ def _needed(
     """How many queries would show a difference beyond the tolerance; None if it is decided or cannot be."""
     if decided is None or margin is None or decision not in ("open", "not better"):
         return None
-    if margin.finding in ("incomparable", "equivalent"):
+    if margin.here or margin.finding in ("incomparable", "equivalent"):
         return None
     closest = {margin.setting, margin.against}
     at = next(k for k, one in enumerate(found) if {one.setting, one.against} == closest)

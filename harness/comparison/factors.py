@@ -33,11 +33,6 @@ Cells = Mapping[tuple[str, ...], str]
 Pairs = tuple[tuple[str, str], ...]
 
 
-def clear(found: Comparison, alpha: float) -> bool:
-    """Whether a difference is beyond chance, for these documents alone if nothing is known of new ones."""
-    return found.real or (found.finding == "not decidable" and found.p <= alpha)
-
-
 def effects_of(
     matrix: ScoreMatrix, design: SweepDesign, grounds: Grounds, sensitivity: LabelSensitivity | None = None
 ) -> Effects:
@@ -115,7 +110,7 @@ def _checked(
         return found
     if not grounds.comparable(measure):
         return replace(found, finding="incomparable")
-    if sensitivity is None or not clear(found, grounds.options.alpha):
+    if sensitivity is None or not found.real:
         return found
     means, half = sensitivity.means, len(compared[0]) // 2
     signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
@@ -156,7 +151,7 @@ def _interactions(
     for contrast, (f, g, one, other, corners) in zip(found, planned, strict=True):
         first, second = design.factors[f], design.factors[g]
         checked = _checked(contrast, corners, matrix.measure, grounds, sensitivity)
-        if clear(checked, grounds.options.alpha):
+        if checked.real:
             # by how much two effects differ, whichever sign each has
             more = 2 * contrast.difference
             better = f"{abs(more):.3f} {'better' if more > 0 else 'worse'}"
@@ -197,7 +192,7 @@ def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> di
 
     A lighter one is taken where both are shown to be equivalent. None if some levels are not compared.
     """
-    alpha, tolerance = grounds.options.alpha, grounds.options.tolerance
+    tolerance = grounds.options.tolerance
     chosen = {}
     for factor in design.factors:
         levels = factor.distinct
@@ -210,7 +205,7 @@ def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> di
         for one in own:
             loss[one.setting] = max(loss[one.setting], -(one.low or 0.0))
             loss[one.against] = max(loss[one.against], one.high or 0.0)
-            if clear(one, alpha):
+            if one.real:
                 beaten.add(one.against if one.difference > 0 else one.setting)
         left = [level for level in levels if level not in beaten] or list(levels)
         best = min(left, key=lambda level: loss[level])

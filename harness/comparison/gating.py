@@ -53,7 +53,7 @@ class Check:
         if self.units.kind != "few clusters":
             return self._found
         own = counted(self.units.clusters, "cluster")
-        return f"{self._found} That is about the {own} of these queries; for new ones it is not decidable."
+        return f"{self._found} That is about the {own} of these queries; new ones may differ."
 
     @property
     def _found(self) -> str:

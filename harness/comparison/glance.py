@@ -6,24 +6,20 @@ and notebooks.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal
+from typing import Any
 
-from harness.comparison.factors import clear
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
+from harness.comparison.paired import FEWEST_TO_CHOOSE
 from harness.comparison.scores import verdict_of
-from harness.comparison.sentences import queries, sentence
+from harness.comparison.sentences import finding_words, queries, sentence
 from harness.comparison.stored import read_stored, scores_of
-from harness.comparison.verdict import Place, Standing, Verdict
+from harness.comparison.verdict import GROUPS, Group, Verdict
 from harness.report import LossRow, mean_losses, read_any
 from harness.values import counted
 
-Group = Literal["use", "may", "out"]
-GROUPS: Mapping[Group, str] = {"use": "use this", "may": "may be best", "out": "ruled out"}
 # what happened to the evidence at each part of a pipeline, and what may help
 _PARTS = {
     "parser": ("not read by the parser", "Try another parser."),
@@ -32,7 +28,6 @@ _PARTS = {
     "candidates": ("not found", "Try another retriever, or more candidates (top_k)."),
     "order": ("ranked too low", "Try a reranker."),
 }
-_OUT: frozenset[Place] = frozenset(("ruled out", "worse"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +68,13 @@ class SettingLine:
     regret: float | None
     losses: tuple[Loss, ...]
 
+    @property
+    def short(self) -> str:
+        """The group, or why, in a few words; '' for a setting that may be best and nothing more."""
+        if self.group == "use" or (self.group == "out" and not self.why):
+            return GROUPS[self.group]
+        return self.why
+
 
 @dataclass(frozen=True, slots=True)
 class Next:
@@ -101,8 +103,7 @@ class Glance:
 def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "RESULTS") -> Glance:
     """A verdict at a glance; ``losses`` are the rows of waterfall.csv, ``folder`` is named in commands."""
     lost, folder = _lost(losses), quote(folder)
-    used = _used(verdict)
-    largest, part = _largest(lost.get(used or verdict.leader or "", ()), lost)
+    largest, part = _largest(lost.get(verdict.used or verdict.leader or "", ()), lost)
     return Glance(
         sentence(verdict),
         _holds(verdict),
@@ -111,7 +112,20 @@ def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "R
         verdict.options.tolerance,
         factor_lines(verdict),
         verdict.effects.interactions,
-        tuple(_setting(one, verdict, used, lost.get(one.setting, ())) for one in verdict.standings),
+        tuple(
+            SettingLine(
+                one.setting,
+                verdict.design.words(one.setting),
+                one.mean,
+                one.low,
+                one.high,
+                one.group,
+                one.why,
+                one.regret,
+                lost.get(one.setting, ()),
+            )
+            for one in verdict.standings
+        ),
         largest,
         _next(verdict, part, folder),
     )
@@ -134,7 +148,6 @@ def glance_json(glance: Glance) -> dict[str, Any]:
 
 def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
     """The effects of all factors, as they are shown."""
-    alpha = verdict.options.alpha
     return tuple(
         FactorLine(
             one.factor,
@@ -144,59 +157,11 @@ def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
             one.found.low,
             one.found.high,
             one.found.finding,
-            _effect_words(one.found, verdict),
-            clear(one.found, alpha),
+            finding_words(one.found, verdict.options.tolerance),
+            one.found.real,
         )
         for one in verdict.effects.main
     )
-
-
-def _effect_words(found: Comparison, verdict: Verdict) -> str:
-    tolerance = verdict.options.tolerance
-    if clear(found, verdict.options.alpha):
-        # not of new documents, if nothing can be said of these
-        here = "" if found.real else " here"
-        return f"{'better' if found.difference > 0 else 'worse'}{here}"
-    if found.finding == "turns":
-        return "depends on labels"
-    if found.finding == "incomparable":
-        return "not comparable"
-    if found.low is not None and found.high is not None and max(-found.low, found.high) <= tolerance:
-        return f"equal within {tolerance:g}"
-    return "no difference found"
-
-
-def _used(verdict: Verdict) -> str:
-    """The setting to use; '' where none is advised."""
-    if verdict.baseline is not None:
-        return next(iter(verdict.named("better")), "")
-    return verdict.advice.setting if verdict.advice is not None else ""
-
-
-def _setting(one: Standing, verdict: Verdict, used: str, losses: tuple[Loss, ...]) -> SettingLine:
-    group, why = _group(one, verdict, used)
-    words = verdict.design.words(one.setting)
-    return SettingLine(one.setting, words, one.mean, one.low, one.high, group, why, one.regret, losses)
-
-
-def _group(one: Standing, verdict: Verdict, used: str) -> tuple[Group, str]:
-    """The group of a setting, and why it is ruled out: by a factor, or by another setting."""
-    if one.setting == used:
-        return "use", ""
-    if one.place == "baseline":
-        return "may", "baseline"
-    alpha, means = verdict.options.alpha, {own.setting: own.mean for own in verdict.standings}
-    for effect in () if verdict.effects.interactions else verdict.effects.main:
-        found = effect.found
-        better = {b: a for a, b in effect.pairs} if found.difference > 0 else dict(effect.pairs)
-        # by the setting that differs in this alone, if there is one and it is no worse itself
-        if clear(found, alpha) and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
-            return "out", f"worse by {effect.factor}"
-    for found in verdict.comparisons:
-        worse = found.against if found.difference > 0 else found.setting
-        if worse == one.setting and clear(found, alpha):
-            return "out", "another is better"
-    return ("out" if one.place in _OUT else "may"), ""
 
 
 def _lost(rows: Iterable[LossRow]) -> dict[str, tuple[Loss, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from harness.comparison.glance import GROUPS, FactorLine, Glance, SettingLine
+from harness.comparison.glance import FactorLine, Glance, SettingLine
 from harness.comparison.glance_text import interactions_of, padded, pair_of, shown_difference
 from harness.report import colours
 from harness.values import width
@@ -162,9 +162,8 @@ def _settings(shown: Sequence[SettingLine], top: float, lost: Mapping[str, tuple
     ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
     for place, one in enumerate(shown, start=1):
         y = top + LINE * place
-        why = one.why or ("" if one.group == "may" else GROUPS[one.group])
         kind = {"use": "use", "out": "quiet"}.get(one.group, "")
-        yield _text(0, y, _cut(f"{one.words} ({why})" if why else one.words), kind)
+        yield _text(0, y, _cut(f"{one.words} ({one.short})" if one.short else one.words), kind)
         yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
         yield from _interval((one.low, one.mean, one.high), ends, y, one.group)
         yield from _bar(one, y, lost)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.comparison.glance import GROUPS, FactorLine, Glance
+from harness.comparison.glance import FactorLine, Glance
 from harness.values import width
 
 LINES, COLUMNS = 24, 80
-# the names and the chart share this many columns, and the words after them have the rest
-_NAME_AND_CHART, _LONGEST_NAME, _WIDEST_CHART = 51, 41, 21
+# a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
+_AROUND, _LONGEST_NAME, _WIDEST_CHART, _NARROWEST_CHART = 10, 41, 21, 10
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
 _MARKS = {"use": "●", "may": "○", "out": "×"}
@@ -58,11 +58,12 @@ def _factors(glance: Glance, most: int) -> list[str]:
     first = sorted(glance.factors, key=lambda one: not one.clear)[:most]
     shown = [one for one in glance.factors if one in first]
     ends = [end for one in shown for end in (one.low, one.high, one.difference, 0.0) if end is not None]
-    columns = _columns(map(pair_of, shown))
+    room = _room(one.words for one in shown)
+    columns = _columns(map(pair_of, shown), room)
     lines = [f"What matters ({glance.measure})"]
     for one in shown:
         bounds, mark = (one.low, one.difference, one.high), "●" if one.clear else "○"
-        chart = _chart(bounds, ends, columns, mark, zero=True)
+        chart = _chart(bounds, ends, room - columns, mark, zero=True)
         lines.append(_row(padded(pair_of(one), columns), shown_difference(one), chart, one.words))
     return lines
 
@@ -98,18 +99,23 @@ def _settings(glance: Glance, room: int) -> list[str]:
     used = [one for one in every if one.group == "use" and one not in shown]
     shown = [*shown[: max(0, len(shown) - len(used))], *used]
     ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
-    columns = _columns(one.words for one in shown)
+    room = _room(one.short for one in shown)
+    columns = _columns((one.words for one in shown), room)
     lines = [f"Settings ({glance.measure}, {glance.level:.0%} intervals)"]
     for one in shown:
-        chart = _chart((one.low, one.mean, one.high), ends, columns, _MARKS[one.group])
-        why = one.why or (GROUPS[one.group] if one.group != "may" else "")
-        lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, why))
+        chart = _chart((one.low, one.mean, one.high), ends, room - columns, _MARKS[one.group])
+        lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
     return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
 
 
-def _columns(names: Iterable[str]) -> int:
+def _room(words: Iterable[str]) -> int:
+    """How many columns are left for names and charts, which are wide enough to keep charts alike."""
+    return COLUMNS - _AROUND - max(19, *map(width, words))
+
+
+def _columns(names: Iterable[str], room: int) -> int:
     """How many columns names take."""
-    return min(_LONGEST_NAME, max(map(width, names), default=0))
+    return min(_LONGEST_NAME, room - _NARROWEST_CHART, max(map(width, names), default=0))
 
 
 def _row(name: str, value: str, chart: str, words: str) -> str:
@@ -128,16 +134,16 @@ def padded(text: str, columns: int) -> str:
 def _chart(
     bounds: tuple[float | None, float, float | None],
     ends: Sequence[float],
-    names: int,
+    columns: int,
     mark: str,
     zero: bool = False,
 ) -> str:
     """An interval as a line with a mark at its middle value, on an axis that spans all ``ends``.
 
-    It takes the columns that ``names`` leave; ``zero`` marks where 0 is.
+    It takes so many ``columns``, up to a limit; ``zero`` marks where 0 is.
     """
     low, value, high = bounds
-    last, least, most = min(_NAME_AND_CHART - names, _WIDEST_CHART) - 1, min(ends), max(ends)
+    last, least, most = min(columns, _WIDEST_CHART) - 1, min(ends), max(ends)
 
     def at(number: float) -> int:
         return round((number - least) / (most - least) * last) if most > least else last // 2

@@ -22,7 +22,7 @@ FEWEST_TO_CHOOSE = 30
 # The smallest difference worth changing a setting for, unless the configuration says otherwise.
 TOLERANCE = 0.02
 
-Finding = Literal["real", "open", "equivalent", "few", "not decidable", "turns", "incomparable"]
+Finding = Literal["real", "open", "equivalent", "few", "turns", "incomparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,10 @@ class Comparison:
     ``low`` and ``high`` bound the difference and ``p`` tests it, both for the whole ``family`` of comparisons
     at once and by the same rule (see ``joint_test``). ``finding``: ``real`` where the interval excludes 0,
     ``equivalent`` where it does not and lies within the tolerance, ``open`` where it does neither, ``few``
-    where there are fewer queries than one should choose by, ``not decidable`` where they are of too few
-    clusters to say anything of new ones, ``turns`` where the interval excludes 0 and longer or shorter labels
-    give the difference another sign, ``incomparable`` where the measure cannot compare these two settings.
+    where there are fewer queries than one should choose by, ``turns`` where the interval excludes 0 and
+    longer or shorter labels give the difference another sign, ``incomparable`` where the measure cannot
+    compare these two settings. ``here``: the queries are of too few clusters to say anything of new ones, so
+    a finding is of these clusters alone.
     ``d_z`` is the difference in standard deviations over queries, ``dominance`` the share of queries won
     minus lost: Cliff's d for paired data (Psychological Bulletin 1993); ``(1 + d) / 2`` is the chance that
     the first does better on a query, ties counting half (McGraw and Wong 1992). None if the data do not
@@ -77,6 +78,7 @@ class Comparison:
     losses: int
     d_z: float | None
     dominance: float
+    here: bool = False
 
     @property
     def real(self) -> bool:
@@ -92,8 +94,6 @@ def _finding(p: float, low: float, high: float, units: Units, options: Options) 
     """
     if len(units.of) < FEWEST_TO_CHOOSE:
         return "few"
-    if units.kind == "few clusters":
-        return "not decidable"
     if p <= options.alpha:
         return "real"
     return "equivalent" if max(-low, high) <= options.tolerance else "open"
@@ -140,6 +140,7 @@ def compare_rows(
                     losses=losses[row],
                     d_z=number(sizes[row]),
                     dominance=(wins[row] - losses[row]) / n,
+                    here=units.kind == "few clusters",
                 )
             )
     return out, found

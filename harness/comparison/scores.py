@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.comparison.advice import Advice, regrets
-from harness.comparison.conclusions import conclude
+from harness.comparison.conclusions import conclude, grouped
 from harness.comparison.effects import Effects
-from harness.comparison.factors import clear, effects_of
+from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
@@ -71,7 +71,7 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
     if baseline is not None or verdict.decision in ("nothing found", "single", "few"):
         return verdict
     effects = effects_of(matrix, grounds.design, grounds, scores.sensitivity.get(chosen))
-    return replace(verdict, effects=effects, advice=advised_by(effects, verdict, matrix))
+    return grouped(replace(verdict, effects=effects, advice=advised_by(effects, verdict, matrix)))
 
 
 def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advice | None:
@@ -83,7 +83,7 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     chosen = cells.get(tuple(effects.levels[one.name] for one in verdict.design.factors))
     if chosen is None or chosen not in advice.among or chosen == advice.setting:
         return advice
-    real = [one for one in verdict.comparisons if clear(one, verdict.options.alpha)]
+    real = [one for one in verdict.comparisons if one.real]
     if chosen in [one.against if one.difference > 0 else one.setting for one in real]:
         # averaged over the rest it is best, but another setting is shown to be better
         return advice

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison, Options, compare_rows, mean_of
+from harness.comparison.sentences import finding_words
 from harness.comparison.stats.intervals import Interval, student_quantile
 from harness.comparison.stats.units import units_of
 from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
 from harness.measures import Floats, Ints
 from harness.values import FEWEST_FOR_INTERVAL, HarnessError, counted
-
-_REGRET = {
-    "real": "which is real",
-    "equivalent": "equivalent within the tolerance",
-    "not decidable": "not decidable for new documents",
-    "turns": "which changes sign with the label length",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +39,7 @@ class Selection:
     optimism: Interval
     selection_optimism: Interval
     regret: Comparison | None
+    tolerance: float
 
     def sentences(self) -> tuple[str, ...]:
         """Sentences for the reader; with few queries on either side nothing is concluded."""
@@ -62,10 +57,11 @@ class Selection:
             f"{self.n_validation} validation queries."
         ]
         if self.regret is not None:
-            real = _REGRET.get(self.regret.finding, "which may be chance")
+            # the best against the chosen one
+            ahead = replace(self.regret, difference=-self.regret.difference)
             lines.append(
-                f"On validation {self.best_on_validation} is best, {abs(self.regret.difference):.3f} ahead, "
-                f"{real} ({p_value(self.regret.p)})."
+                f"On validation {self.best_on_validation} is ahead by {ahead.difference:.3f}: "
+                f"{finding_words(ahead, self.tolerance)} ({p_value(ahead.p)})."
             )
         lines.append(
             f"On train it looks better than on validation by {_bounded(self.optimism, fewest)}. Part of that "
@@ -139,6 +135,7 @@ def select(matrix: ScoreMatrix, options: Options | None = None, turning: Turning
         optimism=_gap(train.values[chosen], validation.values[chosen], options),
         selection_optimism=_gap(_lead(train, chosen), _lead(validation, chosen), options),
         regret=regret,
+        tolerance=options.tolerance,
     )
 
 

@@ -1,13 +1,14 @@
-"""The verdict in one sentence or two of at most 25 words: what to use, how sure, what it may lose at most.
+"""The words of a verdict, the same in terminal, page, Markdown, JSON, notebook and gate.
 
-Terminal, page, Markdown, JSON, notebook and gate all take it from here.
+The verdict is one sentence or two of at most 25 words: what to use, how sure, what it may lose at most. What
+is known of a difference is two or three.
 """
 
 from __future__ import annotations
 
 import math
 
-from harness.comparison.paired import FEWEST_TO_CHOOSE
+from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats.intervals import ROUNDING
 from harness.comparison.verdict import Population, Verdict
 from harness.values import counted
@@ -47,7 +48,7 @@ def _use(verdict: Verdict) -> str:
             leader,
         )
     within = " within the price limit" if limited else ""
-    if verdict.decision == "best" and advice.setting == leader:
+    if verdict.decision == "best" and advice.setting == leader and not verdict.here:
         return _fitted(
             f"Use {{}}. It is shown to be best, {_ahead(verdict)} above the next ({verdict.level:.0%}).",
             verdict,
@@ -55,7 +56,7 @@ def _use(verdict: Verdict) -> str:
         )
     if limited and len(advice.among) == 1:
         return _fitted("Use {}, the only setting within the price limit.", verdict, advice.setting)
-    if verdict.decision == "best":
+    if verdict.decision == "best" and not verdict.here:
         loses = f"it loses {at_most(advice.regret)} to any other ({verdict.level:.0%})"
         return _fitted(
             f"Use {{}}: within the price limit {loses}. {{}} is best whatever it costs.",
@@ -66,7 +67,7 @@ def _use(verdict: Verdict) -> str:
     loses = f"loses {at_most(advice.regret)} to any other{within} ({verdict.level:.0%})"
     if any(one.finding == "turns" for one in verdict.comparisons):
         loses += ", with labels as given"
-    if verdict.decision == "not decidable":
+    if verdict.here:
         if advice.regret <= ROUNDING and not limited and verdict.margin is not None:
             loses = f"beats all others, the next by {_ahead(verdict)} ({verdict.level:.0%})"
         here = f"On {these(verdict.population)} use {{}}: it {loses}."
@@ -90,21 +91,30 @@ def _too_dear(verdict: Verdict) -> bool:
 
 def _against_baseline(verdict: Verdict) -> str:
     """How many settings are better than the baseline, and which most."""
-    baseline, better = verdict.baseline or "", verdict.named("better")
-    if verdict.decision == "not decidable":
-        change = next(one for one in verdict.comparisons if verdict.leader in (one.setting, one.against))
-        return _fitted(
-            f"On {these(verdict.population)} {{}} differs by {change.difference:+.2f} from the baseline. New "
-            f"{verdict.population.unit}s may differ.",
-            verdict,
-            verdict.leader or "",
-        )
+    baseline, better = verdict.baseline or "", verdict.beyond_baseline(better=True)
+    on = f"On {these(verdict.population)} " if verdict.here else ""
+    differ = f" New {verdict.population.unit}s may differ." if verdict.here else ""
     if not better:
-        worse = verdict.named("worse")
+        worse = verdict.beyond_baseline(better=False)
         more = f" {len(worse)} of {len(verdict.standings) - 1} are worse." if worse else ""
-        return _fitted(f"No setting is shown to be better than the baseline, {{}}.{more}", verdict, baseline)
+        none = f"{on}{'no' if on else 'No'} setting is shown to be better than the baseline, {{}}."
+        return _fitted(f"{none}{more}{differ}", verdict, baseline)
     others = f" So are {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
-    return _fitted(f"{{}} is better than the baseline, {{}}.{others}", verdict, better[0], baseline)
+    best = f"{on}{{}} is better than the baseline, {{}}."
+    return _fitted(f"{best}{others}{differ}", verdict, better[0], baseline)
+
+
+def finding_words(found: Comparison, tolerance: float) -> str:
+    """What is known of a difference; ``here``: of these documents alone."""
+    here = " here" if found.here else ""
+    return {
+        "real": f"{'better' if found.difference > 0 else 'worse'}{here}",
+        "equivalent": f"equal within {tolerance:g}{here}",
+        "open": "no difference found",
+        "few": "too few questions",
+        "turns": "depends on labels",
+        "incomparable": "not comparable",
+    }[found.finding]
 
 
 def _fitted(template: str, verdict: Verdict, *settings: str) -> str:

@@ -14,8 +14,9 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes
 from harness.comparison.scores import Scores, turning_of
 from harness.comparison.selection import cross_validate, select
+from harness.comparison.sentences import finding_words
 from harness.comparison.verdict import Verdict
-from harness.comparison.words import finding_cell, sentences_of
+from harness.comparison.words import sentences_of
 from harness.measures import across_chunkings
 from harness.report import Part, Table
 from harness.values import FEWEST_FOR_INTERVAL, counted, interval, number, signed, signed_interval
@@ -48,17 +49,17 @@ def compared_parts(
 
 
 def standings_table(verdict: Verdict) -> Table:
-    """The settings by their means, each with its interval, its place and its price."""
+    """The settings by their means, each with its interval, its group and its price."""
     people, prices = verdict.population, verdict.costs.by_setting
     columns = ["setting", "n", "mean", f"{verdict.level:.0%} interval"]
-    columns += ["place"] if len(verdict.standings) > 1 else []
+    columns += ["group"] if len(verdict.standings) > 1 else []
     columns += [verdict.costs.unit, "front"] if prices else []
     on_front = {step.setting for step in _steps(verdict)}
     rows = []
     for one in verdict.standings:
         bounds = interval(one.low, one.high, people.queries)
         row = [one.setting, str(people.queries), number(one.mean), bounds]
-        row += [one.place] if len(verdict.standings) > 1 else []
+        row += [one.standing] if len(verdict.standings) > 1 else []
         row += [f"{prices[one.setting]:,.0f}", "yes" if one.setting in on_front else ""] if prices else []
         rows.append(tuple(row))
     notes = [
@@ -118,18 +119,19 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
     against = "settings" if verdict.baseline is not None else "pairs"
     family = f"of one test of all {len(found)} {against}" if len(found) > 1 else "of one test"
     if not shown:
-        return [(f"No difference is real (intervals and p {family}).",)]
+        return [(f"No difference found (intervals and p {family}).",)]
     more, bounds = len(shown) - SHOWN, f"{verdict.level:.0%} interval"
+    tolerance = verdict.options.tolerance
     return [
         Table(
-            f"{'real differences' if only_real else 'differences'}, the clearest first",
-            ("setting", "against", "difference", bounds, "p", "won/tied/lost", "real?"),
-            tuple((one.setting, one.against, *difference_cells(one)) for one in shown[:SHOWN]),
+            f"{'differences found' if only_real else 'differences'}, the clearest first",
+            ("setting", "against", "difference", bounds, "p", "won/tied/lost", "found"),
+            tuple((one.setting, one.against, *difference_cells(one, tolerance)) for one in shown[:SHOWN]),
             names=2,
             left=frozenset({0, 1}),
             notes=(
-                f"Intervals and p are {family}: real where the interval excludes 0{_label_note(verdict)}; "
-                f"equivalent where it lies within ±{verdict.options.tolerance:g}.",
+                f"Intervals and p are {family}: better or worse where the interval excludes 0"
+                f"{_label_note(verdict)}; equal where it lies within ±{tolerance:g}.",
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
@@ -137,20 +139,20 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
 
 
 def _label_note(verdict: Verdict) -> str:
-    words = "" if verdict.across else " and both have the same chunks (no: chunks)"
+    words = "" if verdict.across else " and both have the same chunks (not comparable)"
     if verdict.turns is not None:
-        words += ", unless longer or shorter labels change the sign (no: labels)"
+        words += ", unless longer or shorter labels change the sign (depends on labels)"
     return words
 
 
-def difference_cells(one: Comparison) -> tuple[str, ...]:
-    """Difference, interval, p, queries won, tied and lost, and whether it is real."""
+def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
+    """Difference, interval, p, queries won, tied and lost, and what is known of it."""
     return (
         signed(one.difference),
         signed_interval(one.low, one.high, one.n),
         "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
         f"{one.wins}/{one.ties}/{one.losses}",
-        finding_cell(one),
+        finding_words(one, tolerance),
     )
 
 
@@ -234,18 +236,25 @@ def _changes(
     if not found:
         return None
     found = [replace(one, finding="incomparable") if one.setting in apart else one for one in found]
-    level = (options or Options()).level
+    options = options or Options()
+    bounds = f"{options.level:.0%} interval"
     family = f"one test of all {len(found)} settings" if len(found) > 1 else "one test"
     return Table(
         title,
-        ("setting", "n", *names, "difference", f"{level:.0%} interval", "p", "won/tied/lost", "real?"),
+        ("setting", "n", *names, "difference", bounds, "p", "won/tied/lost", "found"),
         tuple(
-            (one.setting, str(one.n), number(one.mean_against), number(one.mean), *difference_cells(one))
+            (
+                one.setting,
+                str(one.n),
+                number(one.mean_against),
+                number(one.mean),
+                *difference_cells(one, options.tolerance),
+            )
             for one in found
         ),
         notes=(
-            f"Intervals and p are of {family}: real where the interval excludes 0"
-            f"{' and the chunks are the same (no: chunks)' if apart else ''}; equivalent where it is "
-            f"within ±{(options or Options()).tolerance:g}.",
+            f"Intervals and p are of {family}: better or worse where the interval excludes 0"
+            f"{' and the chunks are the same (not comparable)' if apart else ''}; equal where it is "
+            f"within ±{options.tolerance:g}.",
         ),
     )

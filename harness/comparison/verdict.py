@@ -20,23 +20,9 @@ from harness.values import ResultWarning
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
-Decision = Literal[
-    "best", "equivalent", "open", "few", "not decidable", "nothing found", "single", "better", "not better"
-]
-Place = Literal[
-    "best",
-    "leads",
-    "equivalent",
-    "may be best",
-    "ruled out",
-    "too few",
-    "not decidable",
-    "nothing found",
-    "baseline",
-    "better",
-    "worse",
-    "open",
-]
+Decision = Literal["best", "equivalent", "open", "few", "nothing found", "single", "better", "not better"]
+Group = Literal["use", "may", "out"]
+GROUPS: Mapping[Group, str] = {"use": "use this", "may": "may be best", "out": "ruled out"}
 Role = Literal["decision", "margin", "test", "population", "caveat", "warning", "next"]
 LABELS: Mapping[Role, str] = {
     "decision": "Verdict",
@@ -189,18 +175,24 @@ class Population:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A setting's mean with its interval, its place, and what it may lose to any other at most.
+    """A setting's mean with its interval, its group and why, and what it may lose to any other at most.
 
-    ``regret`` is None where nothing is said of that: the setting can be compared with no other, there are
-    too few queries, or the comparisons are with a baseline only.
+    ``why`` is '' where the group says it all. ``regret`` is None where nothing is said of that: the setting
+    can be compared with no other, there are too few queries, or the comparisons are with a baseline only.
     """
 
     setting: str
     mean: float
     low: float | None
     high: float | None
-    place: Place
     regret: float | None = None
+    group: Group = "may"
+    why: str = ""
+
+    @property
+    def standing(self) -> str:
+        """The group in words, and why."""
+        return f"{GROUPS[self.group]}: {self.why}" if self.why else GROUPS[self.group]
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +252,19 @@ class Verdict(Grounds):
         """The pairs whose sign turns with other labels, None if that was not checked."""
         return self.turning.get(self.measure)
 
-    def named(self, *places: Place) -> tuple[str, ...]:
-        """The settings in one of these places, from the highest mean down."""
-        return tuple(one.setting for one in self.standings if one.place in places)
+    @property
+    def here(self) -> bool:
+        """Whether what is found holds for these clusters alone, as they are too few to stand for new ones."""
+        return self.population.kind == "few clusters"
+
+    def beyond_baseline(self, better: bool) -> tuple[str, ...]:
+        """The settings that are shown to be better than the baseline, or worse, the highest mean first."""
+        shown = {one.setting for one in self.comparisons if one.real and (one.difference > 0) == better}
+        return tuple(one.setting for one in self.standings if one.setting in shown)
+
+    @property
+    def used(self) -> str:
+        """The setting to use; '' where none is advised."""
+        if self.baseline is not None:
+            return next(iter(self.beyond_baseline(better=True)), "")
+        return self.advice.setting if self.advice is not None else ""

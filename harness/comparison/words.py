@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.sentences import amount, at_most, queries, sentence, these
+from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
@@ -21,15 +21,6 @@ from harness.comparison.verdict import (
 )
 from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, counted, listed, signed
 
-_REAL = {
-    "real": "yes",
-    "open": "no",
-    "equivalent": "equivalent",
-    "few": "too few",
-    "not decidable": "not decidable",
-    "turns": "no: labels",
-    "incomparable": "no: chunks",
-}
 # With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60
 
@@ -57,11 +48,6 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
-def finding_cell(found: Comparison) -> str:
-    """The finding on a difference, as a cell of a table."""
-    return _REAL[found.finding]
-
-
 def _margin(verdict: Verdict, margin: Comparison) -> str:
     over = "the next"
     if verdict.baseline is not None:
@@ -71,15 +57,7 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
     bounds = ""
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
-    finding = {
-        "real": "real",
-        "open": "may be chance",
-        "equivalent": f"equivalent within {verdict.options.tolerance:g}",
-        "few": "too few queries to tell",
-        "not decidable": f"not decidable for new {verdict.population.unit}s",
-        "turns": "not a finding, because its sign changes with the label length",
-        "incomparable": "not a finding, because the settings cut documents differently",
-    }[margin.finding]
+    finding = finding_words(margin, verdict.options.tolerance)
     return (
         f"{margin.setting} differs by {signed(margin.difference)} from {over}, {margin.against} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
@@ -95,18 +73,14 @@ def _test(verdict: Verdict) -> str:
         family = f"{'one setting' if count == 1 else f'all {count} settings'} against the baseline"
     elif count > 1:
         family = f"all {count} pairs of settings at once"
-    where = f"if its interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
+    where = f"if the interval excludes 0 (equivalently, p is at most {1 - verdict.level:.2g})"
     if verdict.turns is not None:
         where += " and its sign is the same with longer and shorter labels"
     where += "" if verdict.across else ", and only between settings over the same chunks"
-    tested = f"Two-sided sign-flip test over {what}, for {family}."
-    if verdict.population.kind == "few clusters":
-        return (
-            f"{tested} What it finds holds for {these(verdict.population)}, so no difference is called real."
-        )
+    here = f" Here: on {these(verdict.population)}." if verdict.here else ""
     return (
-        f"{tested} A difference is real {where}. Settings are equivalent if the interval lies within "
-        f"±{verdict.options.tolerance:g}."
+        f"Two-sided sign-flip test over {what}, for {family}. A setting is better or worse {where}; two are "
+        f"equal if it lies within ±{verdict.options.tolerance:g}.{here}"
     )
 
 
@@ -226,12 +200,7 @@ def _disagreement(verdict: Verdict) -> str:
     for name, conflicts in by_leader.items():
         # described by the first that is real, if any is
         clear = max(conflicts, key=lambda one: one.found.real)
-        finding = {
-            "real": "real",
-            "equivalent": "equivalent",
-            "not decidable": "not decidable",
-            "turns": "its sign changes with the label length",
-        }.get(clear.found.finding, "may be chance")
+        finding = finding_words(clear.found, verdict.options.tolerance)
         ahead = f" ({signed(clear.found.difference)} in {clear.measure}, {finding})"
         # between chunkings that the measure does not compare, the figure means nothing
         shown = "" if clear.found.finding == "incomparable" else ahead
@@ -262,7 +231,7 @@ def _next(verdict: Verdict) -> list[str]:
         return ["Sweep a field, or compare with a second folder of results."]
     if verdict.decision == "few":
         return [f"Add at least {counted(FEWEST_TO_CHOOSE - people.queries, 'more question')}."]
-    if verdict.decision == "not decidable":
+    if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
         return [
             f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
@@ -338,7 +307,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "over": margin.against,
             **_values(margin, "difference", "low", "high"),
             "level": verdict.level,
-            **_values(margin, "p", "finding"),
+            **_values(margin, "p", "finding", "here"),
         },
         "population": {
             **_values(people, "queries", "clusters", "unit"),
@@ -373,7 +342,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
 
 
 # ``setting`` and ``against`` are levels of the factor
-_OF_EFFECT = ("setting", "against", "difference", "low", "high", "p", "finding", "n", "family")
+_OF_EFFECT = ("setting", "against", "difference", "low", "high", "p", "finding", "here", "n", "family")
 
 
 def _values(of: object, *names: str) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def test_an_interaction_with_chunks_is_no_finding_where_theirs_is_none():
 def test_on_few_documents_effects_hold_for_these_documents_alone():
     scores, configured = sweep()
     found = verdict(replace(scores, clusters=tuple(f"d{i % 4}" for i in range(60))), configured)
-    assert {one.found.finding for one in found.effects.main} == {"not decidable"}
+    assert {(one.found.finding, one.found.here) for one in found.effects.main} == {("real", True)}
     assert sentence(found).startswith(
         "On these 4 clusters use chunks of 500 characters, words: it beats all others, the next by 0.1"
     )

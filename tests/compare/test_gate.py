@@ -54,8 +54,8 @@ def test_few_clusters_pass_and_fail_only_for_themselves(drop):
     now = replace(before, values=before.values - drop)
     result = gate(now, before, max_drop=0.02)
     assert result.failed == (drop > 0)
-    assert "about the 4 clusters of these queries; for new ones it is not decidable" in junit(result)
-    assert "not decidable" in github_annotations(result)
+    assert "about the 4 clusters of these queries; new ones may differ" in junit(result)
+    assert "new ones may differ" in github_annotations(result)
     assert "4 clusters of queries cannot stand for new ones" in result.holds_for
 
 

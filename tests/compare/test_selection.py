@@ -42,7 +42,7 @@ def test_another_winner_on_validation_is_reported_with_its_test():
     scores = noisy(80, (0.5, 0.5), seed=1)
     found = select(matrix({"a": scores.values[0], "b": scores.values[0] - BY_SPLIT}), QUICK)
     assert (found.chosen, found.best_on_validation) == ("a", "b")
-    assert "On validation b is best, 0.100 ahead, which is real (p < 0.001)" in found.sentences()[1]
+    assert "On validation b is ahead by 0.100: better (p < 0.001)" in found.sentences()[1]
 
 
 def test_optimism_has_welchs_interval():

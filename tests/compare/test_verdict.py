@@ -13,7 +13,7 @@ from harness.comparison import (
     Scores,
     Trust,
     compared_parts,
-    finding_cell,
+    finding_words,
     sentences_of,
     verdict_json,
     verdict_of,
@@ -29,6 +29,10 @@ from .build import conclude, matrix, noisy
 QUICK = Options(resamples=2_000)
 
 
+def groups(verdict):
+    return {one.setting: one.group for one in verdict.standings}
+
+
 def lines_in(verdict, role):
     return [line.text for line in lines_of(verdict) if line.role == role]
 
@@ -36,7 +40,7 @@ def lines_in(verdict, role):
 def test_one_setting_is_best_where_every_other_is_really_behind():
     found = conclude(noisy(80, (0.3, 0.7, 0.35)), options=QUICK)
     assert (found.decision, found.leader) == ("best", "b")
-    assert [one.place for one in found.standings] == ["best", "ruled out", "ruled out"]
+    assert [one.standing for one in found.standings] == ["use this", *["ruled out: another is better"] * 2]
     assert lines_in(found, "decision") == ["Use b. It is shown to be best, 0.35 above the next (95%)."]
     assert found.needed is None
     assert all(one.real for one in found.comparisons if "b" in (one.setting, one.against))
@@ -45,13 +49,12 @@ def test_one_setting_is_best_where_every_other_is_really_behind():
 def test_nothing_is_best_while_another_may_be():
     found = conclude(noisy(60, (0.59, 0.2, 0.6), seed=2), options=QUICK)
     assert found.decision == "open"
-    assert found.named("leads", "may be best") == ("c", "a")
-    assert found.named("ruled out") == ("b",)
+    assert groups(found) == {"c": "use", "a": "may", "b": "out"}
     assert lines_in(found, "decision") == [
         f"Use c. Not proven best, but loses {at_most(found.advice.regret)} to any other (95%)."
     ]
     assert not found.margin.real
-    assert "may be chance" in lines_in(found, "margin")[0]
+    assert "no difference found" in lines_in(found, "margin")[0]
 
 
 def test_the_margin_is_to_a_setting_that_may_be_best_not_to_one_ruled_out():
@@ -59,20 +62,20 @@ def test_the_margin_is_to_a_setting_that_may_be_best_not_to_one_ruled_out():
     turns = np.resize([0.9, -1.0], 60) / 3
     a = np.linspace(0.4, 0.6, 60)
     found = conclude(matrix({"a": a, "b": a - 0.02, "c": a - 0.03 + turns}), options=QUICK)
-    assert [one.place for one in found.standings] == ["leads", "ruled out", "may be best"]
+    assert groups(found) == {"a": "use", "b": "out", "c": "may"}
     assert (found.margin.setting, found.margin.against) == ("a", "c")
     assert " from the next that is not ruled out, c (" in lines_in(found, "margin")[0]
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_places_follow_from_the_intervals_and_from_nothing_else(seed):
+def test_groups_follow_from_the_intervals_and_from_nothing_else(seed):
     found = conclude(noisy(40, (0.5, 0.53, 0.56, 0.6), seed=seed), options=QUICK)
     beaten = set()
     for one in found.comparisons:
         assert one.real == (one.low > 0 or one.high < 0)
         if one.real:
             beaten.add(one.against if one.difference > 0 else one.setting)
-    assert set(found.named("ruled out")) == beaten
+    assert {name for name, group in groups(found).items() if group == "out"} == beaten
     assert (found.decision == "best") == (len(beaten) == 3)
     # the margin is one of the comparisons, not a test of its own
     (same,) = [
@@ -90,13 +93,13 @@ def test_a_difference_whose_sign_turns_with_the_labels_is_not_real():
     assert (sure.decision, sure.margin.finding) == ("best", "real")
     found = conclude(scores, turning={"ndcg_exp@10": PADDED}, options=QUICK)
     assert (found.decision, found.margin.finding) == ("open", "turns")
-    assert [one.place for one in found.standings] == ["leads", "may be best", "ruled out"]
+    assert groups(found) == {"b": "use", "c": "may", "a": "out"}
     # the test stays as it was: what it says is not enough
     assert (found.margin.p, found.margin.low) == (sure.margin.p, sure.margin.low)
     (caveat,) = lines_in(found, "caveat")
     assert "changes sign with labels padded by 250 and padded by 700" in caveat
-    cells = {(one.setting, one.against): finding_cell(one) for one in found.comparisons}
-    assert cells == {("b", "c"): "no: labels", ("b", "a"): "yes", ("c", "a"): "yes"}
+    cells = {(one.setting, one.against): finding_words(one, 0.02) for one in found.comparisons}
+    assert cells == {("b", "c"): "depends on labels", ("b", "a"): "better", ("c", "a"): "better"}
     assert verdict_json(found)["margin"]["finding"] == "turns"
 
 
@@ -116,7 +119,11 @@ def test_label_sensitivity_of_another_measure_is_ignored():
 
 def test_a_setting_that_only_the_labels_rule_out_stays_next_to_the_baseline_open():
     found = conclude(noisy(80, (0.3, 0.7, 0.5)), turning={"ndcg_exp@10": PADDED}, baseline="c", options=QUICK)
-    assert {one.setting: one.place for one in found.standings} == {"c": "baseline", "b": "open", "a": "worse"}
+    assert {one.setting: one.why for one in found.standings} == {
+        "c": "baseline",
+        "b": "depends on labels",
+        "a": "worse",
+    }
 
 
 def test_another_measure_whose_difference_turns_contradicts_without_being_real():
@@ -126,7 +133,7 @@ def test_another_measure_whose_difference_turns_contradicts_without_being_real()
     turning = {"ndcg_text@5000": {("a", "b"): ("trimmed to 50 %",)}}
     found = conclude(text, others=[exp], trust=trust, turning=turning, options=QUICK)
     (caveat,) = lines_in(found, "caveat")
-    assert "in ndcg_text@5000, its sign changes with the label length)" in caveat
+    assert "in ndcg_text@5000, depends on labels)" in caveat
 
 
 def holes(shares, upper=None):
@@ -268,27 +275,30 @@ def test_settings_within_the_tolerance_are_equivalent():
     values = {"a": scores.row("a"), "b": scores.row("b"), "c": scores.row("a") - 0.005}
     values["c"][::2] += 0.004
     found = conclude(matrix(values), baseline="c", options=QUICK)
-    assert {one.setting: one.place for one in found.standings}["b"] == "worse"
+    assert {one.setting: one.standing for one in found.standings}["b"] == "ruled out: worse"
     rng = np.random.default_rng(1)
     values["c"] = values["a"] + rng.normal(0, 0.02, 80)
     found = conclude(matrix(values), options=QUICK)
     assert found.decision == "equivalent"
     (pair,) = [one for one in found.comparisons if {one.setting, one.against} == {"a", "c"}]
-    assert (pair.finding, finding_cell(pair)) == ("equivalent", "equivalent")
+    assert (pair.finding, finding_words(pair, 0.02)) == ("equivalent", "equal within 0.02")
     assert max(-pair.low, pair.high) <= 0.02
     assert verdict_json(found)["margin"]["finding"] == "equivalent"
     first, second = found.standings[0].setting, found.standings[1].setting
     assert lines_in(found, "decision")[0].startswith(
         f"Use {found.advice.setting}. No other is better by more"
     )
-    assert "equivalent within 0.02" in lines_in(found, "margin")[0]
-    assert {one.place for one in found.standings} == {"leads", "equivalent", "ruled out"}
+    assert "equal within 0.02" in lines_in(found, "margin")[0]
+    assert [one.standing for one in found.standings if one.setting != found.used] == [
+        "may be best: equal within 0.02",
+        "ruled out: another is better",
+    ]
     assert conclude(matrix(values), options=replace(QUICK, tolerance=0.001)).decision == "open"
     beside = conclude(matrix(values), baseline=first, options=QUICK)
-    assert beside.named("equivalent") == (second,)
+    assert {one.setting: one.why for one in beside.standings}[second] == "equal within 0.02"
 
 
-def test_documents_too_few_to_stand_for_new_ones_decide_nothing():
+def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone():
     scores = noisy(60, (0.3, 0.7, 0.5))
     for count, clusters in (
         (5, [f"d{i % 5}" for i in range(60)]),
@@ -296,16 +306,22 @@ def test_documents_too_few_to_stand_for_new_ones_decide_nothing():
     ):
         for baseline in (None, "a"):
             found = conclude(replace(scores, clusters=tuple(clusters)), baseline=baseline, options=QUICK)
-            assert found.decision == "not decidable"
-            assert {one.finding for one in found.comparisons} == {"not decidable"}
+            assert found.decision == ("best" if baseline is None else "better")
+            assert {(one.finding, one.here) for one in found.comparisons} == {("real", True)}
             said_ = " ".join(sentences_of(found))
             # what the bounds of single queries say holds for these documents, and says so
             own = f"On these {count} documents use b: it beats all others, the next by 0.21 (95%)."
             assert (own in said_) == (baseline is None) == (found.advice is not None)
             assert f"More questions on these {count} documents, but not on new documents" in said_
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
+            assert {one.why for one in found.standings} <= {
+                "",
+                "baseline",
+                "another is better here",
+                "better here",
+            }
             assert "Add questions on other documents." in said_
-            assert finding_cell(found.margin) == "not decidable"
+            assert finding_words(found.margin, 0.02) == "better here"
     assert "These are worth only 1.4 such documents, so the 60 queries are tested one by one." in said_
     enough = conclude(replace(scores, clusters=tuple(f"d{i % 6}" for i in range(60))), options=QUICK)
     assert enough.decision == "best"
@@ -359,8 +375,8 @@ def test_measures_that_disagree_on_the_winner_are_reported_in_one_sentence():
     (caveat,) = lines_in(found, "caveat")
     assert caveat == (
         "Measures disagree: b leads by ndcg_text@5000, a by ndcg_exp@10 and recall@10 "
-        f"(+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, real). Trust ndcg_text@5000 for text; "
-        "ndcg_exp@10 and recall@10 only among settings over the same chunks."
+        f"(+{found.conflicts[0].found.difference:.3f} in ndcg_exp@10, better). Trust ndcg_text@5000 for "
+        "text; ndcg_exp@10 and recall@10 only among settings over the same chunks."
     )
     # and the other way round, with the measure to take instead
     apart = {"a": "500", "b": "1000"}
@@ -379,12 +395,7 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     options = {"trust": TRUST, "instead": "ndcg_text@5000", "options": QUICK}
     found = conclude(scores, chunkings=apart, **options)
     assert found.decision == "open"
-    assert {one.setting: one.place for one in found.standings} == {
-        "c": "leads",
-        "a": "may be best",
-        "b": "ruled out",
-        "d": "ruled out",
-    }
+    assert groups(found) == {"c": "may", "a": "may", "b": "out", "d": "out"}
     assert {frozenset((one.setting, one.against)) for one in found.comparisons if one.real} == {
         frozenset("ab"),
         frozenset("cd"),
@@ -395,7 +406,7 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
         "c leads by ndcg_exp@10, which does not compare settings that cut documents differently. "
         "ndcg_text@5000 does."
     )
-    assert "the settings cut documents differently" in lines_in(found, "margin")[0]
+    assert "not comparable" in lines_in(found, "margin")[0]
     assert lines_in(found, "next") == ["Use ndcg_text@5000 instead."]
     # what a setting may lose is known among those over its chunks alone, which is no advice
     assert found.advice is None
@@ -403,11 +414,11 @@ def test_a_measure_rules_settings_out_only_by_others_over_the_same_chunks():
     assert all(one.regret is not None for one in found.standings)
     # against a baseline, too, only settings over its chunks are better or worse
     against = conclude(scores, chunkings=apart, baseline="a", **options)
-    assert {one.setting: one.place for one in against.standings} == {
+    assert {one.setting: one.why for one in against.standings} == {
         "a": "baseline",
         "b": "worse",
-        "c": "open",
-        "d": "open",
+        "c": "not comparable",
+        "d": "not comparable",
     }
     # the same numbers over one chunking
     alike = conclude(scores, chunkings=dict.fromkeys("abcd", "500"), **options)
@@ -422,7 +433,12 @@ def test_measures_that_agree_are_not_mentioned():
 def test_against_a_baseline_the_family_is_of_the_others():
     found = conclude(noisy(60, (0.5, 0.7, 0.3, 0.5)), baseline="a", options=QUICK)
     assert found.decision == "better"
-    assert [one.place for one in found.standings] == ["better", "baseline", "open", "worse"]
+    assert [one.standing for one in found.standings] == [
+        "use this: better",
+        "may be best: baseline",
+        "may be best: no difference found",
+        "ruled out: worse",
+    ]
     assert len(found.comparisons) == 3
     none = conclude(noisy(60, (0.7, 0.5)), baseline="a", options=QUICK)
     assert none.decision == "not better"

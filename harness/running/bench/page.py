@@ -100,7 +100,7 @@ def _reranked(
         return []
     before, after = (comparison.from_table(table, measure, step) for step in steps)
     return [
-        [*_pair(one, places), report.figure(one.mean_against), report.figure(one.mean), one.n]
+        [*_pair(one, places, scores.options), report.figure(one.mean_against), report.figure(one.mean), one.n]
         for one in comparison.reranked(before, after, scores.options)
     ]
 
@@ -113,20 +113,20 @@ def _of_measure(scores: comparison.Scores, measure: str, places: Mapping[str, in
         "of": verdict,
         "n": verdict.population.queries,
         "verdict": _verdict(verdict, places),
-        "pairs": {"rows": [_pair(one, places) for one in verdict.comparisons]},
+        "pairs": {"rows": [_pair(one, places, scores.options) for one in verdict.comparisons]},
         "selection": _or_why(lambda: _selection(verdict, matrix, scores, places)),
     }
 
 
 def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
-    """The verdict in words, and the place of every setting."""
-    standing = {one.setting: one.place for one in verdict.standings}
+    """The verdict in words, and the group of every setting, by its key and in words."""
+    standing = {one.setting: [one.group, one.standing] for one in verdict.standings}
     return {
         "lines": comparison.verdict_json(verdict)["lines"],
         "decision": verdict.decision,
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
-        "standing": [standing.get(name, "") for name in places],
+        "standing": [standing.get(name) for name in places],
     }
 
 
@@ -157,11 +157,12 @@ def _or_why(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         return {"why": str(error)}
 
 
-def _pair(one: comparison.Comparison, places: Mapping[str, int]) -> list[Any]:
-    """A comparison for the page: settings, difference and bounds, p, finding, wins, ties, losses."""
+def _pair(one: comparison.Comparison, places: Mapping[str, int], options: comparison.Options) -> list[Any]:
+    """A comparison for the page: settings, difference, bounds, p, finding in words, wins, ties, losses."""
     numbers = map(report.figure, (one.difference, one.low, one.high, one.p))
     settings = (places[one.setting], places[one.against])
-    return [*settings, *numbers, one.finding, one.wins, one.ties, one.losses]
+    words = comparison.finding_words(one, options.tolerance)
+    return [*settings, *numbers, words, one.wins, one.ties, one.losses]
 
 
 def page_pictures(

@@ -1,21 +1,12 @@
-// The leader board: means with intervals, and which differences from the leader are real.
+// The leader board: means with intervals, differences from the leader, and the groups of the first screen.
 
-const STANDINGS = {
-  best: ['lead', 'really better than every other setting'],
-  leads: ['lead', 'the highest mean, though others may be best too'],
-  equivalent: ['lead', 'as good as the leader, within the tolerance'],
-  'may be best': ['open', 'no other setting is really better'],
-  'ruled out': ['real', 'another setting is really better'],
-  'too few': ['open', 'too few queries to choose by'],
-  'not decidable': ['open', 'too few documents to tell for new ones'],
-  'nothing found': ['open', 'every query scores 0'],
-};
+const BADGES = { use: 'lead', may: 'open', out: 'real' };
 
 function standing(setting) {
-  const place = atFinal() && statistics().verdict?.standing[setting];
-  if (!place || !STANDINGS[place]) return null;
-  const [kind, about] = STANDINGS[place];
-  return badge(kind, place, about);
+  const found = atFinal() && statistics().verdict?.standing[setting];
+  if (!found) return null;
+  const [group, words] = found;
+  return badge(BADGES[group], words, TERMS[GROUPS[group][1]]);
 }
 
 function boardColumns(leader, ticks, place) {
@@ -40,7 +31,7 @@ function boardColumns(leader, ticks, place) {
     columns.push(
       { key: 'difference', title: 'to the leader', num: true, about: 'Difference of means, paired by query, over all queries', value: (i) => difference(i)?.difference ?? 0, cell: (i) => (i === leader ? '' : [signed(difference(i)?.difference), known(difference(i)?.low) && h('small.soft', null, ` ${range(difference(i).low, difference(i).high)}`)]) },
       { key: 'p', title: 'p', num: true, about: 'Sign-flip test of all pairs of settings at once', value: (i) => difference(i)?.p, cell: (i) => (i === leader ? '' : chance(difference(i)?.p)) },
-      { key: 'real', title: 'standing', value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
+      { key: 'group', title: 'group', about: TERMS.group, value: (i) => ranked().indexOf(i), cell: (i) => standing(i) },
     );
   }
   columns.push(...factorColumns());
@@ -58,7 +49,7 @@ const narrow = matchMedia('(max-width: 640px)');
 narrow.addEventListener('change', () => draw((one) => one.id === 'board'));
 
 function answerFirst(columns) {
-  const wanted = ['setting', 'real', 'mean', 'difference', 'p'];
+  const wanted = ['setting', 'group', 'mean', 'difference', 'p'];
   const first = wanted.map((key) => columns.find((one) => one.key === key)).filter(Boolean);
   return [...first, ...columns.filter((one) => !first.includes(one))];
 }
@@ -111,7 +102,7 @@ section({
     const folded = DATA.settings.length - order.length;
     return [
       h('p.lede', null, prose(atFinal()
-        ? `Intervals are of the mean over queries. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and standing are over all queries.'}`
+        ? `Intervals are of the mean over queries. To see whether two settings differ, look at their paired difference, which is far more precise than the overlap of intervals.${state.split === 'all' ? '' : ' Differences and groups are over all queries.'}`
         : `Plain means of one stage. The verdict and its tests are on the last stage of every setting.${folded ? ' Settings that retrieve alike, or that have no such stage, are not listed again.' : ''}`),
       order.length > 1 && ' Choose a row to read what it gained and lost against the leader, question by question.'),
       boardTools(),

@@ -76,6 +76,11 @@ function atFinal() {
   return state.stage === 'final' || DATA.settings.every((_, i) => stageOf(i) === stageOf(i, 'final'));
 }
 
+// Whether a difference was found, from its words.
+function isFound(words) {
+  return /^(better|worse)/.test(words);
+}
+
 // The comparison of two settings, turned so that it is a minus b; null where there is none.
 function pair(a, b) {
   const rows = statistics().pairs?.rows || [];
@@ -86,13 +91,13 @@ function pair(a, b) {
   const row = pair.table.get(`${a} ${b}`);
   const turned = row ? null : pair.table.get(`${b} ${a}`);
   if (!row && !turned) return null;
-  const [, , difference, low, high, p, finding, wins, ties, losses] = row || turned;
+  const [, , difference, low, high, p, words, wins, ties, losses] = row || turned;
   const minus = (x) => (known(x) ? -x : null);
   const few = wins + ties + losses < FEWEST;
-  const rest = { p, finding, ties, real: finding === 'real', few };
+  const rest = { p, ties, real: isFound(words), few };
   return row
-    ? { a, b, difference, low: few ? null : low, high: few ? null : high, wins, losses, ...rest }
-    : { a, b, difference: -difference, low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
+    ? { a, b, difference, words, low: few ? null : low, high: few ? null : high, wins, losses, ...rest }
+    : { a, b, difference: -difference, words: words.replace(/^(better|worse)/, (word) => (word === 'better' ? 'worse' : 'better')), low: few ? null : minus(high), high: few ? null : minus(low), wins: losses, losses: wins, ...rest };
 }
 
 // The setting that the others are compared with.

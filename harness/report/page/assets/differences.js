@@ -1,23 +1,20 @@
-// Every setting against every other one: which differences are real, and how large they are.
-
-const FINDINGS = { real: 'a real difference', open: 'may be chance', equivalent: 'equivalent within the tolerance', 'not decidable': 'not decidable for new documents', few: 'too few queries to tell', turns: 'not a finding, because its sign changes with the label length', incomparable: 'not a finding, because the two cut documents differently' };
+// Every setting against every other one: which differences were found, and how large they are.
 
 function pairInWords(a, b) {
   if (a === b) return 'The same setting.';
   const found = pair(a, b);
   if (!found) return 'These two were not compared.';
-  const real = FINDINGS[found.finding];
   return [
     named(a, 'b'), ' against ', named(b, 'b'), ': ',
     h('b.num', null, signed(found.difference)), known(found.low) ? ` (${range(found.low, found.high)})` : '',
-    `, ${real} (p ${chance(found.p)}). `,
+    `, ${found.words} (p ${chance(found.p)}). `,
     `Better on ${whole(found.wins)}, equal on ${whole(found.ties)}, worse on ${count(found.losses, 'query', 'queries')}.`,
   ];
 }
 
 section({
   id: 'differences',
-  title: 'Which differences are real',
+  title: 'Which differences were found',
   short: 'Differences',
   on: ['measure', 'stage'],
   painted: true,
@@ -29,10 +26,11 @@ section({
     const better = ramp('better', 3);
     const worse = ramp('worse', 3);
     const at = (r, c) => pair(order[r], order[c]);
-    const [real, alike] = ['real', 'equivalent'].map((kind) => rows.filter((row) => row[6] === kind).length);
+    const many = (fits) => rows.filter((row) => fits(row[6])).length;
+    const [found, alike, apart] = [isFound, (words) => words.startsWith('equal'), (words) => words === 'not comparable'].map(many);
     return [
-      h('p.lede', null, prose(`${whole(real)} of ${count(rows.length, 'difference')} ${real === 1 || rows.length === 1 ? 'is' : 'are'} real: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${alike ? `${whole(alike)} ${alike === 1 ? 'pair is' : 'pairs are'} equivalent: the interval lies within the tolerance. ` : ''}${rows.some((row) => row[6] === 'incomparable') ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no finding.${rows.some((row) => row[6] === 'not decidable') ? ' On so few documents none is called real for new ones; what the overview says is of these documents alone.' : ''}`)),
-      legend([['better', 'row better, real'], ['worse', 'row worse, real'], ['chance', 'not real']]),
+      h('p.lede', null, prose(`${whole(found)} of ${count(rows.length, 'difference')} ${found === 1 || rows.length === 1 ? 'was' : 'were'} found: the interval, from one test of all pairs at once, excludes 0, and the sign is the same with longer and shorter labels where these were tried. ${alike ? `${whole(alike)} ${alike === 1 ? 'pair is' : 'pairs are'} equal: the interval lies within the tolerance. ` : ''}${apart ? 'By this measure only settings over the same chunks can be compared. ' : ''}Each row is compared with each column; the stronger the colour, the larger. Without colour: no difference found.${rows.some((row) => row[6].endsWith(' here')) ? ' Here: shown for these documents, not for new ones.' : ''}`)),
+      legend([['better', 'row better'], ['worse', 'row worse'], ['chance', 'no difference found']]),
       grid({
         label: 'Differences of all pairs of settings. Arrow keys move.',
         keep: 'pairs',

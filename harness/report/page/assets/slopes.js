@@ -1,9 +1,9 @@
 // Before and after the reranker: a slope per setting, and the test of all of them at once.
 
 function rerankedRows() {
-  return (statistics().reranked || []).map(([i, , difference, low, high, p, finding, wins, ties, losses, before, after, n]) => {
+  return (statistics().reranked || []).map(([i, , difference, low, high, p, words, wins, ties, losses, before, after, n]) => {
     const few = n < FEWEST;
-    return { i, difference, low: few ? null : low, high: few ? null : high, p, finding, wins, ties, losses, before, after, n, real: finding === 'real' };
+    return { i, difference, low: few ? null : low, high: few ? null : high, p, words, wins, ties, losses, before, after, n, real: isFound(words) };
   }).sort((x, y) => y.after - x.after);
 }
 
@@ -43,10 +43,9 @@ section({
   render() {
     const rows = rerankedRows();
     if (!rows.length) return null;
-    const words = { real: 'yes', open: 'no', few: 'too few', incomparable: 'no: chunks' };
-    const kinds = [['up', 'better, real'], ['down', 'worse, real'], ['open', 'may be chance']].filter(([kind]) => rows.some((row) => slopeKind(row) === kind));
+    const kinds = [['up', 'better'], ['down', 'worse'], ['open', 'no difference found']].filter(([kind]) => rows.some((row) => slopeKind(row) === kind));
     return [
-      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all queries. Intervals and p are of ${rows.length > 1 ? `one test at once of all ${whole(rows.length)} settings` : 'one test'}: real where the interval excludes 0.`)),
+      h('p.lede', null, prose(`Every reranked setting against its own retrieval, over all queries. Intervals and p are of ${rows.length > 1 ? `one test at once of all ${whole(rows.length)} settings` : 'one test'}: better or worse where the interval excludes 0.`)),
       legend(kinds.map(([kind, text]) => [`slope-${kind}`, text])),
       h('figure.panel', null, slopePlot(rows)),
       table([
@@ -57,7 +56,7 @@ section({
         { key: 'difference', title: 'difference', num: true, value: (r) => r.difference, cell: (r) => [signed(r.difference), known(r.low) && h('small.soft', null, ` ${range(r.low, r.high)}`)] },
         { key: 'p', title: 'p', num: true, value: (r) => r.p, cell: (r) => chance(r.p) },
         { key: 'won', title: 'won / tied / lost', num: true, about: 'Queries', value: (r) => r.wins - r.losses, cell: (r) => `${whole(r.wins)} / ${whole(r.ties)} / ${whole(r.losses)}` },
-        { key: 'real', title: 'real?', value: (r) => r.finding, cell: (r) => words[r.finding] || r.finding },
+        { key: 'found', title: 'found', value: (r) => r.words, cell: (r) => term(r.words) },
       ], rows, { caption: 'Before and after the reranker', sort: 'after', keep: 'reranked', most: 30 }),
     ];
   },

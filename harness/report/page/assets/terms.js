@@ -14,8 +14,8 @@ const TERMS = {
   left: 'The score that the setting reaches.',
   paired: 'Two settings are compared question by question, which is far more precise than comparing two means.',
   p: 'How often chance alone would show a difference as large as this one.',
-  real: 'The interval of the difference excludes 0, in one test of all pairs at once.',
-  standing: 'Whether the setting leads, may be best or is ruled out.',
+  group: 'Use this, may be best, or ruled out, as on the first screen.',
+  'too few questions': 'Fewer than 30 questions: chance decides too much.',
   tolerance: 'The largest difference that is called too small to matter.',
   'sign-flip test': 'Swaps two settings at random, question by question: a difference that such swaps seldom reach is no chance.',
   simultaneous: 'All intervals hold together, so looking at many pairs finds no more by chance.',
@@ -31,6 +31,7 @@ const TERMS = {
 const ALSO = { 'at once': 'simultaneous', equivalent: 'equal' };
 
 function aboutTerm(name) {
+  if (name.endsWith(' here')) return `${aboutTerm(name.slice(0, -5))} Shown for these documents, not for new ones.`;
   return TERMS[name] || TERMS[ALSO[name]] || (name.startsWith('equal') ? TERMS.equal : '') || aboutMeasure(name);
 }
 
