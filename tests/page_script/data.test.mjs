@@ -15,7 +15,7 @@ function data() {
     scores: [[[[100000, null, 300000], [200000, 200000, 200000]], [null, [900000, 0, 500000]]]],
     summary: { all: [[[row(0.2), row(0.3)], [null, row(0.4)]]], train: [[[row(0.2, 2), null], [null, null]]] },
     queries: { id: ['q1', 'q2', 'q3'], text: ['Net sales?', 'Pump', 'Pump price'], type: ['t', '', 't'], split: ['train', 'train', 'validation'] },
-    statistics: { 'ndcg_exp@10': { pairs: { rows: [[0, 1, -0.2, -0.3, -0.1, 0.01, 'real', 1, 0, 8], [2, 0, 0.1, 0.0, 0.2, 0.5, 'open', 1, 1, 1]] } } },
+    statistics: { 'ndcg_exp@10': { pairs: { rows: [[0, 1, -0.2, -0.3, -0.1, 0.01, 'worse here', 1, 0, 8], [2, 0, 0.1, 0.0, 0.2, 0.5, 'no difference found', 1, 1, 1]] } } },
   };
 }
 
@@ -55,6 +55,7 @@ test('a pair asked for the other way round has its signs turned and its ends swa
   assert.equal(back.high, -there.low);
   assert.deepEqual([back.wins, back.losses], [there.losses, there.wins]);
   assert.ok(there.real && back.real);
+  assert.deepEqual([there.words, back.words], ['worse here', 'better here']);
   assert.equal(pair(1, 2), null);
   // three queries: no interval
   assert.equal(pair(0, 2).low, null);

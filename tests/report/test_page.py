@@ -117,7 +117,7 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     rows = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
-    assert {row[6] for row in rows} == {"few"}
+    assert {row[6] for row in rows} == {"too few questions"}
 
 
 def test_what_a_query_takes_is_next_to_what_it_costs(tmp_path):

@@ -44,12 +44,12 @@ def test_losses_start_with_the_leader_of_the_chosen_measure(chromium, page):
     check(chromium)
 
 
-def test_a_small_screen_shows_the_standing_and_that_the_board_goes_on(chromium, page):
+def test_a_small_screen_shows_the_group_and_that_the_board_goes_on(chromium, page):
     keys = "return [...document.querySelectorAll('#board thead th')].map(h => h.dataset.key)"
     chromium.open(page, 1440)
     assert chromium.run(keys)[:4] == ["setting", "n", "mean", "interval"]
     chromium.open(page, 390)
-    assert chromium.run(keys)[:3] == ["setting", "real", "mean"]
+    assert chromium.run(keys)[:3] == ["setting", "group", "mean"]
     right = chromium.run(
         "return document.querySelector('#board tbody tr').cells[2].querySelector('b')"
         ".getBoundingClientRect().right"

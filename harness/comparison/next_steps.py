@@ -1,0 +1,213 @@
+"""What to do next, in order: the first screen has the first step, `harness compare` all of them.
+
+What is needed to choose at all comes first: questions, or a measure that compares the settings. Then come
+two kinds of steps, and first the one about the larger amount: what the setting to use may lose to another one
+(its regret bound), which more questions or documents make smaller, or its largest loss at a step, which
+another configuration may win back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+from harness.comparison.paired import FEWEST_TO_CHOOSE
+from harness.comparison.sentences import amount, at_most, these
+from harness.comparison.verdict import Needed, Verdict
+from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
+from harness.values import counted, listed
+
+Section = Mapping[str, Any]
+_BY_WORDS = frozenset(("bm25", "sparse", "learned_sparse"))
+_OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A next step, and a command that begins it ('' for none)."""
+
+    text: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text.rstrip('.')} ({self.command})." if self.command else self.text
+
+
+def steps_of(verdict: Verdict) -> tuple[Step, ...]:
+    """All next steps, the most useful first."""
+    name = verdict.used or verdict.leader or ""
+    folder = quote(verdict.folders.get(name, "RESULTS"))
+    worst = f"harness show {folder} --worst 10"
+    if verdict.leader is None:
+        return (Step("See what was ranked, and where the labels are.", worst),)
+    part, lost = largest_loss(verdict)
+    loss = [Step(_remedy(part, name, verdict), worst)] if part else []
+    if verdict.decision == "few":
+        missing = FEWEST_TO_CHOOSE - verdict.population.queries
+        return (Step(f"Add at least {counted(missing, 'more question')}.", "harness testset --help"), *loss)
+    if verdict.decision == "single":
+        return (*loss, Step("Sweep a field, or compare with a second folder of results."))
+    surer = list(_surer(verdict))
+    if not verdict.across:
+        return (Step(fitting(verdict), _by(verdict.instead, folder)), *surer, *loss)
+    regret = verdict.advice.regret if verdict.advice is not None else 0.0
+    ordered = [*loss, *surer] if lost > regret else [*surer, *loss]
+    return tuple(ordered or [Step("Add questions, or try a larger change.")])
+
+
+def fitting(verdict: Verdict) -> str:
+    """What to do where the measure does not compare the settings."""
+    if verdict.instead:
+        return f"Use {verdict.instead} instead."
+    return "Add ndcg_evidence@5000 to the measures."
+
+
+def _by(measure: str, folder: str) -> str:
+    return f"harness compare {folder} --measure {measure}" if measure else ""
+
+
+def largest_loss(verdict: Verdict) -> tuple[str, float]:
+    """The part that costs the setting to use, or the leader, most, and how much; '' and 0 for none."""
+    own = verdict.lost.get(verdict.used or verdict.leader or "", {})
+    part = max(own, key=own.__getitem__, default="")
+    return (part, own[part]) if part and round(own[part], 2) > 0 else ("", 0.0)
+
+
+def _surer(verdict: Verdict) -> Iterator[Step]:
+    """What makes the choice surer, or cheaper."""
+    people, costs = verdict.population, verdict.costs.by_setting
+    _, passing = could_pass(verdict)
+    if verdict.holes is not None and passing:
+        yield Step(f"Judge the rest of {verdict.holes.extent}.")
+    if verdict.advice is not None and verdict.advice.cheaper is not None and costs is not None:
+        used, cheaper = verdict.advice.setting, verdict.advice.cheaper
+        yield Step(
+            f"If the price counts use {verdict.words(cheaper.setting)}: {amount(costs[cheaper.setting])} "
+            f"instead of {amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} to "
+            f"any other, within the tolerance of {verdict.options.tolerance:g}."
+        )
+    if verdict.here:
+        matter = "matters" if people.clusters == 1 else "matter"
+        yield Step(
+            f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
+            "its own name in the column cluster of the query file."
+        )
+    elif verdict.decision in ("best", "better", "equivalent"):
+        yield Step("Confirm it on questions that were not used for tuning.")
+    elif verdict.needed is not None and verdict.needed.queries > people.queries:
+        yield Step(_asked(verdict.needed, people.queries))
+
+
+def could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
+    """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
+    if verdict.leader is None:
+        return 0.0, ()
+    mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
+    rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
+    if verdict.baseline is not None:
+        rivals = [name for name in rivals if name == verdict.baseline]
+    return mean, () if verdict.holes is None else verdict.holes.could_pass(rivals, mean)
+
+
+def _asked(needed: Needed, n: int) -> str:
+    """How many queries show a difference that matters."""
+    about, low = _about(needed.queries), _about(needed.low)
+    high = _about(needed.high) if needed.high is not None else "far more"
+    return (
+        f"About {about} queries in total (estimates range from {low} to {high}) would show a true "
+        f"difference of {needed.difference:g} with a chance of 80%; there are {n:,}."
+    )
+
+
+def _about(count: int) -> str:
+    """A count rounded to two digits, since it is an estimate."""
+    digits = max(0, len(str(count)) - 2)
+    return f"{round(count, -digits):,}"
+
+
+def _remedy(part: str, name: str, verdict: Verdict) -> str:
+    """Which change to which key of the configuration may win back what a part lost."""
+    setting = verdict.configured.get(name, {})
+    if part == PARSER:
+        return f"Try another parser: change parse.kind{_now(_kinds(setting.get('parse')))}."
+    if part == FILTER:
+        return "Let the filter leave out less: filters.csv has what it left out."
+    if part == CHUNKING:
+        return _recut(setting, verdict)
+    if part == CANDIDATES:
+        return _find_more(setting, verdict)
+    if part == ORDER:
+        return _rerank(setting, verdict)
+    return f"Leave out {part}: it ranks evidence lower."
+
+
+def _kinds(*sections: Any) -> dict[str, Any]:
+    """The sections by their kinds, each of a list and the routes of a fusion apart."""
+    found: dict[str, Any] = {}
+    for section in sections:
+        if isinstance(section, list | tuple):
+            found |= _kinds(*section)
+        elif isinstance(section, Mapping):
+            found |= _kinds(*section["routes"]) if section.get("routes") else {str(section.get("kind")): section}
+    return found
+
+
+def _now(kinds: Mapping[str, Any], told: str = "now") -> str:
+    return f" ({told} {listed(list(kinds), len(kinds))})" if kinds else ""
+
+
+def _recut(setting: Section, verdict: Verdict) -> str:
+    """Another size, where the losses of those tried show a direction; else overlap, or another chunker."""
+    chunk = setting.get("chunk") or {}
+    size = size_of(setting)
+    if size is None:
+        return f"Try chunks of another size, or another chunker{_now(_kinds(chunk))}."
+    key, value, _ = size
+    cut: dict[int, list[float]] = {}
+    for name, lost in verdict.lost.items():
+        other = size_of(verdict.configured.get(name, {}))
+        if other is not None and other[0] == key and CHUNKING in lost:
+            cut.setdefault(other[1], []).append(lost[CHUNKING])
+    if len(cut) > 1:
+        sizes, best = sorted(cut), min(cut, key=lambda one: sum(cut[one]) / len(cut[one]))
+        further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
+        if further:
+            return f"Set chunk.{key} to {further} (so far {listed([str(one) for one in sizes], len(sizes))})."
+    overlap = next((one for one in _OVERLAPS if one in chunk), "")
+    if overlap and not chunk[overlap]:
+        return f"Let chunks overlap: set chunk.{overlap} to {value // 5} (now 0)."
+    return f"Set chunk.{key} to {2 * value} (now {value})."
+
+
+def _find_more(setting: Section, verdict: Verdict) -> str:
+    """The other way to search, by words or by vectors, if none has tried it; else more candidates."""
+    search = setting.get("retrieve") or {}
+    if search.get("kind") in (None, "returned"):
+        return "Return more hits for each question, or search in another way."
+    tried = _kinds(*(one.get("retrieve") for one in verdict.configured.values()))
+    words = any(kind in _BY_WORDS for kind in tried)
+    vectors = any(one.get("model") or one.get("endpoint") for one in tried.values())
+    own = listed(list(_kinds(search)), 2)
+    if words and not vectors:
+        return f"Search by vectors too: set retrieve.kind to minmax, with the routes {own} and chroma."
+    if vectors and not words:
+        return f"Search by words too: set retrieve.kind to minmax, with the routes {own} and bm25."
+    key = "top_chars" if search.get("top_chars") else "top_k"
+    if not search.get(key):
+        return "Retrieve more, or search in another way."
+    return f"Retrieve more: raise retrieve.{key} above {search[key]:,}."
+
+
+def _rerank(setting: Section, verdict: Verdict) -> str:
+    """A reranker, or another one where some setting has one."""
+    if (setting.get("retrieve") or {}).get("kind") in (None, "returned"):
+        return "Try a reranker."
+    tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
+    if not tried:
+        return "Add a reranker: rerank: {kind: late_interaction, model: embedded:maxsim}."
+    if "cross_encoder" not in tried:
+        return f"Try another reranker: set rerank.kind to cross_encoder{_now(tried, 'so far')}."
+    models = dict.fromkeys(one["model"] for one in tried.values() if one.get("model"))
+    return f"Try another reranker: change rerank.model{_now(models, 'so far')}."
