@@ -30,7 +30,7 @@ def test_a_run_leaves_tables_a_verdict_and_a_page(write_config):
     compared = results.compare("ndcg_exp@3")
     assert compared.as_dict()["measure"] == "ndcg_exp@3"
     assert len(compared.differences) == 1
-    assert "chunk=90/0" in str(results)
+    assert "90 characters" in str(results)
     again = harness.read_results(str(results.folder))
     assert again.table("rankings")["rank"].min() == 1
     assert harness.compare(again, baseline="chunk=90/0").verdict.baseline == "chunk=90/0"
@@ -261,7 +261,7 @@ def test_the_same_result_again_keeps_the_page_of_the_first(write_config):
     assert (folder / "report.html").read_bytes() == page
     assert (folder.parent / "notes.md").read_text() == "mine"
 
-    def fails(unfinished):
+    def fails(unfinished, results):
         raise HarnessError("no page today")
 
     with pytest.raises(HarnessError, match="no page today"):

@@ -170,8 +170,8 @@ def test_costs_to_different_depths_or_of_some_results_only_are_left_out(tmp_path
     assert "that counts what ndcg_exp@10 reads (10 ranks)" in one_line(run(capsys, "compare", one, two)[1])
     add_prices(two, {"a": 900})
     output = one_line(run(capsys, "compare", one, two)[1])
-    assert "one: a (0.4" in output
-    assert "two: a (0.5" in output
+    assert '"one: a" (0.4' in output
+    assert '"two: a" (0.5' in output
 
 
 def test_a_price_is_refused_as_the_measure_of_quality(tmp_path, capsys):

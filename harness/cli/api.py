@@ -110,7 +110,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The picture of the verdict, in a notebook."""
-        return comparison.svg_of(comparison.glance_on(self.folder))
+        return comparison.svg_of(comparison.glance_of(comparison.verdict_on(self.folder)))
 
 
 @dataclass(frozen=True)

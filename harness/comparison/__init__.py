@@ -12,6 +12,12 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.comparison.advice import front
+    from harness.comparison.answers import (
+        answer_lines,
+        answers_to_take,
+        brief_verdict,
+        common_answer_measure,
+    )
     from harness.comparison.caveats import (
         filter_notes,
         filter_table,
@@ -20,9 +26,9 @@ if TYPE_CHECKING:
         warnings_of,
     )
     from harness.comparison.conclusions import conclude
-    from harness.comparison.design import design_of
+    from harness.comparison.design import design_of, routes_in_words
     from harness.comparison.gating import gate, github_annotations, junit
-    from harness.comparison.glance import Glance, glance_json, glance_of, glance_on, verdict_on
+    from harness.comparison.glance import Glance, glance_json, glance_of
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.glance_text import glance_lines
     from harness.comparison.label_sensitivity import label_parts, sensitivity_of
@@ -61,20 +67,18 @@ if TYPE_CHECKING:
     from harness.comparison.stats.units import units_of
     from harness.comparison.stored import (
         Stored,
-        answer_lines,
-        answers_to_take,
-        brief_verdict,
-        common_answer_measure,
         measure_to_take,
         names_of,
         read_stored,
         refuse_no_quality,
         scores_of,
+        verdict_on,
     )
     from harness.comparison.tables import (
         changed_table,
         compared_parts,
         cut_differently,
+        names_table,
         reranked,
         reranked_table,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -344,3 +344,24 @@ def _weight(section: Any) -> int:
     if "llm" in str(section.get("kind")):
         return inner + _LLM_WEIGHT
     return inner + bool(section.get("model") or section.get("endpoint"))
+
+
+def routes_in_words(settings: Iterable[Section]) -> dict[str, str]:
+    """What the routes of fusions search by, by their steps: ``retrieve.chroma`` is ``vectors``."""
+    words: dict[str, str] = {}
+
+    def visit(step: str, section: Section) -> None:
+        seen: Counter[str] = Counter()
+        for route in section.get("routes") or ():
+            kind = str(route.get("kind"))
+            seen[kind] += 1
+            # named as the search names them
+            dash = "-" if kind[-1:].isdigit() else ""
+            name = f"{step}.{kind}{dash}{seen[kind]}" if seen[kind] > 1 else f"{step}.{kind}"
+            again = f" ({seen[kind]})" if seen[kind] > 1 else ""
+            words.setdefault(name, _search_in_words(route) + again)
+            visit(name, route)
+
+    for setting in settings:
+        visit("retrieve", setting.get("retrieve") or {})
+    return words

@@ -6,28 +6,17 @@ and notebooks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from shlex import quote
 from typing import Any
 
-from harness.comparison.paired import FEWEST_TO_CHOOSE
-from harness.comparison.scores import verdict_of
+from harness.comparison.next_steps import NextStep, steps_of
 from harness.comparison.sentences import finding_words, queries, sentence
-from harness.comparison.stored import read_stored, scores_of
 from harness.comparison.verdict import GROUPS, Group, Verdict
-from harness.report import LossRow, mean_losses, read_any
+from harness.report import part_in_words
 from harness.values import counted
 
-# what happened to the evidence at each part of a pipeline, and what may help
-_PARTS = {
-    "parser": ("not read by the parser", "Try another parser."),
-    "filter": ("filtered out", "See what the filter leaves out."),
-    "chunking": ("cut apart", "Try other chunk sizes, or chunks that overlap."),
-    "candidates": ("not found", "Try another retriever, or more candidates (top_k)."),
-    "order": ("ranked too low", "Try a reranker."),
-}
+# Below this mean, all settings lose more than two thirds of what a perfect ranking has.
+POOR = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +66,6 @@ class SettingLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
-    """The next step, and a command that begins it ('' for none)."""
-
-    text: str
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
 class Glance:
     """All that a first screen shows; ``settings`` go from the highest mean down."""
 
@@ -97,13 +78,11 @@ class Glance:
     interactions: tuple[str, ...]
     settings: tuple[SettingLine, ...]
     largest: str
-    next: Next
+    next: NextStep
 
 
-def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "RESULTS") -> Glance:
-    """A verdict at a glance; ``losses`` are the rows of waterfall.csv, ``folder`` is named in commands."""
-    lost, folder = _lost(losses), quote(folder)
-    largest, part = _largest(lost.get(verdict.used or verdict.leader or "", ()), lost)
+def glance_of(verdict: Verdict) -> Glance:
+    """A verdict at a glance."""
     return Glance(
         sentence(verdict),
         _holds(verdict),
@@ -115,30 +94,20 @@ def glance_of(verdict: Verdict, losses: Iterable[LossRow] = (), folder: str = "R
         tuple(
             SettingLine(
                 one.setting,
-                verdict.design.words(one.setting),
+                verdict.words(one.setting),
                 one.mean,
                 one.low,
                 one.high,
                 one.group,
                 one.why,
                 one.regret,
-                lost.get(one.setting, ()),
+                _losses(verdict, one.setting),
             )
             for one in verdict.standings
         ),
-        largest,
-        _next(verdict, part, folder),
+        _largest(verdict),
+        steps_of(verdict)[0],
     )
-
-
-def verdict_on(folder: Path) -> Verdict:
-    """The verdict on one folder of results, by its headline; raises HarnessError if there is none."""
-    return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
-
-
-def glance_on(folder: Path) -> Glance:
-    """One folder of results at a glance; raises HarnessError if there is no verdict."""
-    return glance_of(verdict_on(folder), read_any(folder, LossRow), str(folder))
 
 
 def glance_json(glance: Glance) -> dict[str, Any]:
@@ -164,59 +133,45 @@ def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
     )
 
 
-def _lost(rows: Iterable[LossRow]) -> dict[str, tuple[Loss, ...]]:
-    """What each part lost, by setting; routes are left out, as they are not part of the sum."""
-    return {
-        setting: tuple(
-            Loss(part, _PARTS.get(part, (f"by the {part} step", ""))[0], value)
-            for part, value in means.items()
-        )
-        for (setting, route), (means, _) in mean_losses(rows).items()
-        if not route
-    }
+def _losses(verdict: Verdict, setting: str) -> tuple[Loss, ...]:
+    lost = verdict.lost.get(setting, {})
+    return tuple(Loss(part, part_in_words(part), value) for part, value in lost.items())
 
 
-def _largest(own: tuple[Loss, ...], lost: Mapping[str, tuple[Loss, ...]]) -> tuple[str, str]:
-    """A sentence on the largest losses of the setting to use, or the leader, and the largest part."""
-    shown = sorted(own or next(iter(lost.values()), ()), key=lambda one: -one.value)
-    shown = [one for one in shown if round(one.value, 2) > 0][:3]
+def _largest(verdict: Verdict) -> str:
+    """A sentence on the largest losses of the setting to use, or the leader."""
+    own = _losses(verdict, verdict.used or verdict.leader or "")
+    shown = sorted((one for one in own if round(one.value, 2) > 0), key=lambda one: -one.value)[:3]
     if not shown:
-        return "", ""
+        return ""
     first, *rest = shown
-    text = f"Largest loss: {first.label}, {first.value:.2f}."
-    if rest:
-        more = ", ".join(f"{one.label} {one.value:.2f}" for one in rest)
-        text += f" {more[0].upper()}{more[1:]}."
-    return text, first.part
+    more = ", ".join(f"{one.label} {one.value:.2f}" for one in rest)
+    also = f" {more[0].upper()}{more[1:]}." if more else ""
+    return f"Largest loss: {first.label}, {first.value:.2f}.{also}"
 
 
 def _holds(verdict: Verdict) -> str:
-    """The questions that were asked, and what a finding on them holds for."""
+    """How good the best is, the questions that were asked, and what a finding on them holds for."""
     people = verdict.population
     asked, unit = queries(people.queries), people.unit
-    if verdict.leader is None or verdict.decision in ("single", "few"):
+    if verdict.leader is None or verdict.decision == "single":
         return f"{asked}."
-    on = f"{asked} on {counted(people.clusters, unit)}"
+    good = _good(verdict)
+    if verdict.decision == "few":
+        return f"{good}."
+    on = f"{good}, over {asked} on {counted(people.clusters, unit)}"
     if people.kind == "clusters":
         return f"{on}. Holds for new {unit}s like these."
     if people.kind == "few clusters":
         these = f"these {unit}s" if people.clusters > 1 else f"this {unit}"
         return f"{on}. Holds for more questions on {these}, not for new ones."
-    return f"{asked}. Holds for more questions like these."
+    return f"{good}, over {asked}. Holds for more questions like these."
 
 
-def _next(verdict: Verdict, part: str, folder: str) -> Next:
-    """What to do next: enough questions first, then against the largest loss."""
-    worst = f"harness show {folder} --worst 10"
-    if verdict.leader is None:
-        return Next("See what was ranked, and where the labels are.", worst)
-    if verdict.decision == "few":
-        missing = FEWEST_TO_CHOOSE - verdict.population.queries
-        return Next(f"Add at least {counted(missing, 'more question')}.", "harness testset --help")
-    if part == "order" and any(one.name == "reranker" for one in verdict.design.factors):
-        return Next("Try another reranker.", worst)
-    if part in _PARTS:
-        return Next(_PARTS[part][1], worst)
-    if verdict.decision == "single":
-        return Next("Sweep a field, or compare with a second folder of results.", worst)
-    return Next("See all differences.", f"harness compare {folder}")
+def _good(verdict: Verdict) -> str:
+    """The mean of the setting to use, or the best one: that it loses little to others says nothing of it."""
+    best = verdict.standings[0].mean
+    if round(best, 2) < POOR:
+        return f"All are poor: best {best:.2f} of 1"
+    used = next((one.mean for one in verdict.standings if one.setting == verdict.used), None)
+    return f"The best mean is {best:.2f} of 1" if used is None else f"Its mean is {used:.2f} of 1"

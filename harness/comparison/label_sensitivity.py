@@ -10,7 +10,7 @@ import numpy as np
 from harness.comparison.paired import Comparison
 from harness.comparison.verdict import Turning
 from harness.report import LabelSensitivityRow, Part, Table
-from harness.values import listed, number
+from harness.values import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +59,14 @@ class LabelSensitivity:
         )
 
     def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
-        """Sentences on the differences that a test calls real, and on those it would."""
+        """Sentences on the labels, and on the differences that are real whatever their length."""
         lines = [f"The median label has {self.lengths[0]:,.0f} characters."]
-        real = [one for one in found if one.real and self._knows(one)]
-        turned = [
-            (one, self.turns(one.setting, one.against))
-            for one in found
-            if one.finding == "turns" and self._knows(one)
-        ]
-        if real and not turned:
-            lines.append(
-                "All real differences keep their sign however the labels are drawn."
-                if len(real) > 1
-                else "The real difference keeps its sign however the labels are drawn."
-            )
-        lines += [
-            f"{one.setting} against {one.against}: do not rely on it. The difference changes sign with "
-            f"labels {listed(ways, len(ways))}."
-            for one, ways in turned
-        ]
+        known = [one for one in found if one.setting in self.means and one.against in self.means]
+        real = sum(one.real for one in known)
+        if real and all(one.finding != "turns" for one in known):
+            keep = "All real differences keep their" if real > 1 else "The real difference keeps its"
+            lines.append(f"{keep} sign however the labels are drawn.")
         return tuple(lines)
-
-    def _knows(self, one: Comparison) -> bool:
-        return one.setting in self.means and one.against in self.means
 
 
 def sensitivity_of(

@@ -25,7 +25,7 @@ _OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NextStep:
     """A next step, and a command that begins it ('' for none)."""
 
     text: str
@@ -35,26 +35,29 @@ class Step:
         return f"{self.text.rstrip('.')} ({self.command})." if self.command else self.text
 
 
-def steps_of(verdict: Verdict) -> tuple[Step, ...]:
+def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     """All next steps, the most useful first."""
     name = verdict.used or verdict.leader or ""
     folder = quote(verdict.folders.get(name, "RESULTS"))
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
-        return (Step("See what was ranked, and where the labels are.", worst),)
+        return (NextStep("See what was ranked, and where the labels are.", worst),)
     part, lost = largest_loss(verdict)
-    loss = [Step(_remedy(part, name, verdict), worst)] if part else []
+    loss = [NextStep(_remedy(part, name, verdict), worst)] if part else []
     if verdict.decision == "few":
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
-        return (Step(f"Add at least {counted(missing, 'more question')}.", "harness testset --help"), *loss)
+        return (
+            NextStep(f"Add at least {counted(missing, 'more question')}.", "harness testset --help"),
+            *loss,
+        )
     if verdict.decision == "single":
-        return (*loss, Step("Sweep a field, or compare with a second folder of results."))
+        return (*loss, NextStep("Sweep a field, or compare with a second folder of results."))
     surer = list(_surer(verdict))
     if not verdict.across:
-        return (Step(fitting(verdict), _by(verdict.instead, folder)), *surer, *loss)
+        return (NextStep(fitting(verdict), _by(verdict.instead, folder)), *surer, *loss)
     regret = verdict.advice.regret if verdict.advice is not None else 0.0
     ordered = [*loss, *surer] if lost > regret else [*surer, *loss]
-    return tuple(ordered or [Step("Add questions, or try a larger change.")])
+    return tuple(ordered or [NextStep("Add questions, or try a larger change.")])
 
 
 def fitting(verdict: Verdict) -> str:
@@ -75,29 +78,29 @@ def largest_loss(verdict: Verdict) -> tuple[str, float]:
     return (part, own[part]) if part and round(own[part], 2) > 0 else ("", 0.0)
 
 
-def _surer(verdict: Verdict) -> Iterator[Step]:
+def _surer(verdict: Verdict) -> Iterator[NextStep]:
     """What makes the choice surer, or cheaper."""
     people, costs = verdict.population, verdict.costs.by_setting
     _, passing = could_pass(verdict)
     if verdict.holes is not None and passing:
-        yield Step(f"Judge the rest of {verdict.holes.extent}.")
+        yield NextStep(f"Judge the rest of {verdict.holes.extent}.")
     if verdict.advice is not None and verdict.advice.cheaper is not None and costs is not None:
         used, cheaper = verdict.advice.setting, verdict.advice.cheaper
-        yield Step(
-            f"If the price counts use {verdict.words(cheaper.setting)}: {amount(costs[cheaper.setting])} "
-            f"instead of {amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} to "
-            f"any other, within the tolerance of {verdict.options.tolerance:g}."
+        yield NextStep(
+            f"If the price counts use {verdict.quoted(cheaper.setting)}: {amount(costs[cheaper.setting])} "
+            f"instead of {amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} "
+            f"to any other, within the tolerance of {verdict.options.tolerance:g}."
         )
     if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
-        yield Step(
+        yield NextStep(
             f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
             "its own name in the column cluster of the query file."
         )
     elif verdict.decision in ("best", "better", "equivalent"):
-        yield Step("Confirm it on questions that were not used for tuning.")
+        yield NextStep("Confirm it on questions that were not used for tuning.")
     elif verdict.needed is not None and verdict.needed.queries > people.queries:
-        yield Step(_asked(verdict.needed, people.queries))
+        yield NextStep(_asked(verdict.needed, people.queries))
 
 
 def could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
@@ -150,12 +153,14 @@ def _kinds(*sections: Any) -> dict[str, Any]:
         if isinstance(section, list | tuple):
             found |= _kinds(*section)
         elif isinstance(section, Mapping):
-            found |= _kinds(*section["routes"]) if section.get("routes") else {str(section.get("kind")): section}
+            found |= (
+                _kinds(*section["routes"]) if section.get("routes") else {str(section.get("kind")): section}
+            )
     return found
 
 
 def _now(kinds: Mapping[str, Any], told: str = "now") -> str:
-    return f" ({told} {listed(list(kinds), len(kinds))})" if kinds else ""
+    return f", {told} {listed(list(kinds), len(kinds))}" if kinds else ""
 
 
 def _recut(setting: Section, verdict: Verdict) -> str:
@@ -174,11 +179,11 @@ def _recut(setting: Section, verdict: Verdict) -> str:
         sizes, best = sorted(cut), min(cut, key=lambda one: sum(cut[one]) / len(cut[one]))
         further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
         if further:
-            return f"Set chunk.{key} to {further} (so far {listed([str(one) for one in sizes], len(sizes))})."
+            return f"Set chunk.{key} to {further}, so far {listed([str(one) for one in sizes], len(sizes))}."
     overlap = next((one for one in _OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
-        return f"Let chunks overlap: set chunk.{overlap} to {value // 5} (now 0)."
-    return f"Set chunk.{key} to {2 * value} (now {value})."
+        return f"Let chunks overlap: set chunk.{overlap} to {value // 5}, now 0."
+    return f"Set chunk.{key} to {2 * value}, now {value}."
 
 
 def _find_more(setting: Section, verdict: Verdict) -> str:

@@ -65,6 +65,8 @@ def verdict_of(scores: Scores, measure: str | None = None, baseline: str | None 
         unit="document" if set(matrix.clusters) - {""} <= scores.documents else "cluster",
         turning=turning_of(scores),
         holes=holes_of(scores.matrices, chosen),
+        # what is lost is in units of the headline
+        lost=scores.lost if chosen == fit else {},
     )
     others = [one for name, one in scores.matrices.items() if name != chosen]
     verdict = conclude(matrix, grounds, others=others, baseline=baseline)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,9 @@ from harness.comparison.verdict import Turning, checked_against_labels
 from harness.comparison.words import p_value
 from harness.measures import Floats, Ints
 from harness.values import FEWEST_FOR_INTERVAL, HarnessError, counted
+
+Words = Callable[[str], str]
+"""What a setting is called in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Selection:
     regret: Comparison | None
     tolerance: float
 
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self, words: Words = str) -> tuple[str, ...]:
         """Sentences for the reader; with few queries on either side nothing is concluded."""
         fewest = min(self.n_train, self.n_validation)
         if fewest < FEWEST_TO_CHOOSE:
@@ -52,7 +55,7 @@ class Selection:
                 f"{FEWEST_TO_CHOOSE}).",
             )
         lines = [
-            f"{self.chosen} was chosen on {self.n_train} train queries, with a {self.measure} of "
+            f"{words(self.chosen)} was chosen on {self.n_train} train queries, with a {self.measure} of "
             f"{self.train.value:.3f}, and reaches {_bounded(self.validation, self.n_validation)} on "
             f"{self.n_validation} validation queries."
         ]
@@ -60,7 +63,7 @@ class Selection:
             # the best against the chosen one
             ahead = replace(self.regret, difference=-self.regret.difference)
             lines.append(
-                f"On validation {self.best_on_validation} is ahead by {ahead.difference:.3f}: "
+                f"On validation {words(self.best_on_validation)} is ahead by {ahead.difference:.3f}: "
                 f"{finding_words(ahead, self.tolerance)} ({p_value(ahead.p)})."
             )
         lines.append(
@@ -88,17 +91,17 @@ class CrossValidation:
     folds: int
     repeats: int
 
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self, words: Words = str) -> tuple[str, ...]:
         """Sentences for the reader."""
         times = self.folds * self.repeats
         often = sorted((-count, name) for name, count in self.picks.items() if count)
-        picked = ", ".join(f"{name} in {-count}" for count, name in often)
+        picked = ", ".join(f"{words(name)} in {-count}" for count, name in often)
         return (
             f"Choosing by cross-validation ({self.folds} folds, {self.repeats} times over) reaches a "
             f"{self.measure} of {_bounded(self.estimate)} on queries that took no part in the choice. "
             f"Chosen of {times} times: {picked}.",
-            f"Best on all queries is {self.winner}, with a mean {self.optimism:+.3f} from that estimate: "
-            "the bias of choosing on the same queries that are reported.",
+            f"Best on all queries is {words(self.winner)}, with a mean {self.optimism:+.3f} from that "
+            "estimate: the bias of choosing on the same queries that are reported.",
         )
 
 

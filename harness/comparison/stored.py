@@ -11,7 +11,6 @@ from harness import measures
 from harness.comparison.caveats import (
     filter_notes,
     left_out_notes,
-    ranked_alike,
     same_ranking_notes,
     warnings_of,
 )
@@ -26,8 +25,7 @@ from harness.comparison.matrix import (
     on_common_questions,
 )
 from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of, verdict_of
-from harness.comparison.verdict import LABELS, Trust
-from harness.comparison.words import lines_of
+from harness.comparison.verdict import Trust, Verdict
 from harness.measures import (
     headline,
     is_quality,
@@ -37,12 +35,13 @@ from harness.report import (
     AnswerScoreRow,
     FilterRow,
     LabelSensitivityRow,
+    LossRow,
     StoredResult,
     cells_of,
     frame_of,
+    lost_by,
     read_any,
     read_result,
-    spec_of,
 )
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
 
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
 
     from harness.measures import MeasureFacts
 
-# The lines on answers that follow the verdict on rankings; `harness compare` has the rest.
-_BRIEF = ("decision", "margin", "caveat")
 _TRUST = Trust("each for what it says of an answer")
 # Labels and depths say nothing of an answer; what was read and what it says do.
 _BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache")
@@ -153,6 +150,11 @@ def read_stored(folder: Path, stage: str = "final") -> Stored:
     return Stored.of(result, stage)
 
 
+def verdict_on(folder: Path) -> Verdict:
+    """The verdict on one folder of results, by its headline; raises HarnessError if there is none."""
+    return verdict_of(scores_of({folder.name: (folder, read_stored(folder))}))
+
+
 def read_answers_of(folder: Path) -> Stored:
     """The measured answers of a folder of results; raises HarnessError if it holds no results."""
     result = read_result(folder)
@@ -210,45 +212,6 @@ def measure_to_take(results: Mapping[Path, Stored], asked: str | None) -> str:
     return headline(common, len(chunkings) > 1)
 
 
-def answers_to_take(folders: Sequence[Path], asked: str | None) -> tuple[dict[Path, Stored], str] | None:
-    """The answers of results and the measure to compare them by; None if their rankings are meant.
-
-    Answers are meant where ``asked`` is a measure of answers, and, without it, where the settings of one
-    result differ only in how they answer. Raises ConfigError if only some results have the measure.
-    """
-    if not any(map(_has_answers, folders)):
-        return None
-    stored = {folder: read_answers_of(folder) for folder in folders}
-    if asked is None:
-        measure = answer_headline(list(stored.values())) if _only_answers_differ(stored) else None
-        return None if measure is None else (stored, measure)
-    having = [one for one in stored.values() if asked in one.measures]
-    if not having or any(asked in set(one.result.per_query["measure"]) for one in stored.values()):
-        return None
-    for folder, one in stored.items():
-        if asked not in one.measures:
-            has = f"it has {', '.join(one.measures)}" if one.measures else "its answers are not measured"
-            raise ConfigError(f"{folder}: answers were not scored by {asked}; {has}.")
-    return stored, asked
-
-
-def common_answer_measure(folders: Sequence[Path]) -> str | None:
-    """The measure that the answers of these results can be compared by; None if there is none."""
-    return answer_headline(list(map(read_answers_of, folders))) if all(map(_has_answers, folders)) else None
-
-
-def answer_headline(stored: Sequence[Stored]) -> str | None:
-    """The measure to compare answers by, of those that all results have; None if they share none.
-
-    The first that compares the whole answer with the golden one; else the first that looks at the answer, in
-    the order of the configuration.
-    """
-    common, first = common_measures(stored), stored[0]
-    kinds = {str(first.configured[measure]["kind"]): measure for measure in reversed(common)}
-    preferred = next((kinds[kind] for kind in measures.AGAINST_GOLDEN if kind in kinds), None)
-    return preferred or next((one for one in common if "answer" in first.facts(one).needs), None)
-
-
 def common_measures(results: Sequence[Stored]) -> tuple[str, ...]:
     """The measures that all results have, in the order of the first."""
     return tuple(name for name in results[0].measures if all(name in one.measures for one in results[1:]))
@@ -296,6 +259,8 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     scores = Scores(
         matrices=matrices,
         design=design_of(configured),
+        configured=configured,
+        folders={called: str(results[result][0]) for (result, _), called in names.items()},
         documents=first.result.documents,
         options=options_of(first.result.record),
         notes=notes,
@@ -320,6 +285,7 @@ def _with_tables(
     drawn = {name: read_any(folder, LabelSensitivityRow) for name, folder in folders.items()}
     filtered = {name: read_any(folder, FilterRow) for name, folder in folders.items()}
     left_out = [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
+    lost = {name: lost_by(read_any(folder, LossRow)) for name, folder in folders.items()}
     cuts = {result: one.chunkings for result, one in stored.items()}
     return replace(
         scores,
@@ -328,48 +294,15 @@ def _with_tables(
             for (result, setting), called in names.items()
             if setting in cuts[result]
         },
+        lost={
+            called: lost[result][setting]
+            for (result, setting), called in names.items()
+            if setting in lost[result]
+        },
         tokens=tokens_of(prices, names, stage),
         sensitivity=sensitivity_of(drawn, names, stage),
         notes=left_out_notes(left_out) + filter_notes(filtered, names) + same_ranking_notes(configured),
     )
-
-
-def answer_lines(folder: Path) -> list[dict[str, str]]:
-    """The verdict on answers in short: ``label`` and ``text`` of each line, the first with its measure.
-
-    None if answers are not measured, or there is one setting. Raises HarnessError if the folder holds
-    no results.
-    """
-    measure = common_answer_measure([folder])
-    if measure is None:
-        return []
-    try:
-        verdict = verdict_of(scores_of({folder.name: (folder, read_answers_of(folder))}, measure))
-    except HarnessError as error:
-        return [{"label": LABELS["decision"], "text": f"There is none on answers. {error}"}]
-    if verdict.decision == "single":
-        return []
-    lines = [line for line in lines_of(verdict) if line.role in _BRIEF]
-    more = {"label": LABELS["next"], "text": f"All differences: harness compare … --measure {measure}"}
-    return [*({"label": LABELS[line.role], "text": line.text} for line in lines), more]
-
-
-def brief_verdict(folder: Path) -> tuple[str, ...]:
-    """The same in sentences."""
-    lines = (f"Answers, {one['label'].lower()}: {one['text']}" for one in answer_lines(folder))
-    return tuple(line.replace("compare …", f"compare {folder}") for line in lines)
-
-
-def _has_answers(folder: Path) -> bool:
-    return (folder / spec_of(AnswerScoreRow).file).exists()
-
-
-def _only_answers_differ(stored: Mapping[Path, Stored]) -> bool:
-    if len(stored) > 1:
-        return False
-    (one,) = stored.values()
-    settings = {setting["name"]: setting for setting in one.result.record["config"].get("settings", [])}
-    return len(settings) > 1 and len(ranked_alike(settings)) == 1
 
 
 def _price(name: str) -> ConfigError:

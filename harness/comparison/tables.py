@@ -36,13 +36,13 @@ def compared_parts(
     matrix = scores.matrices[verdict.measure].defined()
     parts: list[Part] = [
         sentences_of(verdict),
+        *names_table(verdict),
         *_effects(verdict),
         standings_table(verdict),
-        *_names(verdict),
     ]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        chosen = _selected(matrix, scores, select_by, folds) if verdict.across else ()
+        chosen = _selected(matrix, scores, select_by, folds, verdict) if verdict.across else ()
         # where nothing was found no choice is better than another
         parts += [(*chosen, *_front(verdict))] if verdict.leader is not None else []
     return tuple(parts)
@@ -105,12 +105,12 @@ def _effects(verdict: Verdict) -> list[Part]:
     return [table, verdict.effects.interactions] if verdict.effects.interactions else [table]
 
 
-def _names(verdict: Verdict) -> list[Part]:
-    """The settings in words, where these differ from their names."""
-    rows = tuple((one.setting, verdict.design.words(one.setting)) for one in verdict.standings)
-    if all(setting == words for setting, words in rows):
+def names_table(verdict: Verdict) -> list[Part]:
+    """The technical names of the settings, where these are called otherwise."""
+    rows = tuple((verdict.words(one.setting), one.setting) for one in verdict.standings)
+    if all(words == setting for words, setting in rows):
         return []
-    return [Table("settings in words", ("setting", "in words"), rows, left=frozenset({0, 1}))]
+    return [Table("settings and their names in files", ("setting", "name"), rows, left=frozenset({0, 1}))]
 
 
 def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
@@ -156,12 +156,14 @@ def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
     )
 
 
-def _selected(matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int) -> tuple[str, ...]:
+def _selected(
+    matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int, verdict: Verdict
+) -> tuple[str, ...]:
     if select_by == "cross-validated":
-        return cross_validate(matrix, folds, options=scores.options).sentences()
+        return cross_validate(matrix, folds, options=scores.options).sentences(verdict.quoted)
     if {"train", "validation"} <= set(matrix.splits):
         turning = turning_of(scores).get(matrix.measure)
-        return select(matrix, scores.options, turning).sentences()
+        return select(matrix, scores.options, turning).sentences(verdict.quoted)
     return ()
 
 
@@ -170,7 +172,7 @@ def _front(verdict: Verdict) -> list[str]:
     if not steps:
         return [verdict.costs.reason] if verdict.costs.reason else []
     named = [
-        f"{step.setting} ({step.quality:.3f} for {step.cost:,.0f}"
+        f"{verdict.quoted(step.setting)} ({step.quality:.3f} for {step.cost:,.0f}"
         + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")
         for step in steps
     ]

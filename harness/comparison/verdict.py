@@ -84,10 +84,11 @@ class Holes:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One or two sentences of a verdict, and their role."""
+    """One or two sentences of a verdict, and their role; of a next step, also a command ('' for none)."""
 
     role: Role
     text: str
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,10 @@ class Grounds:
     # the factors that settings vary, and the settings in words
     design: SweepDesign = field(default_factory=SweepDesign)
     costs: Costs = field(default_factory=lambda: Costs(None, ""))
+    # the settings as configured, what each part costs each of them on average, and the folder of each
+    configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    lost: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
     # what a cluster of queries is called
     unit: str = "document"
     # by measure, the pairs whose sign turns with longer or shorter labels; a measure not here was not checked
@@ -251,6 +256,15 @@ class Verdict(Grounds):
     def turns(self) -> Turning | None:
         """The pairs whose sign turns with other labels, None if that was not checked."""
         return self.turning.get(self.measure)
+
+    def words(self, setting: str) -> str:
+        """What a setting is called wherever people read it."""
+        return self.design.words(setting)
+
+    def quoted(self, setting: str) -> str:
+        """The same within a sentence: in quotes, unless it is one word."""
+        words = self.words(setting)
+        return f'"{words}"' if " " in words else words
 
     @property
     def here(self) -> bool:

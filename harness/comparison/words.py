@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
+from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
+from harness.comparison.paired import Comparison
+from harness.comparison.sentences import amount, finding_words, queries, sentence, these
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
     Conflict,
     Line,
-    Needed,
     Role,
     Trust,
     Verdict,
     ways_with_other_sign,
 )
-from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, counted, listed, signed
+from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, listed, signed
 
 # With fewer queries, a caveat says that kinds of questions may be missing.
 MAY_MISS = 60
@@ -34,13 +34,13 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     lines.append(("population", _population(verdict)))
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     lines += [("warning", text) for text in warning_lines(verdict.warnings)]
-    lines += [("next", text) for text in _next(verdict)]
-    return tuple(Line(role, text) for role, text in lines)
+    steps = [Line("next", one.text, one.command) for one in steps_of(verdict)]
+    return (*(Line(role, text) for role, text in lines), *steps)
 
 
 def sentences_of(verdict: Verdict) -> tuple[str, ...]:
     """All lines, each with its label before it, such as ``Margin: …``."""
-    return tuple(f"{LABELS[line.role]}: {line.text}" for line in lines_of(verdict))
+    return tuple(f"{LABELS[line.role]}: {NextStep(line.text, line.command)}" for line in lines_of(verdict))
 
 
 def p_value(p: float) -> str:
@@ -58,8 +58,9 @@ def _margin(verdict: Verdict, margin: Comparison) -> str:
     if margin.low is not None and margin.high is not None and margin.n >= FEWEST_FOR_INTERVAL:
         bounds = f"{verdict.level:.0%} interval {signed(margin.low)} to {signed(margin.high)}, "
     finding = finding_words(margin, verdict.options.tolerance)
+    leader, other = verdict.quoted(margin.setting), verdict.quoted(margin.against)
     return (
-        f"{margin.setting} differs by {signed(margin.difference)} from {over}, {margin.against} "
+        f"{leader} differs by {signed(margin.difference)} from {over}, {other} "
         f"({bounds}{p_value(margin.p)}): {finding}. "
         f"Better on {margin.wins}, equal on {margin.ties}, worse on {margin.losses} of {queries(margin.n)}."
     )
@@ -113,7 +114,7 @@ def _caveats(verdict: Verdict) -> list[str]:
     if not verdict.across:
         caveats.append(
             f"{verdict.measure} cannot be compared between settings that cut documents differently. "
-            f"{_fitting(verdict)}"
+            f"{fitting(verdict)}"
         )
     if verdict.conflicts:
         caveats.append(_disagreement(verdict))
@@ -130,20 +131,13 @@ def _caveats(verdict: Verdict) -> list[str]:
     return caveats
 
 
-def _fitting(verdict: Verdict) -> str:
-    """What to do where the measure does not compare the settings."""
-    if verdict.instead:
-        return f"Use {verdict.instead} instead."
-    return "Add ndcg_evidence@5000 to the measures."
-
-
 def _sign_changes(verdict: Verdict) -> list[str]:
     """Differences that would be real if label length did not change their sign, the leader's first."""
     pairs = [one for one in verdict.comparisons if one.finding == "turns"]
     if not pairs or verdict.turns is None:
         return []
     pairs.sort(key=lambda one: verdict.leader not in (one.setting, one.against))
-    names = [f"{one.setting} against {one.against}" for one in pairs]
+    names = [f"{verdict.quoted(one.setting)} against {verdict.quoted(one.against)}" for one in pairs]
     if len(pairs) > 1:
         return [
             f"{len(pairs)} differences depend on the length of the labels: {listed(names, 3)}. They are "
@@ -170,25 +164,15 @@ def _unjudged(verdict: Verdict) -> list[str]:
             f"Of {holes.extent}, {share} are judged ({holes.measure}); the rest counts as irrelevant, "
             "although its relevance is unknown."
         )
-    mean, passing = _could_pass(verdict)
+    mean, passing = could_pass(verdict)
     if passing:
         most = max(holes.upper[name] for name in passing)
         caveats.append(
-            f"The bounds overlap: judging the rest could lift {listed(passing)} above the {mean:.3f} of "
-            f"{verdict.leader}, up to {most:.3f} ({holes.bound})."
+            f"The bounds overlap: judging the rest could lift {listed(list(map(verdict.quoted, passing)))} "
+            f"above the {mean:.3f} of {verdict.quoted(verdict.leader or '')}, up to {most:.3f} "
+            f"({holes.bound})."
         )
     return caveats
-
-
-def _could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
-    """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
-    if verdict.leader is None:
-        return 0.0, ()
-    mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
-    rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
-    if verdict.baseline is not None:
-        rivals = [name for name in rivals if name == verdict.baseline]
-    return mean, () if verdict.holes is None else verdict.holes.could_pass(rivals, mean)
 
 
 def _disagreement(verdict: Verdict) -> str:
@@ -204,10 +188,10 @@ def _disagreement(verdict: Verdict) -> str:
         ahead = f" ({signed(clear.found.difference)} in {clear.measure}, {finding})"
         # between chunkings that the measure does not compare, the figure means nothing
         shown = "" if clear.found.finding == "incomparable" else ahead
-        parts.append(f"{name} by {listed([one.measure for one in conflicts])}{shown}")
+        parts.append(f"{verdict.quoted(name)} by {listed([one.measure for one in conflicts])}{shown}")
     return (
-        f"Measures disagree: {verdict.leader} leads by {verdict.measure}, {'; '.join(parts)}. "
-        f"Trust {_trusted(verdict)}."
+        f"Measures disagree: {verdict.quoted(verdict.leader or '')} leads by {verdict.measure}, "
+        f"{'; '.join(parts)}. Trust {_trusted(verdict)}."
     )
 
 
@@ -221,56 +205,6 @@ def _trusted(verdict: Verdict) -> str:
             phrase = "only among settings over the same chunks"
         by_phrase.setdefault(phrase, []).append(name)
     return "; ".join(f"{listed(names)} {phrase}" for phrase, names in by_phrase.items())
-
-
-def _next(verdict: Verdict) -> list[str]:
-    people, costs = verdict.population, verdict.costs.by_setting
-    if verdict.leader is None:
-        return ["See what was ranked, and where the labels are: harness show RESULTS --worst 10."]
-    if verdict.decision == "single":
-        return ["Sweep a field, or compare with a second folder of results."]
-    if verdict.decision == "few":
-        return [f"Add at least {counted(FEWEST_TO_CHOOSE - people.queries, 'more question')}."]
-    if verdict.here:
-        matter = "matters" if people.clusters == 1 else "matter"
-        return [
-            f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
-            "its own name in the column cluster of the query file."
-        ]
-    _, passing = _could_pass(verdict)
-    steps = []
-    if verdict.holes is not None and passing:
-        steps.append(f"Judge the rest of {verdict.holes.extent}.")
-    if verdict.advice is not None and verdict.advice.cheaper is not None and costs is not None:
-        used, cheaper = verdict.advice.setting, verdict.advice.cheaper
-        steps.append(
-            f"If the price counts use {cheaper.setting}: {amount(costs[cheaper.setting])} instead of "
-            f"{amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} to any "
-            f"other, within the tolerance of {verdict.options.tolerance:g}."
-        )
-    if verdict.decision in ("best", "better", "equivalent"):
-        return [*steps, "Confirm it on questions that were not used for tuning."]
-    if verdict.needed is not None and verdict.needed.queries > people.queries:
-        steps.append(_asked(verdict.needed, people.queries))
-    if not verdict.across:
-        return steps or [_fitting(verdict)]
-    return steps or ["Add questions, or try a larger change."]
-
-
-def _asked(needed: Needed, n: int) -> str:
-    """How many queries show a difference that matters."""
-    about, low = _about(needed.queries), _about(needed.low)
-    high = _about(needed.high) if needed.high is not None else "far more"
-    return (
-        f"About {about} queries in total (estimates range from {low} to {high}) would show a true "
-        f"difference of {needed.difference:g} with a chance of 80%; there are {n:,}."
-    )
-
-
-def _about(count: int) -> str:
-    """A count rounded to two digits, since it is an estimate."""
-    digits = max(0, len(str(count)) - 2)
-    return f"{round(count, -digits):,}"
 
 
 # Of one kind; the rest is counted. All are in record.json and verdict.json.
@@ -309,6 +243,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
             "level": verdict.level,
             **_values(margin, "p", "finding", "here"),
         },
+        "next": [asdict(one) for one in steps_of(verdict)],
         "population": {
             **_values(people, "queries", "clusters", "unit"),
             "tested_by": "clusters" if people.kind == "clusters" else "queries",

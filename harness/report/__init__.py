@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from harness.report.cells import to_csv
     from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
-    from harness.report.losses import is_route, loss_table, mean_losses, worst_table
+    from harness.report.losses import is_route, loss_table, lost_by, worst_table
     from harness.report.page.build import Page, build_page
     from harness.report.page.colours import colours
     from harness.report.page.factors import size_of
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         LossRow,
         RouteRow,
         count_filters,
+        part_in_words,
     )
     from harness.report.scoring_inputs import (
         ScoringInputs,
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
         other_measures,
         summary_table,
     )
-    from harness.report.tables import Table, one_line_width, two_line_width
+    from harness.report.tables import Table, in_words, one_line_width, two_line_width
     from harness.report.write import PASSAGE_RANKS, ChunkQrels, Results, trec_qrels, write_results
 else:
     __getattr__ = door(__name__, __file__)

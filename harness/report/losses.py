@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 from harness.report.rows.answers import AnswerLossRow
-from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow
+from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow, part_in_words
 from harness.report.tables import Table
 from harness.values import counted, listed, number
 
@@ -79,6 +80,11 @@ def mean_losses(
     }
 
 
+def lost_by(rows: Iterable[LossRow]) -> dict[str, dict[str, float]]:
+    """The mean loss of each part by setting; routes are left out, as they are not part of the sum."""
+    return {setting: means for (setting, route), (means, _) in mean_losses(rows).items() if not route}
+
+
 def gap_note(rows: Iterable[LossRow]) -> str:
     """A sentence on how far the orders taken for the best may be from it; '' if that is not known.
 
@@ -93,7 +99,9 @@ def gap_note(rows: Iterable[LossRow]) -> str:
         largest[part] = max(largest.get(part, 0.0), sum(own) / len(own))
     if not largest:
         return ""
-    told = listed([f"{number(gap)} more after {part}" for part, gap in largest.items()], len(largest))
+    told = listed(
+        [f"{number(gap)} more after '{part_in_words(part)}'" for part, gap in largest.items()], len(largest)
+    )
     return (
         "Losses are counted against the best orders of chunks that were found. Better ones may exist: they "
         f"would leave at most {told} (means, for the setting where it is most)."
@@ -110,21 +118,22 @@ def unit_note(measure: str, headline: str) -> str:
     )
 
 
-def loss_table(rows: Sequence[LossRow], headline: str = "") -> Table:
+def loss_table(rows: Sequence[LossRow], headline: str = "", words: Mapping[str, str] | None = None) -> Table:
     """The mean loss of each part, in units of the measure, best setting first, its routes below it.
 
     ``headline`` is the measure that settings are compared by, '' if that is not to be said. A route with the
-    same losses as a setting or an earlier route is left out.
+    same losses as a setting or an earlier route is left out. ``words``: how settings and routes are called.
     """
     means = _said_once(mean_losses(rows))
     notes = [unit_note(rows[0].measure, headline), "A loss below 0 is a gain." if _gained(means) else ""]
     if any(CHUNKING not in losses for losses, _ in means.values()):
         notes.append(
-            "It is unknown how the other pipeline cut the documents: the cost of that is part of candidates."
+            "It is unknown how the other pipeline cut the documents: what that costs is part of what was not "
+            "found."
         )
     queries = counted(len({row.query_id for row in rows}), "query", "queries")
     title = f"Lost at each step, from 1 down to {rows[0].measure}: means over {queries}"
-    return _table(title, means, (*notes, gap_note(rows)))
+    return _table(title, means, (*notes, gap_note(rows)), part_in_words, words or {})
 
 
 def answer_loss_table(rows: Sequence[AnswerLossRow]) -> Table:
@@ -145,16 +154,22 @@ def _gained(means: Means) -> bool:
     return any(loss < 0 for losses, _ in means.values() for loss in losses.values())
 
 
-def _table(title: str, means: Means, notes: Sequence[str]) -> Table:
+def _table(
+    title: str,
+    means: Means,
+    notes: Sequence[str],
+    part: Callable[[str], str] = str,
+    words: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
     left = {setting: final for (setting, route), (_, final) in means.items() if not route}
     ordered = sorted(means.items(), key=lambda item: -left[item[0][0]])
     names = names_in_order(losses for losses, _ in means.values())
     return Table(
         title=title,
-        columns=("setting", *names, "left"),
+        columns=("setting", *map(part, names), "left"),
         rows=tuple(
             (
-                f"{setting}: {route} alone" if route else setting,
+                words.get(setting, setting) + (f": {words.get(route, route)} alone" if route else ""),
                 *(number(losses.get(name)) for name in names),
                 number(final),
             )
@@ -194,25 +209,26 @@ def worst_table(
     questions: Mapping[str, str],
     passages: Mapping[str, str],
     expected: Mapping[str, str],
+    called: str = "",
 ) -> Table:
     """The ``count`` queries of a setting that score lowest by the measure of the losses, the worst first.
 
     ``questions`` maps queries to their text, ``passages`` to the passage that came first, ``expected`` to
-    the evidence that should have.
+    the evidence that should have. ``called`` is what the setting is called, by default as it is named.
     """
     ways = (one for one in losses_by_query(row for row in rows if row.setting == setting) if not one.route)
     own = sorted(ways, key=lambda one: one.final)[:count]
     measure = own[0].measure if own else "score"
     worst = "worst query" if len(own) == 1 else f"{len(own)} worst queries"
     return Table(
-        title=f"The {worst} of {setting} by {measure}",
+        title=f"The {worst} of {called or setting} by {measure}",
         columns=("query", "split", measure, "largest losses", "question", "expected", "ranked first"),
         rows=tuple(
             (
                 one.query_id,
                 one.split,
                 number(one.final),
-                f"{one.blame} {one.losses[one.blame]:.3f}" if one.blame else "–",
+                f"{part_in_words(one.blame)} {one.losses[one.blame]:.3f}" if one.blame else "–",
                 questions.get(one.query_id, "–"),
                 expected.get(one.query_id, "–"),
                 passages.get(one.query_id, "–"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
@@ -33,6 +34,15 @@ class Table:
         """Refuse rows of another length than the head."""
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"a row of {self.title!r} is not as long as its {len(self.columns)} columns")
+
+
+def in_words(table: Table, names: Mapping[str, str]) -> Table:
+    """The table with its settings and routes called as ``names`` has them."""
+    named = [column in ("setting", "against", "stage") for column in table.columns]
+    rows = (zip(named, row, strict=True) for row in table.rows)
+    return replace(
+        table, rows=tuple(tuple(names.get(cell, cell) if its else cell for its, cell in row) for row in rows)
+    )
 
 
 def to_text(table: Table, width: int | None = None) -> str:

@@ -46,7 +46,8 @@ class Results:
     ``runs`` maps (setting, stage) to its rankings, ``qrels`` a setting to its chunks' grades. ``rows`` are
     those of all other tables, each written to the file that its class declares. ``extras`` maps query ids to
     what the query file says besides, ``clusters`` to what a query is tested with. ``verdict`` is the verdict
-    as plain values, with its ``sentences``. ``cut`` maps a setting to a name of its chunking, which settings
+    as plain values, with its ``sentences``, and ``concluded`` the verdict itself, None if there is none.
+    ``cut`` maps a setting to a name of its chunking, which settings
     with the same chunks share, and to these.
     """
 
@@ -63,6 +64,7 @@ class Results:
     extras: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] = field(default_factory=dict)
+    concluded: Any = None
     cut: Mapping[str, tuple[str, Sequence[Chunk]]] = field(default_factory=dict)
 
     def of(self, row: type[R]) -> list[R]:

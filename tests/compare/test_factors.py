@@ -195,7 +195,8 @@ def test_on_few_documents_effects_hold_for_these_documents_alone():
     )
     glance = glance_of(found)
     assert glance.holds == (
-        "60 queries on 4 clusters. Holds for more questions on these clusters, not for new ones."
+        f"Its mean is {found.standings[0].mean:.2f} of 1, over 60 queries on 4 clusters. Holds for more "
+        "questions on these clusters, not for new ones."
     )
     assert [one.words for one in glance.factors] == ["better here"] * 2
 
@@ -387,11 +388,13 @@ def test_levels_do_not_advise_a_setting_that_another_is_shown_to_beat():
 
 
 def test_words_without_blanks_and_paths_keep_to_the_columns():
-    found = glance_of(verdict(*sweep()), folder="results/with a blank")
-    assert "harness compare 'results/with a blank'" in found.next.command
+    lost = {name: {"order": 0.5} for name in ("500 bm25", "500 chroma")}
+    told = verdict(*sweep(), lost=lost, folders=dict.fromkeys(lost, "results/with a blank"))
+    found = glance_of(told)
+    assert found.next.command == "harness show 'results/with a blank' --worst 10"
     far = replace(found.next, command="harness compare results/" + 40 * "x")
     lines = glance_lines(replace(found, next=far))
-    assert lines[-2:] == ["Next: See all differences.", f"  {far.command}"]
+    assert lines[-2:] == ["Next: Try a reranker.", f"  {far.command}"]
     for name in ("minmax(bm25,chroma)" * 6, "设置" * 50):
         lines = glance_lines(replace(found, sentence=f"Use {name}. Not proven best."))
         assert max(width(one) for one in lines) <= 80
@@ -472,7 +475,7 @@ def test_the_sentence_has_at_most_25_words_and_the_end_of_a_run_24_lines(case, c
             baseline=None if baseline is None else names.get(baseline, baseline),
         )
         assert len(sentence(found).split()) <= MOST_WORDS, sentence(found)
-        lines = glance_lines(glance_of(found, folder="results/quickstart"), ["Page: results/x/report.html"])
+        lines = glance_lines(glance_of(found), ["Page: results/x/report.html"])
         assert len(lines) <= 24
         assert max(map(len, lines)) <= 80
         # the one to use is always among those shown

@@ -216,7 +216,8 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
 def test_losses_follow_the_steps_and_routes_are_next_to_them(tmp_path):
     folder = fuse(write_folder(tmp_path / "r"))
     losses = payload_of(page_of(folder).html)["losses"]
-    names = ["parser", "chunking", "candidates", "order", "rerank", "rerank_again"]
+    names = ["not read by the parser", "cut apart", "not found", "ranked too low"]
+    names += ["by the rerank step", "by the rerank_again step"]
     assert [part["name"] for part in losses["parts"]] == names
     assert [part["part"] for part in losses["parts"]][-3:] == ["order", "change", "change"]
     assert [(way["setting"], way["route"]) for way in losses["ways"]] == [

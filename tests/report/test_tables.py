@@ -99,11 +99,18 @@ def test_losses_are_means_and_the_worst_come_first():
     # setting a: finals 1.0, 0.2, 0.6; losses 0, 0.8, 0.4
     assert first.split() == ["a", "0.000", "0.000", "0.400", "0.000", "0.000", "0.600"]
     assert second.split()[0] == "b"
-    assert head.split()[1:] == ["parser", "chunking", "candidates", "order", "rerank", "left"]
+    assert [one.strip() for one in head.split("  ") if one][1:] == [
+        "not read by the parser",
+        "cut apart",
+        "not found",
+        "ranked too low",
+        "by the rerank step",
+        "left",
+    ]
     worst = worst_table(rows, "a", 2, {"q2": "Did it rain?"}, {"q2": "Rain fell."}, {"q2": "It rained."})
     assert worst.title == "The 2 worst queries of a by ndcg_text@10000"
     assert [row[0] for row in worst.rows] == ["q2", "q3"]
-    assert worst.rows[0][3:] == ("candidates 0.800", "Did it rain?", "It rained.", "Rain fell.")
+    assert worst.rows[0][3:] == ("not found 0.800", "Did it rain?", "It rained.", "Rain fell.")
     assert worst.rows[1][4:] == ("–", "–", "–")
     lines = to_text(worst).splitlines()
     assert lines[4:7] == ["    Did it rain?", "    expected: It rained.", "    ranked first: Rain fell."]
@@ -128,7 +135,7 @@ def test_how_far_the_best_order_known_may_be_from_the_best_is_said_where_it_is_k
         for row in rows
     ]
     (note,) = loss_table(bounded).notes
-    assert "at most 0.030 more after chunking and 0.100 more after candidates" in note
+    assert "at most 0.030 more after 'cut apart' and 0.100 more after 'not found'" in note
     assert "ndcg_exp@10 counts the chunks" in loss_table(rows, "ndcg_exp@10").notes[0]
     assert loss_table(rows, "ndcg_text@10000").notes == ()
 

@@ -133,7 +133,7 @@ The next step is against the largest loss, or for more questions where there are
 
 def reading(results: Results) -> str:
     """The Markdown page for the results of the quickstart."""
-    glance = comparison.glance_on(results.folder)
+    glance = comparison.glance_of(comparison.verdict_on(results.folder))
     means = _means(results)
     used = next(one for one in glance.settings if one.group == "use")
     head, judged = means[HEADLINE][used.setting], means["judged_text@5000"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, flag, formats, number, option, path
-from harness.cli.commands.shared import write_with_picture
+from harness.cli.commands.shared import names_in_words, write_with_picture
 from harness.cli.terminal import TerminalReporter, print_line, write_lines, write_out, write_parts
 from harness.values import ANSWER, ConfigError, listed
 
@@ -110,7 +110,11 @@ def compare(args: argparse.Namespace) -> int:
         scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
     )
     before = _before({name: one for name, (_, one) in own.items()}, measure, done)
-    parts = (*before, *parts, *_after(args, stored, scores, verdict))
+    names = names_in_words(verdict)
+    parts = tuple(
+        report.in_words(part, names) if isinstance(part, report.Table) else part
+        for part in (*before, *parts, *_after(args, stored, scores, verdict))
+    )
     if args.format == "markdown" and args.output is not None:
         write_with_picture(parts, args.output, lambda: comparison.glance_of(verdict))
     else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import data, running
+from harness import data, report, running
 from harness.cli.commands.declaring import command, flag, group, option, path, several
 from harness.cli.commands.shared import measures, names_of_measures, print_ending
 from harness.cli.terminal import TerminalReporter, write_out
@@ -80,8 +80,9 @@ def _score_hits(args: argparse.Namespace) -> int:
     reporter = TerminalReporter(quiet=args.quiet)
     pages = []
 
-    def finish(folder: Path) -> None:
-        pages.append(running.write_page(folder, reporter=reporter, name=config.name)[1])
+    def finish(folder: Path, results: report.Results) -> None:
+        page = running.write_page(folder, reporter=reporter, name=config.name, verdict=results.concluded)[1]
+        pages.append(page)
 
     results, folder = running.score_hits(config, args.threshold, keep_others, reporter, finish)
     notes = [*filter(None, (page.note for page in pages)), f"Location of every hit: {folder / 'hits.csv'}"]

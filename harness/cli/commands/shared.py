@@ -83,6 +83,14 @@ def write_with_picture(
     write_lines(f"![{shown.sentence}]({picture.name})\n\n{text}", output)
 
 
+def names_in_words(verdict: comparison.Verdict | None) -> dict[str, str]:
+    """What settings, and the routes of fusions, are called in tables; nothing without a verdict."""
+    if verdict is None:
+        return {}
+    routes = comparison.routes_in_words(verdict.configured.values())
+    return {one.setting: verdict.words(one.setting) for one in verdict.standings} | routes
+
+
 @contextmanager
 def open_ledger(cache: Path) -> Iterator[store.Ledger]:
     """The ledger of a cache that has one; raises LlmError, rather than make an empty one."""

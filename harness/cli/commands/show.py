@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, formats, option, path, results_folder
-from harness.cli.commands.shared import write_with_picture
+from harness.cli.commands.shared import names_in_words, write_with_picture
 from harness.cli.terminal import (
     TerminalReporter,
     fitting_summary,
@@ -73,7 +73,7 @@ def show(args: argparse.Namespace) -> int:
         return 0
     rows, record = report.read_summary(args.results)
     if args.worst:
-        write_parts([_worst(args, rows, _headline(rows, record))], args.format, args.output)
+        write_parts([_worst(args, rows, record)], args.format, args.output)
     elif args.format == "csv":
         write_lines(report.to_csv(report.spec_of(report.SummaryRow).names, map(asdict, rows)), args.output)
     elif args.format == "json":
@@ -82,7 +82,9 @@ def show(args: argparse.Namespace) -> int:
     else:
         parts = _parts(args, rows, record)
         if args.format == "markdown" and args.output is not None:
-            write_with_picture(parts, args.output, lambda: comparison.glance_on(args.results))
+            write_with_picture(
+                parts, args.output, lambda: comparison.glance_of(comparison.verdict_on(args.results))
+            )
         else:
             write_parts(parts, args.format, args.output)
     return 0
@@ -92,15 +94,16 @@ def _parts(
     args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]
 ) -> list[report.Part]:
     name, level = record["config"]["name"], record["config"]["bootstrap"]["level"]
-    sentences, measure = _verdict_or_why(args.results, rows, record)
-    parts: list[report.Part] = [sentences]
+    sentences, measure, verdict = _verdict_or_why(args.results, rows, record)
+    names = names_in_words(verdict)
+    parts: list[report.Part] = [sentences, *(comparison.names_table(verdict) if verdict else ())]
     parts += [brief] if (brief := comparison.brief_verdict(args.results)) else []
     if args.format == "text" and args.output is None:
         parts.append(fitting_summary(name, rows, level, width(), measure))
     else:
         parts.append(report.summary_table(name, rows, level, measure))
     losses = report.read_any(args.results, report.LossRow)
-    parts += [report.loss_table(losses, measure)] if losses else []
+    parts += [report.loss_table(losses, measure, names)] if losses else []
     filtered = report.read_any(args.results, report.FilterRow)
     parts += [comparison.filter_table(filtered)] if filtered else []
     parts += report.answer_parts(lambda row: report.read_any(args.results, row))
@@ -109,13 +112,13 @@ def _parts(
         parts += [(note,)] if note else []
     chunks = report.cells_of(args.results, "chunks")
     parts += [report.chunk_table(chunks)] if chunks else []
-    return parts
+    return [report.in_words(part, names) if isinstance(part, report.Table) else part for part in parts]
 
 
 def _verdict_or_why(
     folder: Path, rows: list[report.SummaryRow], record: dict[str, Any]
-) -> tuple[tuple[str, ...], str]:
-    """The verdict in sentences, and its measure; where there is none, one sentence says why."""
+) -> tuple[tuple[str, ...], str, comparison.Verdict | None]:
+    """The verdict in sentences, its measure and itself; where there is none, one sentence says why."""
     own = {("", row.setting): row.setting for row in rows}
     try:
         verdict = comparison.verdict_on(folder)
@@ -124,28 +127,30 @@ def _verdict_or_why(
         measure = _headline(rows, record)
         kept = [one for one in comparison.warnings_of({"": record}, own) if one.bears_on(measure)]
         warned = (f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept))
-        return (f"There is no verdict: {error}", *warned), measure
-    return comparison.sentences_of(verdict), verdict.measure
+        return (f"There is no verdict: {error}", *warned), measure, None
+    return comparison.sentences_of(verdict), verdict.measure, verdict
 
 
 def _headline(rows: list[report.SummaryRow], record: dict[str, Any]) -> str:
     return comparison.headline_of(record, list(dict.fromkeys(row.measure for row in rows)))
 
 
-def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], measure: str) -> report.Table:
+def _worst(args: argparse.Namespace, rows: list[report.SummaryRow], record: dict[str, Any]) -> report.Table:
     losses = report.read_any(args.results, report.LossRow)
     known = list(dict.fromkeys(row.setting for row in losses))
     if not known:
         raise ConfigError(
             f"{args.results} has no waterfall.csv, which says where quality is lost. Run it again."
         )
-    setting = args.setting or report.best_of(report.last_stages(rows, measure)).setting
+    setting = args.setting or report.best_of(report.last_stages(rows, _headline(rows, record))).setting
     if setting not in known:
         raise ConfigError(f"There is no setting {setting!r}. Settings: {', '.join(known)}.")
     questions = {row["query_id"]: row["text"] for row in report.cells_of(args.results, "queries")}
     passages = report.read_first_passages(args.results, setting)
     expected = report.read_expected(args.results, setting)
-    return report.worst_table(losses, setting, args.worst, questions, passages, expected)
+    configured = {one["name"]: one for one in record["config"].get("settings", []) if "name" in one}
+    called = comparison.design_of(configured).words(setting)
+    return report.worst_table(losses, setting, args.worst, questions, passages, expected, called)
 
 
 @command(

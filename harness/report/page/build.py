@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any
 
 from rcssmin import cssmin
@@ -51,15 +52,16 @@ def build_page(
     headline: str = "",
     pictures: Sequence[Mapping[str, Any]] = (),
     answer_lines: Sequence[Mapping[str, Any]] = (),
+    routes: Mapping[str, str] = MappingProxyType({}),
 ) -> Page:
     """Build report.html, with as much of the rankings and texts as fits below ``limit`` bytes.
 
     ``statistics`` maps each measure to what was found out about it, as plain values; the page opens with
     ``headline``, by default the first measure. ``pictures`` of PDF pages come on top of ``limit``.
-    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``. A result whose scores alone
-    are larger than the limit becomes a larger page.
+    ``answer_lines`` are the verdict on answers, each with ``label`` and ``text``; ``routes`` has what the
+    routes of fusions are called. A result whose scores alone are larger than the limit becomes a larger page.
     """
-    base = base_payload(tables, statistics, headline) | {"pictures": list(pictures)}
+    base = base_payload(tables, statistics, headline, routes) | {"pictures": list(pictures)}
     if base["answers"] is not None:
         base["answers"]["verdict"] = list(answer_lines)
     limit += len(pack({"pictures": list(pictures)})) if pictures else 0

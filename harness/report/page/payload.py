@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
@@ -29,8 +30,13 @@ MOST_GROUPS = 16
 _NEVER = frozenset({"query_id", "text", "answer", "split", "answerable"})
 
 
-def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = "") -> dict[str, Any]:
-    """The page without rankings and texts, which ``passages_detail`` adds.
+def base_payload(
+    tables: Tables,
+    statistics: Mapping[str, Any],
+    headline: str = "",
+    routes: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The page without rankings and texts, which ``passages_detail`` adds; ``routes`` as in `losses`.
 
     Settings, stages, measures and queries are named once and referred to by their place.
     """
@@ -53,7 +59,7 @@ def base_payload(tables: Tables, statistics: Mapping[str, Any], headline: str = 
         "factors": factors(configured, measured),
         "retrievals": retrievals(configured),
         "left_out": left_out_words(counts.get("left_out", dict.fromkeys(WHY, 0))),
-        "losses": losses(tables, axes),
+        "losses": losses(tables, axes, routes),
         "answers": answers_payload(tables, axes),
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.report.columns import spec_of
 from harness.report.losses import QueryLosses, gap_note, losses_by_query, name_of, names_in_order
 from harness.report.page.tables import Axes, Tables, cut, figure, in_millionths
 from harness.report.rows.answers import ANSWER_PARTS, AnswerLossRow
-from harness.report.rows.steps import CHANGE, PARTS, LossRow
+from harness.report.rows.steps import CHANGE, PARTS, LossRow, part_in_words
 from harness.values import golden_answers
 
 
-def losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
-    """The losses on the way to the ranking; None where the file is missing. ``ways`` are those of `_ways`."""
+def losses(tables: Tables, axes: Axes, routes: Mapping[str, str]) -> dict[str, Any] | None:
+    """The losses on the way to the ranking; None where the file is missing. ``ways`` are those of `_ways`.
+
+    ``routes`` has what the routes of fusions are called.
+    """
     if "waterfall" not in tables:
         return None
     rows = [spec_of(LossRow).parsed(row) for row in tables["waterfall"] if axes.know(row)]
@@ -27,8 +30,10 @@ def losses(tables: Tables, axes: Axes) -> dict[str, Any] | None:
     return {
         "measure": found[0].measure if found else "",
         "gap": gap_note(rows),
-        "parts": [{"name": name, "part": part[name], "about": about[name]} for name in names],
-        "ways": _ways(found, names, axes),
+        "parts": [{"name": part_in_words(name), "part": part[name], "about": about[name]} for name in names],
+        "ways": [
+            {**way, "route": routes.get(way["route"], way["route"])} for way in _ways(found, names, axes)
+        ],
     }
 
 

@@ -94,39 +94,6 @@ class AnswerSummaryRow:
     reasons: Annotated[str, Column("why they have none, each reason with its count, the most frequent first")]
 
 
-@table(
-    "answer_comparisons",
-    "whose answers are better",
-    key=("measure", "setting", "against"),
-    when="where the answers of several settings are measured",
-)
-class AnswerComparisonRow:
-    """A setting against the one with the highest mean of a measure, on the questions that all have a value.
-
-    The interval and ``p`` are those of ``harness compare`` (docs/statistics.md): they hold for all settings
-    of one measure at once.
-    """
-
-    measure: AnswerMeasureName
-    setting: Setting
-    against: Annotated[str, Column("the setting with the best mean", filled=True)]
-    n: Annotated[int, Column("questions with a value for every setting")]
-    n_left_out: Annotated[int, Column("questions with a value for only some settings")]
-    difference: Annotated[float, Column("the mean of `setting` minus that of `against`")]
-    ci_low: CiLow
-    ci_high: CiHigh
-    p: Annotated[float, Column("the probability of a difference this large if there is none")]
-    finding: Annotated[
-        str,
-        Column(
-            "`real`: the interval excludes 0; `equivalent`: it lies within the tolerance; `open`: neither; "
-            "`few`: fewer than 30 questions",
-            among=("real", "open", "equivalent", "few", "turns"),
-        ),
-    ]
-    here: Annotated[bool, Column("whether documents are too few, so that it holds for these alone")]
-
-
 NOT_EXTRACTED, CUT, NOT_FOUND, TOO_LOW = "not extracted", "cut apart", "not found", "ranked too low"
 LEFT_OUT, CONTRADICTS, ADDS = "left out", "contradicts", "adds"
 SOMETHING_ELSE, WITHOUT = "something else", "without evidence"

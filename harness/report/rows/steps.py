@@ -98,6 +98,20 @@ PARTS = {
 }
 """How each part loses evidence, from the first to the last; only a change may be a gain."""
 
+_IN_WORDS = {
+    PARSER: "not read by the parser",
+    CHUNKING: "cut apart",
+    FILTER: "filtered out",
+    CANDIDATES: "not found",
+    ORDER: "ranked too low",
+}
+
+
+def part_in_words(name: str) -> str:
+    """What a part, by its name, does to the evidence that it loses; a change is named by its step."""
+    return _IN_WORDS.get(name, f"by the {name} step")
+
+
 _LISTED = "; ".join(f"`{part}`: {what}" for part, what in PARTS.items())
 
 

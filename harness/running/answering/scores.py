@@ -190,38 +190,6 @@ def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str,
     return from_scores(rows, measure, splits, clusters=clusters)
 
 
-def compared(matrix: ScoreMatrix, config: BenchConfig) -> Iterator[AnswerComparisonRow]:
-    """Every setting against the best, on the questions for which all have a value; none for a single one.
-
-    The means that choose the best are those of the same questions.
-    """
-    try:
-        (both,), left_out = on_common_questions([matrix])
-    except HarnessError:
-        # no question has a value for all
-        return
-    if len(both.settings) < 2:
-        return
-    sign = -1 if matrix.measure in lower_is_better(config) else 1
-    best = both.settings[int(np.argmax(sign * both.means))]
-    stated = config.bootstrap
-    options = Options(stated.level, stated.resamples, stated.seed, tolerance=config.tolerance)
-    for one in compare_to(both, best, options):
-        yield AnswerComparisonRow(
-            measure=matrix.measure,
-            setting=one.setting,
-            against=one.against,
-            n=one.n,
-            n_left_out=left_out,
-            difference=one.difference,
-            ci_low=one.low,
-            ci_high=one.high,
-            p=one.p,
-            finding=one.finding,
-            here=one.here,
-        )
-
-
 def lower_is_better(config: BenchConfig) -> set[str]:
     """The names of the measures of which lower values are better."""
     return {one.label for one in config.answer_measures if one.facts.less_is_better}

@@ -35,10 +35,11 @@ from harness.values import Board, Reporter, number
 if TYPE_CHECKING:
     from harness.running.answering.replies import Replies
 
+Finish = Callable[[Path, Results], None]
+"""Adds files to an unfinished folder of results."""
 
-def run_bench(
-    config: BenchConfig, reporter: Reporter, finish: Callable[[Path], None] | None = None
-) -> tuple[Results, Path]:
+
+def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = None) -> tuple[Results, Path]:
     """Run every setting and write ``results/<name>/``; returns the results and that folder.
 
     An earlier, different result is kept next to it, named after the time when it began. ``finish`` may add
@@ -149,7 +150,7 @@ def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
         yield LiveTable(board, config, context)
 
 
-def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path], None] | None = None) -> Path:
+def keep_results(results: Results, config: BenchConfig, finish: Finish | None = None) -> Path:
     """Write the folder of a result and return where it is.
 
     ``finish`` may add files to the folder before it takes its place; if it fails, the results are kept
@@ -162,7 +163,7 @@ def keep_results(results: Results, config: BenchConfig, finish: Callable[[Path],
         write_results(unfinished, results, names.__getitem__)
         try:
             if finish is not None:
-                finish(unfinished)
+                finish(unfinished, results)
         except Exception as error:
             failed = error
     if failed is not None:

@@ -28,7 +28,7 @@ class FinalOutput:
     @classmethod
     def of(cls, results: Results, folder: Path, page: Sequence[str] = ()) -> FinalOutput:
         """The ending of results, which are in a folder; ``page`` holds sentences about their page."""
-        from harness.comparison import brief_verdict, glance_lines, glance_on
+        from harness.comparison import brief_verdict, glance_lines, glance_of
 
         record = results.record
         lost = lost_label_note(record.config, record.counts)
@@ -38,12 +38,10 @@ class FinalOutput:
             f"All differences: harness compare {folder}",
             f"Page: {folder / REPORT}",
         )
-        try:
-            lines = glance_lines(glance_on(folder), ends)
-        except HarnessError as error:
-            # rankings and tables stand where no verdict can be had
-            lines = [f"There is no verdict: {error}", *ends]
-        return cls(notes, tuple(lines))
+        if results.concluded is not None:
+            return cls(notes, tuple(glance_lines(glance_of(results.concluded), ends)))
+        # rankings and tables stand where no verdict can be had
+        return cls(notes, (f"There is no verdict: {results.verdict['why']}", *ends))
 
 
 def _agreement(record: RunRecord) -> list[str]:
@@ -250,8 +248,8 @@ def run_or_reuse(config: BenchConfig, reporter: Reporter, *, again: bool = False
     files: dict[str, str] = {}
     remembering = RecordingReporter(reporter)
 
-    def finish(folder: Path) -> None:
-        _, page = write_page(folder, reporter=remembering, name=config.name)
+    def finish(folder: Path, results: Results) -> None:
+        _, page = write_page(folder, reporter=remembering, name=config.name, verdict=results.concluded)
         notes.extend(filter(None, [page.note]))
         files.update(written(folder))
 

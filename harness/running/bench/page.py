@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,22 +24,24 @@ def write_page(
     reporter: Reporter | None = None,
     name: str = "",
     picture_bytes: int = 0,
+    verdict: comparison.Verdict | None = None,
 ) -> tuple[Path, report.Page]:
     """Build the page of a folder of results and write it, by default into that folder.
 
     With ``picture_bytes`` it shows PDF pages with their evidence marked, up to that many bytes of them.
     Returns where it is and the page, which is called ``name`` (default: that of the folder). Raises
-    HarnessError where the folder holds no results.
+    HarnessError where the folder holds no results. ``verdict`` is the one by the headline, where it is known.
     """
     tables, reporter = report.read_tables(folder, name), reporter or Silent()
     pictures = page_pictures(tables, headline(tables), picture_bytes, reporter) if picture_bytes else []
-    found, glances = statistics(tables, reporter)
+    found, glances = statistics(tables, reporter, verdict)
     page = report.build_page(
         tables,
         found,
         headline=headline(tables),
         pictures=pictures,
         answer_lines=comparison.answer_lines(folder),
+        routes=comparison.routes_in_words(tables.record.get("config", {}).get("settings", [])),
     )
     path = output or folder / report.REPORT
     store.write_text(path, page.html)
@@ -47,28 +51,28 @@ def write_page(
 
 
 def statistics(
-    tables: report.Tables, reporter: Reporter
+    tables: report.Tables, reporter: Reporter, known: comparison.Verdict | None = None
 ) -> tuple[dict[str, dict[str, Any]], dict[str, comparison.Glance]]:
     """The statistics of every measure at the last stage of each setting, as plain values; and the glances.
 
-    Settings are named by their place in the order of the tables. Where a
-    statistic is not available, ``why`` gives the reason.
+    Settings are named by their place in the order of the tables. Where a statistic is not available, ``why``
+    gives the reason. ``known`` is the verdict by the headline, if it is.
     """
     places = {name: i for i, name in enumerate(report.Axes.of(tables).settings)}
     stored = _stored(tables)
     scores = comparison.scores_of({"": (tables.folder, stored)})
-    losses = report.read_any(tables.folder, report.LossRow)
     folder = f"{tables.record.get('config', {}).get('results', 'results')}/{tables.name}"
+    # commands name the folder where the results will be
+    scores = replace(scores, folders=dict.fromkeys(scores.folders, folder))
     out: dict[str, dict[str, Any]] = {}
     glances: dict[str, comparison.Glance] = {}
     with reporter.task("report", len(scores.matrices)) as task:
         for measure in scores.matrices:
-            found = _or_why(lambda measure=measure: _of_measure(scores, measure, places))  # type: ignore[misc]
+            of = known if known is not None and known.measure == measure else None
+            found = _or_why(partial(_of_measure, scores, measure, places, of))
             if "why" not in found:
                 verdict = found.pop("of")
-                # losses are in units of the headline
-                rows = losses if measure == scores.headline else ()
-                glances[measure] = comparison.glance_of(verdict, rows, folder)
+                glances[measure] = comparison.glance_of(verdict)
                 found["glance"] = comparison.glance_json(glances[measure])
                 found["reranked"] = _reranked(stored, measure, scores, places)
             out[measure] = {"about": measures.about(measure), **found}
@@ -105,9 +109,11 @@ def _reranked(
     ]
 
 
-def _of_measure(scores: comparison.Scores, measure: str, places: Mapping[str, int]) -> dict[str, Any]:
+def _of_measure(
+    scores: comparison.Scores, measure: str, places: Mapping[str, int], known: comparison.Verdict | None
+) -> dict[str, Any]:
     comparison.refuse_no_quality(measure)
-    verdict = comparison.verdict_of(scores, measure)
+    verdict = known or comparison.verdict_of(scores, measure)
     matrix = scores.matrices[measure].defined()
     return {
         "of": verdict,

@@ -57,6 +57,19 @@ def results_of(
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     record = make_record(config, corpus, searched, judged, context)
+    verdict, plain = run_verdict(
+        per_query,
+        {query.query_id: query.split for query in evaluated.queries},
+        evaluated.clusters,
+        prices,
+        corpus.doc_ids,
+        evaluated.sensitivity,
+        config,
+        filtered,
+        left_out(queries, judged.judgments, config.relevance),
+        record.warnings,
+        evaluated.losses,
+    )
     return Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -84,18 +97,8 @@ def results_of(
         ],
         extras=corpus.queries.extras,
         clusters=evaluated.clusters,
-        verdict=run_verdict(
-            per_query,
-            {query.query_id: query.split for query in evaluated.queries},
-            evaluated.clusters,
-            prices,
-            corpus.doc_ids,
-            evaluated.sensitivity,
-            config,
-            filtered,
-            left_out(queries, judged.judgments, config.relevance),
-            record.warnings,
-        ),
+        verdict=plain,
+        concluded=verdict,
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from harness.comparison import (
     LABELS,
     Scores,
+    Verdict,
     chunkings_of,
     design_of,
     filter_notes,
@@ -24,7 +25,7 @@ from harness.comparison import (
     warning_lines,
 )
 from harness.measures import headline, less_is_better
-from harness.report import FilterRow, LabelSensitivityRow, PriceRow
+from harness.report import FilterRow, LabelSensitivityRow, LossRow, PriceRow, lost_by
 from harness.running.config.models import BenchConfig
 from harness.values import HarnessError, QueryScore, ResultWarning
 
@@ -46,11 +47,13 @@ def run_verdict(
     filtered: Sequence[FilterRow],
     left_out: Mapping[str, int],
     warnings: Sequence[ResultWarning],
-) -> dict[str, Any]:
-    """The verdict as plain values, with its ``sentences``; without one, a sentence that says why.
+    losses: Iterable[LossRow],
+) -> tuple[Verdict | None, dict[str, Any]]:
+    """The verdict, and the same as plain values with its ``sentences``; without one, a sentence says why.
 
     ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found,
-    ``left_out`` how many queries have no value, by reason, and ``warnings`` are those of the run.
+    ``left_out`` how many queries have no value, by reason, ``warnings`` are those of the run, and ``losses``
+    what was lost by query.
     """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
@@ -66,6 +69,9 @@ def run_verdict(
         },
         chunkings=chunkings_of(settings.values()),
         design=design_of(settings),
+        configured=settings,
+        lost=lost_by(losses),
+        folders=dict.fromkeys(settings, str(config.results / config.name)),
         documents=frozenset(documents),
         tokens=tokens_of({"": [asdict(row) for row in prices]}, names),
         sensitivity=sensitivity_of({"": drawn}, names),
@@ -77,11 +83,11 @@ def run_verdict(
         verdict = verdict_of(scores)
     except HarnessError as error:
         kept = [one for one in warnings if one.bears_on(scores.headline)]
-        return {
+        return None, {
             "measure": scores.headline,
             "decision": None,
             "why": str(error),
             "warnings": [asdict(one) for one in kept],
             "sentences": (str(error), *(f"{LABELS['warning']}: {text}" for text in warning_lines(kept))),
         }
-    return {**verdict_json(verdict), "sentences": sentences_of(verdict)}
+    return verdict, {**verdict_json(verdict), "sentences": sentences_of(verdict)}

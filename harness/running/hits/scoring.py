@@ -14,7 +14,7 @@ import numpy as np
 from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits, suggestion
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
-from harness.running.bench.flow import keep_results
+from harness.running.bench.flow import Finish, keep_results
 from harness.running.bench.job import file_hashes
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
@@ -192,7 +192,7 @@ def score_hits(
     threshold: float,
     keep_other_documents: bool,
     reporter: Reporter,
-    finish: Callable[[Path], None] | None = None,
+    finish: Finish | None = None,
 ) -> tuple[Results, Path]:
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
 

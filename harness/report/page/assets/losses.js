@@ -101,7 +101,7 @@ section({
     const settings = whole.map(([way]) => way.setting);
     const picked = [state.worst, statistics().verdict?.leader, ...ranked('final')].find((i) => settings.includes(i)) ?? settings[0];
     return [
-      h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. Candidates and order are those of the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
+      h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. What is not found or ranked too low is counted at the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
       lossFigure(rows, {
         parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
         name: (way) => (way.route ? `↳ ${way.route} alone` : nameOf(way.setting)),
