@@ -70,7 +70,8 @@ def test_a_difference_that_changes_sign_with_the_labels_is_no_finding_anywhere(f
     draw(folder, "ndcg_text@5000", {SMALL: (0.4, 0.6), LARGE: (0.5, 0.5)})
     caveat = (
         f"The difference of {IN_WORDS[LARGE]} against {IN_WORDS[SMALL]} depends on the length of the "
-        "labels: it is beyond chance with the labels as given, but changes sign with labels padded by 700. Do not rely on it."
+        "labels: it is beyond chance with the labels as given, but changes sign with labels padded by 700. "
+        "Do not rely on it."
     )
     everywhere(folder, capsys, "ndcg_text@5000", caveat)
     for words in (("compare",), ("show",)):
