@@ -11,9 +11,9 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,11 @@ from harness.store import KeyValue, Turn, key_of
 from harness.values import StoreError
 
 Floats = NDArray[np.float32]
+Holding = Literal["all", "unkept", "none"]
+"""Which values stay in memory: all, those that the cache cannot keep, or none, as they are too large."""
 _AT_ONCE = 64
+# rows of vectors read at once
+_ROWS_AT_ONCE = 4_096
 
 
 def digest(*texts: str) -> bytes:
@@ -37,7 +41,10 @@ def digest(*texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """The bytes of every key, mostly float32, and which keys were not known before."""
+    """The bytes of every key, mostly float32, and which keys were not known before.
+
+    Those that are in the cache alone are empty here.
+    """
 
     values: dict[bytes, bytes]
     new: frozenset[bytes]
@@ -55,16 +62,18 @@ def compute_new(
     run: Callable[[Sequence[Any]], Iterable[Floats | bytes]],
     context: Context,
     *,
-    hold: bool = True,
+    hold: Holding = "all",
 ) -> Computed:
     """The value of every item by its key: from the file at ``path`` where it is there, else by ``run``.
 
     ``batches`` groups the places of items, ``run`` computes one such group, a value an item. Each batch is
-    stored as soon as it is done. ``hold`` False: the values are left in the file, to be read when needed.
+    stored as soon as it is done. What is not held is left in the file, to be read when needed.
     """
     with context.values(name, path) as store:
         keys = list(items)
-        known = store.get(keys) if hold else dict.fromkeys(store.present(keys), b"")
+        if hold == "unkept" and not store.lasting:
+            hold = "all"
+        known = store.get(keys) if hold == "all" else dict.fromkeys(store.present(keys), b"")
         missing = [key for key in keys if key not in known]
         if missing and not context.may_compute:
             raise NotStoredError(name, missing)
@@ -82,8 +91,10 @@ def compute_new(
                         continue
                     values = run([items[key] for key in batch])
                     done = {key: _bytes(value) for key, value in zip(batch, values, strict=True)}
-                    kept = store.put(done) and kept
-                    known |= done if hold else dict.fromkeys(done, b"")
+                    put = store.put(done)
+                    kept = kept and put
+                    held = hold == "all" or (hold == "unkept" and not put)
+                    known |= done if held else dict.fromkeys(done, b"")
                     task.advance(new)
             if not kept:
                 _warn_of_other_batches(context)
@@ -108,23 +119,47 @@ def _bytes(value: Floats | bytes) -> bytes:
 class StoredValues:
     """The values of keys that have been computed, in their order; read again from the file at each iteration.
 
-    Raises StoreError if the file does not have them, as in a cache that cannot be written to.
+    ``held`` are those in memory. ``values[places]`` are vectors, float32 [places, dimension]. Raises
+    StoreError if the file does not have what is not held, as in a cache that cannot be written to.
     """
 
     name: str
     keys: Sequence[bytes]
     path: Path
     context: Context
+    held: Mapping[bytes, bytes] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.keys)
 
     def __iter__(self) -> Iterator[bytes]:
+        return self._read(self.keys)
+
+    def __getitem__(self, places: slice | NDArray[np.int64]) -> Floats:
+        own = self.keys[places] if isinstance(places, slice) else [self.keys[at] for at in places.tolist()]
+        rows: Floats = np.zeros((0, 0), dtype=np.float32)
+        for at, value in enumerate(self._read(own, _ROWS_AT_ONCE)):
+            if at == 0:
+                rows = np.empty((len(own), len(value) // rows.itemsize), dtype=np.float32)
+            rows[at] = np.frombuffer(value, dtype=np.float32)
+        return rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self[:].astype(dtype or np.float32, copy=False)
+
+    def _read(self, keys: Sequence[bytes], at_once: int = _AT_ONCE) -> Iterator[bytes]:
+        if all(map(self.held.get, keys)):
+            yield from (self.held[key] for key in keys)
+            return
         with self.context.values(self.name, self.path) as store:
-            for start in range(0, len(self.keys), _AT_ONCE):
-                part = self.keys[start : start + _AT_ONCE]
-                found = store.get(list(dict.fromkeys(part)))
+            for start in range(0, len(keys), at_once):
+                part = keys[start : start + at_once]
+                found = {key: value for key in part if (value := self.held.get(key))}
+                found |= store.get([key for key in dict.fromkeys(part) if key not in found])
                 if not found.keys() >= set(part):
                     raise StoreError(
-                        f"{self.path} does not contain all computed {self.name}. They are too "
-                        "large for memory: set `cache` to a writable folder, and run again."
+                        f"{self.path} does not contain all computed {self.name}. They are too large for "
+                        "memory: set `cache` to a writable folder, and run again."
                     )
                 yield from (found[key] for key in part)
 

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 
 from harness import models
 from harness.models import EncoderConfig, LocalEncoder
-from harness.running.compute import Computed, Floats, Served, compute_new, compute_served, digest
+from harness.running.compute import (
+    Computed,
+    Floats,
+    Holding,
+    Served,
+    StoredValues,
+    compute_new,
+    compute_served,
+    digest,
+)
 from harness.running.context import Context
 from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig
 
@@ -26,7 +35,7 @@ class ModelPass:
     """A model that gives every item a value, and where its values are kept.
 
     ``name`` is what they are called; ``batches`` groups items, ``run`` computes one group, a value an item.
-    ``hold`` False: values are left in the file. ``served``: the model is behind an endpoint, and computes
+    ``hold`` says which values stay in memory. ``served``: the model is behind an endpoint, and computes
     nothing here.
     """
 
@@ -36,7 +45,7 @@ class ModelPass:
     served: Served | None = None
     batches: Callable[[Sequence[Any]], Iterable[list[int]]] | None = None
     run: Callable[[Sequence[Any]], Iterable[Floats | bytes]] | None = None
-    hold: bool = True
+    hold: Holding = "all"
 
     def __call__(self, items: Items, context: Context) -> Computed:
         """The value of every item: the stored one, else computed or bought, and stored."""
@@ -62,7 +71,7 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
         path,
         batches=encoder.batches,
         run=encoder.encode,
-        hold=not encoder.bulky,
+        hold="none" if encoder.bulky else "unkept",
     )
 
 
@@ -82,11 +91,17 @@ def scoring(config: RerankerConfig, context: Context) -> ModelPass:
     )
 
 
+def stored_values(texts: Sequence[str], config: EncoderConfig, context: Context) -> StoredValues:
+    """The encodings of ``texts``, read a part at a time; equal texts are encoded once."""
+    keys = [digest(text) for text in texts]
+    encoder = encoding(config, context)
+    done = encoder(dict(zip(keys, texts, strict=True)), context)
+    return StoredValues(encoder.name, keys, encoder.path, context, done.values)
+
+
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
     """The vectors of ``texts``, float32 [texts, dimension]; equal texts are embedded once."""
-    keys = [digest(text) for text in texts]
-    found = encoding(config, context)(dict(zip(keys, texts, strict=True)), context)
-    return np.stack([found.floats(key) for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32)
+    return stored_values(texts, config, context)[:]
 
 
 Need = tuple[ModelPass, Items]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from harness import data, models, steps, store, values
 from harness.models import ModelTokenizer
-from harness.running.compute import StoredValues, digest
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.passes import encoding, vectors
+from harness.running.passes import stored_values, vectors
 from harness.steps import (
     OUTLINE_VERSION,
     ChunkerConfig,
@@ -73,6 +72,10 @@ class Resources:
         """The vectors of the texts, float32 [texts, dimension]."""
         return vectors(texts, encoder, self.context)
 
+    def vector_rows(self, texts: Sequence[str], encoder: models.EncoderConfig) -> steps.VectorRows:
+        """The same, read a part at a time."""
+        return stored_values(texts, encoder, self.context)
+
     def embed(self, text: str, encoder: models.EncoderConfig) -> models.Value:
         """Encode one text now, by a model on this machine."""
         found = self.context.models.encoder(encoder)
@@ -83,12 +86,7 @@ class Resources:
 
     def values(self, texts: Sequence[str], encoder: models.EncoderConfig) -> Iterable[bytes]:
         """The encoding of each text, in order."""
-        keys = [digest(text) for text in texts]
-        encoder_pass = encoding(encoder, self.context)
-        found = encoder_pass(dict(zip(keys, texts, strict=True)), self.context)
-        if encoder_pass.hold:
-            return [found.values[key] for key in keys]
-        return StoredValues("vectors", keys, encoder_pass.path, self.context)
+        return stored_values(texts, encoder, self.context)
 
     def index(self, key: str) -> Slot:
         """The place of an index in the cache."""

@@ -63,6 +63,6 @@ if TYPE_CHECKING:
         RewriterConfig,
         SearchOne,
     )
-    from harness.steps.search.tools import PendingCalls, PendingCallsError, Tools
+    from harness.steps.search.tools import PendingCalls, PendingCallsError, Tools, VectorRows
 else:
     __getattr__ = door(__name__, __file__)

@@ -295,8 +295,9 @@ def test_only_what_may_be_among_the_first_is_sorted_and_nothing_else_is_lost(top
     lengths = rng.integers(1, 40, size=400)
     for seed in range(50):
         rows = rng.permutation(400)[: 1 + seed * 7]
-        # many ties, before and after rounding
+        # many ties, before and after rounding, or none
         scores = rng.integers(1, 9, size=len(rows)) + rng.integers(0, 5, size=len(rows)) * 2.5e-7
+        scores = scores + rng.random(len(rows)) * (seed % 2)
         depth = SearchDepth(7, top_chars, lengths)
         order, rounded = in_order(rows, scores)
         end = depth.of_ranked(lengths[order])

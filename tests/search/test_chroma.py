@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.steps.search.depth import SearchDepth
 from harness.steps.search.retrieve.chroma import ChromaConfig, ChromaRetriever
 from harness.steps.search.retrieve.scan import exact_share, scan
 from harness.steps.search.step import Passages
@@ -53,22 +54,26 @@ def test_it_returns_what_a_full_scan_returns(tmp_path, distance):
     assert found.exact_share == 1.0
 
 
+def depth_of(top_k):
+    return SearchDepth(top_k, None, np.ones(len(CHUNKS), dtype=np.int64))
+
+
 def test_exact_share_sees_what_is_missing():
     scores = similarity("cosine")
     worst = [
         Ranking.by_score(q.query_id, [IDS[i] for i in np.argsort(s)[:4]], np.sort(s)[:4].tolist())
         for q, s in zip(QUERIES, scores, strict=True)
     ]
-    assert exact_share(worst, list(scan(ASKED, CHUNKS, "cosine", lambda _: 4))) == 0.0
+    assert exact_share(worst, scan(ASKED, CHUNKS, "cosine", depth_of(4))) == 0.0
     assert exact_share([], []) is None
 
 
 @pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
 def test_the_scan_is_the_same_in_blocks_of_one_query(monkeypatch, distance):
     scores = similarity(distance)
-    whole = list(scan(ASKED, CHUNKS, distance, lambda _: 5))
+    whole = scan(ASKED, CHUNKS, distance, depth_of(5))
     monkeypatch.setattr("harness.steps.search.retrieve.scan._CELLS", 1)
-    for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, lambda _: 5), strict=True)):
+    for row, (one, other) in enumerate(zip(whole, scan(ASKED, CHUNKS, distance, depth_of(5)), strict=True)):
         assert sorted(one.rows) == sorted(other.rows) == sorted(np.argsort(-scores[row])[:5])
         assert one.kth == pytest.approx(np.sort(scores[row])[-5], rel=1e-5)
 

@@ -43,6 +43,40 @@ def test_blocks_do_not_change_a_bit(monkeypatch):
     assert search(top_k=30) == whole
 
 
+class Parts:
+    """Vectors that are read a part at a time."""
+
+    def __init__(self, whole):
+        self.whole, self.read = whole, []
+
+    def __len__(self):
+        return len(self.whole)
+
+    def __getitem__(self, places):
+        self.read.append(places)
+        return self.whole[places].copy()
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2", "ip"])
+@pytest.mark.parametrize("depth", [{"top_k": 10}, {"top_k": 600}, {"top_chars": 3000}, {"top_chars": 10**6}])
+@pytest.mark.parametrize("rows", [1, 8, 41, 499, 500])
+def test_reading_vectors_a_block_at_a_time_changes_no_rank_and_no_score(monkeypatch, distance, depth, rows):
+    # copies of a chunk are in several blocks, and two chunks differ by less than single precision can tell
+    close = CHUNKS.copy()
+    close[300] = close[200] * np.float32(1 + 1e-7)
+    asked = np.vstack([ASKED, close[200:201]])
+    queries = [*QUERIES, Query("close", "", "train")]
+    retriever = ExactRetriever(ExactConfig(distance=distance, **depth))
+    whole = nearest(retriever, queries, asked, PASSAGES, close)
+    monkeypatch.setattr("harness.steps.search.retrieve.scan._ROWS", rows)
+    monkeypatch.setattr("harness.steps.search.retrieve.exact._ROWS", 100)
+    parts = Parts(close)
+    assert nearest(retriever, queries, asked, PASSAGES, parts) == whole
+    blocks = [one for one in parts.read if isinstance(one, slice)]
+    # one pass of all queries over each block
+    assert [(one.start, one.stop) for one in blocks] == [(at, at + rows) for at in range(0, 500, rows)]
+
+
 def test_copies_and_vectors_of_zeros_have_their_place():
     found = search(top_k=41)
     assert found.rankings[-1].chunk_ids == (IDS[7], *IDS[100:140])

@@ -22,7 +22,7 @@ from harness.steps.search.step import (
     RetrieverConfig,
     SearchOne,
 )
-from harness.steps.search.tools import Tools
+from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query, Ranking
 
 Floats = NDArray[np.float32]
@@ -91,7 +91,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
 
     @abstractmethod
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> AbstractContextManager[Search]:
         """A search among ``vectors`` [passages ≥ 1, d], the index open.
 
@@ -104,7 +104,7 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
             return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
-            vectors = tools.vectors(read, self.config.embed)
+            vectors = tools.vector_rows(read, self.config.embed)
             asked = tools.vectors(questions, self.config.embed)
         with tools.timed("retrieve"), self.opened(passages, vectors, tools) as search:
             return search(queries, asked)

@@ -44,12 +44,6 @@ class SearchDepth:
         mean = max(1.0, float(self.lengths.mean()))
         return max(1, min(len(self.lengths), int(np.ceil(self.top_chars / mean))))
 
-    def __call__(self, scores: NDArray[np.float32]) -> int:
-        """How many of the chunks with these scores [N] are wanted."""
-        if self.top_chars is None:
-            return min(self.top_k, len(scores))
-        return self.of_ranked(self.lengths[np.argsort(-scores, kind="stable")])
-
     def of_ranked(self, lengths: Ints) -> int:
         """How many chunks of a ranking are wanted, given their lengths [n] in rank order."""
         if self.top_chars is None:
@@ -87,7 +81,8 @@ def best(rows: Ints, scores: Doubles, depth: SearchDepth | int) -> tuple[Ints, D
             own, all_rows = scores[near], rows[near]
         order, rounded = in_order(all_rows, own)
         end = depth if isinstance(depth, int) else depth.of_ranked(depth.lengths[order])
-        if end <= wanted or len(own) == len(scores):
+        # all that are kept may be too few to fill a number of characters
+        if (end <= wanted and (isinstance(depth, int) or end < len(order))) or len(own) == len(scores):
             return order[:end], rounded[:end]
         wanted *= 4
 

@@ -50,6 +50,15 @@ class PendingServiceError(PendingCallsError):
         self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
 
 
+class VectorRows(Protocol):
+    """Vectors float32 [N, d] of which a part is read at a time, such as an array or what is on disk."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, places: Any, /) -> Any:
+        """Those of a slice, or at places [n]: float32 [n, d]."""
+
+
 class Shared(Protocol):
     """Tools for all steps: those over queries, those over documents, and answers."""
 
@@ -91,6 +100,9 @@ class Tools(Shared, Protocol):
 
     def vectors(self, texts: Sequence[str], encoder: EncoderConfig) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def vector_rows(self, texts: Sequence[str], encoder: EncoderConfig) -> VectorRows:
+        """The same, for many texts: read from the cache a part at a time, as they may not fit in memory."""
 
     def embed(self, text: str, encoder: EncoderConfig) -> Value:
         """The encoding of one text, computed now even if it is cached, to measure the time.

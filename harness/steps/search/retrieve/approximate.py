@@ -14,7 +14,7 @@ from harness.steps.search.dense import Dense, DenseRetriever, Floats, Search
 from harness.steps.search.depth import Doubles, Ints, SearchDepth, ranked
 from harness.steps.search.retrieve.scan import Nearest, scan
 from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools
+from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query, Ranking
 
 Hits = tuple[Ints, Doubles]
@@ -92,18 +92,19 @@ class ApproximateRetriever(DenseRetriever[Dense]):
 
     @contextmanager
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """A search of the index; without the check, one as in a deployment."""
         c = self.config
         depth = SearchDepth.of(c, passages)
-        stored = self.scaled(vectors)
+        known: Floats = np.asarray(vectors)
+        stored = self.scaled(known)
         distinct = DistinctVectors.of(stored)
         fingerprint = tools.fingerprint(c.embed)
         key = tools.key(passages.key, fingerprint, c.passage_prefix, *self.built_by())
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            nearest = list(scan(asked, vectors, c.distance, depth)) if checked else []
+            nearest = scan(asked, known, c.distance, depth) if checked else []
             depths = [true.k for true in nearest] or [depth.usual] * len(queries)
             wanted = min(max(depths) + (MARGIN if checked else 0), len(distinct.first))
             hits = self.search(index, asked, wanted, distinct, nearest)

@@ -21,7 +21,7 @@ from harness.steps.search.retrieve.sparse import (
     query_vectors,
 )
 from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools
+from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query
 
 # Raised when the same vectors are ranked differently.
@@ -65,14 +65,14 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
 
     @contextmanager
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """The search of all chunks by their dot products, the stored vectors made beforehand."""
         terms = Terms(self.config)
         known = terms.of_passages(passages, tools)
         sparse = chunk_vectors(known, self._saturation(known))
         idf = inverse_document_frequency(sparse, self.config.method)
-        stored = concatenate(sparse, self._scaled(vectors))
+        stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
         depth, rows = SearchDepth.of(self.config, passages), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:

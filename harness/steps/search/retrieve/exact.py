@@ -12,11 +12,13 @@ from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Sear
 from harness.steps.search.depth import SearchDepth, ranked
 from harness.steps.search.retrieve.scan import exact_share, scan, similarities
 from harness.steps.search.step import Identity, Passages, RetrievalResult
-from harness.steps.search.tools import Tools
-from harness.values import Query
+from harness.steps.search.tools import Tools, VectorRows
+from harness.values import Query, Ranking
 
 # Raised when the same vectors are ranked differently.
 _VERSION = 1
+# vectors read at once to be scored again
+_ROWS = 10_000
 
 
 class ExactConfig(DenseConfig):
@@ -26,7 +28,7 @@ class ExactConfig(DenseConfig):
 
 
 class ExactRetriever(DenseRetriever[ExactConfig]):
-    """Scores all chunks a block of queries at a time, so that memory does not grow with the queries.
+    """Scores all queries against a block of chunks at a time, so that memory does not grow with the chunks.
 
     What reaches the cut within the error of single precision is scored again in double precision, so that
     neither the blocks nor the threads of the library decide an order.
@@ -38,22 +40,23 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
 
     @contextmanager
     def opened(
-        self, passages: Passages, vectors: Floats, tools: Tools, *, checked: bool = True
+        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
-        """The scan, the lengths of the vectors known beforehand."""
+        """The scan; where the vectors are in memory, their lengths are known beforehand."""
         distance, depth = self.config.distance, SearchDepth.of(self.config, passages)
-        norms: Floats = np.linalg.norm(vectors, axis=1)
+        norms = np.linalg.norm(vectors, axis=1) if isinstance(vectors, np.ndarray) else None
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            nearest = list(scan(asked, vectors, distance, depth, norms))
-            scores = [
-                similarities(one, vectors[true.rows], distance)
-                for one, true in zip(asked, nearest, strict=True)
-            ]
-            rankings = [
-                ranked(query.query_id, true.rows, own, true.k, passages.ids)
-                for query, true, own in zip(queries, nearest, scores, strict=True)
-            ]
+            nearest = scan(asked, vectors, distance, depth, norms)
+            rankings: list[Ranking] = []
+            step = max(1, _ROWS // max(1, *(len(true.rows) for true in nearest)))
+            for begin in range(0, len(queries), step):
+                part = slice(begin, begin + step)
+                rows = np.unique(np.concatenate([true.rows for true in nearest[part]]))
+                own = np.asarray(vectors[rows])
+                for query, one, true in zip(queries[part], asked[part], nearest[part], strict=True):
+                    scores = similarities(one, own[np.searchsorted(rows, true.rows)], distance)
+                    rankings.append(ranked(query.query_id, true.rows, scores, depth, passages.ids))
             return RetrievalResult(rankings, exact_share(rankings, nearest))
 
         yield search

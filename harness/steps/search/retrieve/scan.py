@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.steps.search.depth import SearchDepth
+from harness.steps.search.tools import VectorRows
 from harness.values import Ranking
 
 Floats = NDArray[np.float32]
@@ -18,6 +21,8 @@ Doubles = NDArray[np.float64]
 _SLACK = 1e-5
 # scores held in memory at once
 _CELLS = 4_000_000
+# chunks of a block
+_ROWS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +39,103 @@ class Nearest:
 
 
 def scan(
-    queries: Floats,
-    chunks: Floats,
-    distance: str,
-    depth: Callable[[Floats], int],
-    norms: Floats | None = None,
-) -> Iterator[Nearest]:
-    """The nearest chunks of every query, one query after the other.
+    queries: Floats, chunks: VectorRows, distance: str, depth: SearchDepth, norms: Floats | None = None
+) -> list[Nearest]:
+    """The nearest chunks of every query.
 
-    ``queries`` [Q, d] and ``chunks`` [N, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
-    from the scores [N] of a query how many of its chunks are wanted, 1..N. A block of queries is scored at a
-    time, so memory does not grow with their number. ``norms`` [N] are the lengths of the chunks' vectors,
-    where they are known.
+    ``queries`` [Q, d] and ``chunks`` [N ≥ 1, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
+    how many are wanted; ``norms`` [N] are the lengths of the chunks' vectors, where they are known. Chunks
+    are read once, a block at a time, and each block is scored for a part of the queries at a time. Only what
+    may be among the nearest so far is kept, so memory does not grow with the chunks.
     """
-    norms = np.linalg.norm(chunks, axis=1) if norms is None else norms
-    step = max(1, _CELLS // len(chunks))
-    for begin in range(0, len(queries), step):
-        for scores in _scores(queries[begin : begin + step], chunks, norms, distance):
-            k = depth(scores)
-            kth = float(np.partition(scores, -k)[-k])
-            yield Nearest(k, kth, np.flatnonzero(scores >= kth - slack(kth)))
+    found = _Candidates.none(len(queries))
+    for begin in range(0, len(chunks), _ROWS):
+        part = slice(begin, begin + _ROWS)
+        block = np.asarray(chunks[part])
+        own = np.linalg.norm(block, axis=1) if norms is None else norms[part]
+        step = max(1, _CELLS // len(block))
+        new = [found]
+        for first in range(0, len(queries), step):
+            scores = _scores(queries[first : first + step], block, own, distance)
+            cut = found.cut[first : first + step]
+            if np.isneginf(cut).any():
+                cut = np.maximum(cut, _lowest(scores, depth, depth.lengths[part]))
+            query, row = np.nonzero(scores >= cut[:, None])
+            new.append(_Candidates(query + first, row + begin, scores[query, row], found.cut))
+        found = _Candidates.near(new, depth)
+    return found.nearest(depth)
 
 
-def slack(score: float) -> float:
-    """By how much two float32 computations of ``score`` may differ."""
-    return _SLACK * max(1.0, abs(score))
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """What may be among the nearest: ``query``, ``row`` and ``score`` [C], by query and falling score.
+
+    Below ``cut`` [Q] no chunk of a query can be among its nearest.
+    """
+
+    query: Ints
+    row: Ints
+    score: Floats
+    cut: Floats
+
+    @classmethod
+    def none(cls, queries: int) -> _Candidates:
+        """Nothing yet."""
+        nothing = np.zeros(0, dtype=np.int64)
+        cut = np.full(queries, -np.inf, dtype=np.float32)
+        return cls(nothing, nothing, np.zeros(0, dtype=np.float32), cut)
+
+    @classmethod
+    def near(cls, parts: Sequence[_Candidates], depth: SearchDepth) -> _Candidates:
+        """Those of all parts, given in the order of the chunks, that may still be among the nearest."""
+        query = np.concatenate([one.query for one in parts])
+        row = np.concatenate([one.row for one in parts])
+        score = np.concatenate([one.score for one in parts])
+        # equal scores stay in the order of the chunks
+        order = np.lexsort((-score, query))
+        known = cls(query[order], row[order], score[order], parts[0].cut)
+        _, kth, full = known.depths(depth)
+        cut = np.where(full, kth - slack(kth), -np.inf).astype(np.float32)
+        near = known.score >= cut[known.query]
+        return cls(known.query[near], known.row[near], known.score[near], cut)
+
+    def depths(self, depth: SearchDepth) -> tuple[Ints, Doubles, NDArray[np.bool_]]:
+        """How many are wanted for each query, the score of the last of them, and whether there are enough."""
+        counts = np.bincount(self.query, minlength=len(self.cut))
+        starts = np.cumsum(counts) - counts
+        budget, weight = depth.top_k, np.ones(len(self.row), dtype=np.int64)
+        if depth.top_chars is not None:
+            budget, weight = depth.top_chars, depth.lengths[self.row]
+        total = np.concatenate([[0], np.cumsum(weight)])
+        before = total[:-1] - total[starts][self.query]
+        wanted = np.bincount(self.query[before < budget], minlength=len(self.cut))
+        kth = self.score[starts + wanted - 1].astype(np.float64)
+        return wanted, kth, total[starts + counts] - total[starts] >= budget
+
+    def nearest(self, depth: SearchDepth) -> list[Nearest]:
+        """The result for every query."""
+        wanted, kth, _ = self.depths(depth)
+        ends = np.cumsum(np.bincount(self.query, minlength=len(self.cut)))[:-1]
+        found = zip(wanted.tolist(), kth.tolist(), np.split(self.row, ends), strict=True)
+        return [Nearest(k, score, np.sort(rows)) for k, score, rows in found]
+
+
+def _lowest(scores: Floats, depth: SearchDepth, lengths: Ints) -> Doubles:
+    """A score for each query [Q] below which no chunk of a block [Q, R] is wanted, -inf if none is known."""
+    count = depth.usual if depth.top_chars is None else 2 * depth.usual
+    if count > scores.shape[1]:
+        return np.full(len(scores), -np.inf)
+    last = np.partition(scores, -count, axis=1)[:, -count].astype(np.float64)
+    cut: Doubles = last - slack(last)
+    if depth.top_chars is not None:
+        enough = (scores >= last[:, None]) @ lengths >= depth.top_chars
+        cut[~enough] = -np.inf
+    return cut
+
+
+def slack(score: Any) -> Any:
+    """By how much two float32 computations of a score, or of each of many, may differ."""
+    return _SLACK * np.maximum(1.0, np.abs(score))
 
 
 def exact_share(rankings: Sequence[Ranking], nearest: Sequence[Nearest]) -> float | None:
