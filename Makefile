@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-docs lint format docs corpus perf soak lock clean lint-js
+.PHONY: help bench validate show test test-slow test-docs lint format docs pictures corpus perf soak lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ format: $(VENV)/.dev ## format the code
 
 docs: $(VENV)/.dev ## regenerate what is generated in docs/
 	@$(BIN)/python tools/docs.py
+
+pictures: $(VENV)/.dev ## make the pictures of the pages in docs/ again; needs chromium and chromedriver
+	@$(BIN)/python tools/screenshots.py
 
 corpus: $(VENV)/.dev ## rebuild the shipped corpus and verify it
 	@$(BIN)/python corpora/meridian/build.py --check

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import hypothesis
@@ -10,6 +11,7 @@ import pytest
 
 from tests.shipped_models import real_models, shipped_models
 from tests.skips import pytest_configure
+from tools.screenshots import NoBrowserError, chromium
 
 __all__ = ["pytest_configure", "real_models", "shipped_models"]
 
@@ -36,22 +38,13 @@ def shared_corpora():
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory):
     """A chromium of its own for each module; its tests skip where it does not start."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium, of the dev extra")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    profile = tmp_path_factory.mktemp("profile")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={profile}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        service = webdriver.ChromeService(shutil.which("chromedriver"))
-        driver = webdriver.Chrome(options=options, service=service)
-    except Exception as error:  # a browser that this machine cannot start says nothing about the page
-        pytest.skip(f"chromium does not start here: {error}")
-    driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
+    with ExitStack() as stack:
+        try:
+            driver = stack.enter_context(chromium(tmp_path_factory.mktemp("profile"), logs=True))
+        except NoBrowserError as error:  # says nothing about the page
+            pytest.skip(str(error))
+        driver.set_page_load_timeout(60)
+        yield driver
 
 
 @pytest.fixture(scope="session")
