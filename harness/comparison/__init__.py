@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         verdict_of,
     )
     from harness.comparison.selection import cross_validate, select
-    from harness.comparison.sentences import finding_words
+    from harness.comparison.sentences import finding_words, gate_sentence
     from harness.comparison.stats.association import (
         bounds,
         kendall,

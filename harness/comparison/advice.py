@@ -40,13 +40,20 @@ def refuse_missing(cost: Mapping[str, float], settings: Iterable[str]) -> None:
 def front(cost: Mapping[str, float], quality: Mapping[str, float]) -> list[FrontStep]:
     """The settings that no other one beats, from the cheapest to the best (Pareto).
 
-    None is as cheap and as good, and better in one of the two; equals are on the front together. Costs are of
-    any unit (seconds, tokens, dollars), but one and the same. Raises HarnessError if one is missing or NaN.
+    None is as cheap and as good, and better in one of the two; nor is one better that gives more for each
+    unit of its cost, so that what finds nothing is not on the front for being cheap. Equals are on the front
+    together. Costs are of any unit (seconds, tokens, dollars), but one and the same. Raises HarnessError if
+    one is missing or NaN.
     """
     refuse_missing(cost, quality)
     steps: list[FrontStep] = []
     known = [(cost[name], -value, name) for name, value in quality.items() if np.isfinite(value)]
-    for paid, negated, name in sorted(known, key=lambda one: one[:2]):
+    worth = [
+        (paid, negated, name)
+        for paid, negated, name in known
+        if all(other >= negated or other * paid >= negated * theirs for theirs, other, _ in known)
+    ]
+    for paid, negated, name in sorted(worth, key=lambda one: one[:2]):
         last = steps[-1] if steps else None
         gained = -negated - last.quality if last else 0.0
         if last is None or gained > 0 or (gained == 0 and paid == last.cost):

@@ -13,7 +13,7 @@ from harness.comparison.next_steps import NextStep, steps_of
 from harness.comparison.sentences import finding_words, queries, sentence
 from harness.comparison.verdict import GROUPS, Group, Verdict
 from harness.report import part_in_words
-from harness.values import counted
+from harness.values import FEWEST_FOR_INTERVAL, counted
 
 # Below this mean, all settings lose more than two thirds of what a perfect ranking has.
 POOR = 0.3
@@ -80,9 +80,17 @@ class Glance:
     largest: str
     next: NextStep
 
+    @property
+    def about_settings(self) -> str:
+        """The title of the chart of settings."""
+        if any(one.low is not None for one in self.settings):
+            return f"Settings ({self.measure}, {self.level:.0%} intervals)"
+        return f"Settings ({self.measure}; too few questions for intervals)"
+
 
 def glance_of(verdict: Verdict) -> Glance:
     """A verdict at a glance."""
+    few = verdict.population.queries < FEWEST_FOR_INTERVAL
     return Glance(
         sentence(verdict),
         _holds(verdict),
@@ -96,8 +104,8 @@ def glance_of(verdict: Verdict) -> Glance:
                 one.setting,
                 verdict.words(one.setting),
                 one.mean,
-                one.low,
-                one.high,
+                None if few else one.low,
+                None if few else one.high,
                 one.group,
                 one.why,
                 one.regret,

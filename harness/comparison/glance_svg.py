@@ -71,7 +71,7 @@ def svg_of(glance: Glance) -> str:
             parts.append(_text(0, top, line))
     shown, lost = _shown(glance.settings), _lost(glance.settings)
     top += 2 * LINE
-    parts.append(_text(0, top, f"Settings ({glance.measure}, {glance.level:.0%} intervals)", "title"))
+    parts.append(_text(0, top, glance.about_settings, "title"))
     for row in _legend(lost):
         top += LINE
         parts += _legend_row(row, top)

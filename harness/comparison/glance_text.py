@@ -101,7 +101,7 @@ def _settings(glance: Glance, room: int) -> list[str]:
     ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
     room = _room(one.short for one in shown)
     columns = _columns((one.words for one in shown), room)
-    lines = [f"Settings ({glance.measure}, {glance.level:.0%} intervals)"]
+    lines = [glance.about_settings]
     for one in shown:
         chart = _chart((one.low, one.mean, one.high), ends, room - columns, _MARKS[one.group])
         lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))

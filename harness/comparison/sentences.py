@@ -7,7 +7,9 @@ is known of a difference is two or three.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
+from harness.comparison.gating import GateResult
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats.intervals import ROUNDING
 from harness.comparison.verdict import Population, Verdict
@@ -117,13 +119,44 @@ def finding_words(found: Comparison, tolerance: float) -> str:
     }[found.finding]
 
 
+def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -> str:
+    """Whether a gate passes, how sure that is, and how large a drop it leaves open.
+
+    ``called`` says what a setting is called, ``unit`` what a cluster of queries is.
+    """
+    checks = result.checks
+    failed, most = [one for one in checks if one.failed], [one.most for one in checks]
+    level, first = f"({result.confidence:.0%})", checks[0]
+    here = f" New {unit}s may differ." if first.units.kind == "few clusters" else ""
+    if failed:
+        worst = max(failed, key=lambda one: one.at_least or 0.0)
+        others = f" So did {counted(len(failed) - 1, 'other')}." if len(failed) > 1 else ""
+        least = f"at least {worst.at_least or 0.0:.2f} {level}"
+        return _filled(f"Failed: {{}} dropped by {least}.{others}{here}", [called(worst.setting)])
+    if None in most:
+        return "Passed: a single query cannot show whether a drop is real."
+    if all(one.equivalent for one in checks):
+        every = "the setting is" if len(checks) == 1 else f"all {len(checks)} settings are"
+        return f"Passed: {every} equal to the baseline within {first.tolerance:g} {level}.{here}"
+    open_ = at_most(max(one or 0.0 for one in most)).removeprefix("at most ")
+    return (
+        f"Passed: no drop beyond the {first.max_drop:g} tolerated is shown, though one of up to {open_} is "
+        f"not excluded {level}.{here}"
+    )
+
+
 def _fitted(template: str, verdict: Verdict, *settings: str) -> str:
+    """The template with the names of settings in words."""
+    return _filled(template, list(map(verdict.words, settings)))
+
+
+def _filled(template: str, called: Sequence[str]) -> str:
     """The template with the names of settings, cut where all would take more than 25 words."""
-    left = MOST_WORDS - len(template.split()) + len(settings)
+    left = MOST_WORDS - len(template.split()) + len(called)
     names = []
-    for place, setting in enumerate(settings):
-        words = verdict.design.words(setting).split()
-        most = max(1, left // (len(settings) - place))
+    for place, name in enumerate(called):
+        words = name.split()
+        most = max(1, left // (len(called) - place))
         sized = len(words) > 1 and words[0][0].isdigit() and words[1].rstrip(",") in ("characters", "tokens")
         if sized and len(words) + 2 <= most:
             words = ["chunks", "of", *words]

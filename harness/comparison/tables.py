@@ -70,7 +70,10 @@ def standings_table(verdict: Verdict) -> Table:
         notes.append(f"The intervals hold for more questions on the same {people.unit}s, not for new ones.")
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
-        notes.append(f"front: no other setting is as good at as few {verdict.costs.unit}.")
+        notes.append(
+            f"front: no other setting is as good at as few {verdict.costs.unit}, and no better one gives "
+            "more for each."
+        )
     return Table(
         f"{verdict.measure}: means over {counted(people.queries, 'query', 'queries')}",
         tuple(columns),

@@ -22,6 +22,8 @@ SUMMARY = spec_of(SummaryRow).file
 if TYPE_CHECKING:
     import pandas as pd
 
+# blanks between chunks are in none of them
+_WHOLE = 0.995
 _JUDGED = ("query_id", "document", "start", "end", "grade", "scored_on")
 
 
@@ -226,10 +228,12 @@ def read_expected(folder: Path, setting: str) -> dict[str, str]:
         ranking = [chunks.get(chunk_id) for chunk_id in ranked.get(query_id, [])]
         # of the texts of several parsers, the one that the setting searches
         spans = [span for span in spans if span["document"] in searched] or spans
-        found = [(rank, span) for span in spans if (rank := _rank_of(span, ranking)) is not None]
-        rank, span = min(found, key=lambda one: one[0]) if found else (None, spans[0])
+        found = [(*first, span) for span in spans if (first := _first_of(span, ranking)) is not None]
+        rank, share, span = min(found, key=lambda one: one[0]) if found else (None, 0.0, spans[0])
         place = f"{span['document']}" + (f", page {span['page']}" if span["page"] else "")
         where = f"not in the {len(ranking)} retrieved" if rank is None else f"at rank {rank}"
+        if found and share < _WHOLE:
+            where += f" (partly, {100 * share:.0f} %)"
         lines[query_id] = f"[{where}; {place}; grade {span['grade']}] {span['snippet']}"
     return lines
 
@@ -247,12 +251,13 @@ def _last_ranking(folder: Path, setting: str) -> dict[str, list[str]]:
     return ranked
 
 
-def _rank_of(span: dict[str, str], ranking: list[Chunk | None]) -> int | None:
-    """The first rank, from 1, whose chunk shares text with a span."""
+def _first_of(span: dict[str, str], ranking: list[Chunk | None]) -> tuple[int, float] | None:
+    """The first rank, from 1, whose chunk shares text with a span, and the share of it that is there."""
     start, end = int(span["start"]), int(span["end"])
     for rank, chunk in enumerate(ranking, 1):
         if chunk is None or chunk.doc_id != span["document"]:
             continue
-        if any(a < end and start < b for a, b in chunk.spans):
-            return rank
+        shared = sum(max(0, min(b, end) - max(a, start)) for a, b in chunk.spans)
+        if shared:
+            return rank, shared / (end - start)
     return None

@@ -4,7 +4,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from harness.comparison import ScoredOn, gate, github_annotations, junit
+from harness.comparison import ScoredOn, gate, gate_sentence, github_annotations, junit
+from harness.comparison.sentences import MOST_WORDS
 from harness.values.errors import HarnessError
 
 from .build import matrix
@@ -57,6 +58,31 @@ def test_few_clusters_pass_and_fail_only_for_themselves(drop):
     assert "about the 4 clusters of these queries; new ones may differ" in junit(result)
     assert "new ones may differ" in github_annotations(result)
     assert "4 clusters of queries cannot stand for new ones" in result.holds_for
+
+
+def test_one_sentence_says_what_came_of_it_and_how_sure_that_is():
+    def said(result):
+        return gate_sentence(result, lambda name: f"500 characters, {name}", "document")
+
+    same, base = matrix({"a": SLIGHTLY_DIFFERENT, "b": BASE}), matrix({"a": BASE, "b": BASE})
+    assert said(gate(same, base, max_drop=0)) == (
+        "Passed: all 2 settings are equal to the baseline within 0.02 (95%)."
+    )
+    few = tuple(f"d{i % 4}" for i in range(100))
+    failed = gate(
+        replace(base, values=base.values - 0.3, clusters=few), replace(base, clusters=few), max_drop=0.02
+    )
+    assert said(failed) == (
+        "Failed: chunks of 500 characters, a dropped by at least 0.30 (95%). So did 1 other. New documents "
+        "may differ."
+    )
+    open_ = checked(BASE - 0.005 + RNG.normal(0, 0.2, 100), max_drop=0.1)
+    assert said(open_).startswith("Passed: no drop beyond the 0.1 tolerated is shown, though one of up to 0.")
+    assert said(checked([0.1], [0.9])) == "Passed: a single query cannot show whether a drop is real."
+    long = gate_sentence(
+        failed, lambda name: f"{name} with far more words than anybody reads " * 3, "document"
+    )
+    assert all(len(text.split()) <= MOST_WORDS for text in (long, said(failed), said(open_)))
 
 
 def test_a_drop_in_doubt_passes_and_says_so():

@@ -73,6 +73,10 @@ def test_the_front_and_its_prices():
     assert [s.setting for s in steps] == ["small", "middle", "large", "twin"]
     # 2 more for 10 points; 5 more for 2 points; a twin gains nothing
     assert [s.price for s in steps] == [None, pytest.approx(0.2), pytest.approx(2.5), None]
+    # hits at random are cheap, and worth less than their price
+    assert [s.setting for s in front({"random": 9.0, "good": 10.0}, {"random": 0.01, "good": 0.5})] == [
+        "good"
+    ]
 
 
 @settings(deadline=None)
@@ -84,9 +88,12 @@ def test_nothing_beats_the_front_and_something_beats_the_rest(points):
 
     def beaten(name):
         return any(
-            cost[o] <= cost[name]
-            and quality[o] >= quality[name]
-            and (cost[o], quality[o]) != (cost[name], quality[name])
+            (
+                cost[o] <= cost[name]
+                and quality[o] >= quality[name]
+                and (cost[o], quality[o]) != (cost[name], quality[name])
+            )
+            or (quality[o] > quality[name] and quality[o] * cost[name] > quality[name] * cost[o])
             for o in cost
         )
 

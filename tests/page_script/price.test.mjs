@@ -21,6 +21,8 @@ test('seconds are plotted only where every setting has its own', () => {
 test('a setting is on the front where none is as cheap and as good', () => {
   const points = [{ cost: 1, mean: 0.2 }, { cost: 2, mean: 0.2 }, { cost: 2, mean: 0.4 }, { cost: 3, mean: 0.4 }];
   assert.deepEqual(plain(onFront(points)).map((p) => [p.cost, p.mean]), [[1, 0.2], [2, 0.4]]);
+  // what finds next to nothing is cheap, and worth less than its price
+  assert.deepEqual(plain(onFront([{ cost: 9, mean: 0.01 }, { cost: 10, mean: 0.5 }])).map((p) => p.cost), [10]);
 });
 
 test('a measure that cannot compare the settings has no front', () => {

@@ -34,6 +34,12 @@ def test_the_best_grade_counts_at_the_first_rank_that_shows_any_of_its_spans(tmp
     assert read_expected(folder, "s") == {"q": "[at rank 3; d, page 4; grade 4] first found"}
 
 
+def test_evidence_that_a_chunk_shows_in_part_says_how_much_of_it(tmp_path):
+    judged = [("q", 6, 16, 4, "", "cut in two")]
+    folder = result(tmp_path, [("retrieve", "q", ["d:0-10", "d:10-20"])], judged)
+    assert read_expected(folder, "s") == {"q": "[at rank 1 (partly, 40 %); d; grade 4] cut in two"}
+
+
 def test_the_last_stage_decides(tmp_path):
     ranked = [("retrieve", "q", ["d:0-10", "d:10-20"]), ("rerank", "q", ["d:10-20", "d:0-10"])]
     folder = result(tmp_path, ranked, [("q", 0, 5, 4, "", "here")])

@@ -59,6 +59,8 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 - **Use …**: the setting that may lose the least. Its name says what to set.
 - **At most {regret}**: this setting is at most so much worse than any other of the run, with 95 %
   confidence for all of them at once. If you can accept that, use it, whatever else is undecided.
+- **Its mean**: how good it is, which the bound does not say. Where even the best mean is below 0.3, the line
+  says that all are poor.
 - **Holds for …**: questions on one document resemble each other, so many questions on few documents say
   little about the next document. New documents are spoken of only with questions on enough of them
   ([statistics](statistics.md#clusters)).
@@ -127,7 +129,8 @@ step by step, on the machine of the run.
 
 > {next}
 
-The next step is against the largest loss, or for more questions where there are too few to choose by.
+The next step is against the largest loss if that is larger than what the setting may lose to another one, as
+here; else it makes the choice surer ([the rule](statistics.md#what-comes-next)).
 """
 
 

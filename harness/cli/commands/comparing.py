@@ -230,6 +230,11 @@ def gate(args: argparse.Namespace) -> int:
         tolerance=_stated(args).get("tolerance", comparison.options_of(now.result.record).tolerance),
         scored_on=(now.scored_on(measure), before.scored_on(measure)),
     )
+    configured = {
+        one["name"]: one for one in now.result.record["config"].get("settings", []) if "name" in one
+    }
+    unit = "document" if set(new.clusters) - {""} <= now.result.documents else "cluster"
+    print_line(comparison.gate_sentence(result, comparison.design_of(configured).words, unit))
     for line in (*done, *left_out, *(f"warning: {text}" for text in lines)):
         print_line(line)
     for check in result.checks:

@@ -22,9 +22,11 @@ function priceRow(setting) {
   return row ? { ...row, tokens_read: read?.tokens ?? null, depth: read?.depth ?? null } : null;
 }
 
-// Settings that no other one beats: none is as cheap and as good, and better in one of the two.
+// Settings that no other one beats: none is as cheap and as good, and better in one of the two; nor is a better one
+// better for its price as well, as any is than one that finds nothing.
 function onFront(points) {
-  return points.filter((p) => !points.some((o) => o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)));
+  const beats = (o, p) => (o.cost <= p.cost && o.mean >= p.mean && (o.cost < p.cost || o.mean > p.mean)) || (o.mean > p.mean && o.mean * p.cost > p.mean * o.cost);
+  return points.filter((p) => !points.some((o) => beats(o, p)));
 }
 
 // The same for a measure that compares only settings over the same chunks, where these cut differently: none.

@@ -1,0 +1,132 @@
+"""The next step: against the largest loss or for more questions, whichever is about the larger amount."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.comparison import Options
+from harness.comparison.glance import glance_of
+from harness.comparison.next_steps import steps_of
+
+from .build import conclude, noisy
+
+WORDS = {"kind": "bm25", "top_k": None, "top_chars": 50_000}
+VECTORS = {"kind": "chroma", "model": "m", "top_k": 20, "top_chars": None}
+BOTH = {"kind": "minmax", "routes": [VECTORS, WORDS], "top_k": 20, "top_chars": None}
+CHUNK = {"kind": "recursive", "chunk_size": 500, "chunk_overlap": 0}
+
+
+def setting(search=WORDS, chunk=CHUNK, rerank=()):
+    return {"retrieve": search, "chunk": chunk, "rerank": list(rerank), "parse": {"kind": "pypdf"}}
+
+
+def concluded(part, *settings, value=0.4, **more):
+    """A verdict on settings a, b, … whose largest loss is at a part."""
+    names = "ab"[: len(settings)]
+    return conclude(
+        noisy(60, (0.5, 0.3)[: len(settings)]),
+        options=Options(resamples=500),
+        configured=dict(zip(names, settings, strict=True)),
+        lost={name: {"chunking": 0.01, part: value} for name in names},
+        folders=dict.fromkeys(names, "results/x"),
+        **more,
+    )
+
+
+def step(part, *settings, **more):
+    return steps_of(concluded(part, *settings, **more))[0].text
+
+
+def test_the_step_names_the_key_that_the_configuration_has():
+    assert (
+        step("candidates", setting(BOTH), setting(WORDS)) == "Retrieve more: raise retrieve.top_k above 20."
+    )
+    both = {**BOTH, "top_chars": 50_000, "top_k": None}
+    assert step("candidates", setting(both), setting(both)) == (
+        "Retrieve more: raise retrieve.top_chars above 50,000."
+    )
+
+
+def test_what_no_setting_has_tried_comes_first():
+    assert step("candidates", setting(WORDS), setting(WORDS)).endswith("with the routes bm25 and chroma.")
+    assert step("candidates", setting(VECTORS), setting(VECTORS)).endswith("with the routes chroma and bm25.")
+    assert step("order", setting(), setting()).startswith("Add a reranker: rerank: {kind: late_interaction,")
+    late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
+    assert step("order", setting(), setting(rerank=late)) == (
+        "Try another reranker: set rerank.kind to cross_encoder, so far late_interaction."
+    )
+    cross = [{"kind": "cross_encoder", "model": "small"}]
+    assert step("order", setting(rerank=cross), setting()) == (
+        "Try another reranker: change rerank.model, so far small."
+    )
+
+
+def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
+    large = {**CHUNK, "chunk_size": 1000}
+    found = concluded("order", setting(), setting(chunk=large))
+    for losses, text in (
+        ((0.3, 0.5), "Set chunk.chunk_size to 250"),
+        ((0.5, 0.3), "Set chunk.chunk_size to 2000"),
+    ):
+        lost = {name: {"chunking": value} for name, value in zip("ab", losses, strict=True)}
+        assert steps_of(replace(found, lost=lost))[0].text == f"{text}, so far 500 and 1000."
+    assert (
+        step("chunking", setting(), setting()) == "Let chunks overlap: set chunk.chunk_overlap to 100, now 0."
+    )
+    lapped = {**CHUNK, "chunk_overlap": 100}
+    assert step("chunking", setting(chunk=lapped), setting(chunk=lapped)) == (
+        "Set chunk.chunk_size to 1000, now 500."
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("parser", "Try another parser: change parse.kind, now pypdf."),
+        ("filter", "Let the filter leave out less: filters.csv has what it left out."),
+        ("rerank", "Leave out rerank: it ranks evidence lower."),
+    ],
+)
+def test_every_part_has_its_remedy(part, text):
+    assert step(part, setting(), setting()) == text
+
+
+def test_hits_of_another_pipeline_have_no_keys_here():
+    hits = {"chunk": {"kind": "returned"}, "retrieve": {"kind": "returned"}}
+    for part in ("candidates", "order", "chunking"):
+        assert "retrieve." not in step(part, hits, hits)
+
+
+def test_the_larger_of_regret_and_loss_decides_what_comes_first():
+    found = concluded("order", setting(), setting())
+    few = replace(found, population=replace(found.population, kind="few clusters", clusters=4))
+    regret = replace(few.advice, regret=0.1)
+    for value, first in ((0.09, "Add questions on other documents."), (0.11, "Add a reranker")):
+        told = replace(few, advice=regret, lost={"a": {"order": value}})
+        texts = [one.text for one in steps_of(told)]
+        assert texts[0].startswith(first)
+        # the first screen has one, compare has both
+        assert len(texts) == 2
+        assert glance_of(told).next.text == texts[0]
+
+
+def test_too_few_questions_come_before_all_else():
+    found = conclude(noisy(11, (0.1, 0.9)), lost={"b": {"order": 0.5}}, configured={"b": setting()})
+    assert [one.text[:26] for one in steps_of(found)] == [
+        "Add at least 19 more quest",
+        "Add a reranker: rerank: {k",
+    ]
+
+
+def test_how_good_the_best_is_stands_beside_what_it_may_lose():
+    assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith("Its mean is 0.")
+    poor = glance_of(conclude(noisy(60, (0.09, 0.05), spread=0.02)))
+    assert poor.holds.startswith("All are poor: best 0.09 of 1, over 60 queries.")
+    assert glance_of(conclude(noisy(11, (0.1, 0.9)))).holds.startswith("The best mean is 0.")
+
+
+def test_of_too_few_questions_no_interval_is_drawn():
+    three, many = (glance_of(conclude(noisy(n, (0.5, 0.3)))) for n in (3, 60))
+    assert three.about_settings == "Settings (ndcg_exp@10; too few questions for intervals)"
+    assert all(one.low is one.high is None for one in three.settings)
+    assert many.about_settings == "Settings (ndcg_exp@10, 95% intervals)"
