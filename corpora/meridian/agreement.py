@@ -9,6 +9,8 @@ grade (the highest where several do). A pair that only one pass names is *unlist
 The blind pass graded spans, by a reader who had seen no grade; it is compared with the labels as they stood
 then, place by place (``blind.py``).
 
+The quickstart's queries and shorter documents have passes of their own, ``quickstart-*.csv``.
+
     python corpora/meridian/agreement.py
 """
 
@@ -75,9 +77,9 @@ def print_table(corner: str, table: list[list[int]]) -> None:
         print(f"{grade:>{len(corner)}}" + "".join(f"{count:>5}" for count in row))
 
 
-def two_passes() -> None:
-    """Print the agreement of the first two passes."""
-    first, second = read("first.csv"), read("second.csv")
+def two_passes(prefix: str = "") -> None:
+    """Print the agreement of the first two passes, whose files begin with ``prefix``."""
+    first, second = read(f"{prefix}first.csv"), read(f"{prefix}second.csv")
     both = len(first.keys() & second.keys())
     print(f"pairs: first pass {len(first)}, second pass {len(second)}, in both {both}")
     for title, unlisted in (("unlisted counts as 0", 0), ("pairs listed by both", None)):
@@ -87,9 +89,9 @@ def two_passes() -> None:
         print_table("first \\ second ", table)
 
 
-def blind_pass() -> None:
+def blind_pass(prefix: str = "") -> None:
     """Print the agreement of the blind pass with the labels as they stood when it was made."""
-    labels, other = blind.read("labels-before-blind.csv"), blind.read("blind.csv")
+    labels, other = blind.read(f"{prefix}labels-before-blind.csv"), blind.read(f"{prefix}blind.csv")
     places = blind.places(labels, other)
     print(f"\nblind pass: {len(other)} spans against {len(labels)} labels, {len(places)} places")
     for title, unlisted in (("unlisted counts as 0", 0), ("places listed by both", None)):
@@ -105,8 +107,8 @@ def blind_pass() -> None:
     turned = [list(column) for column in zip(*listed, strict=True)]
     print(f"\ngrade 2 or more in the labels: {share_confirmed(listed):.1%} are so in the blind pass")
     print(f"grade 2 or more in the blind pass: {share_confirmed(turned):.1%} are so in the labels")
-    by_type(places)
-    verdicts = blind.answerable()
+    by_type(places, blind.types(prefix))
+    verdicts = blind.answerable(prefix)
     print(f"answerable or not: equal for {sum(a == b for a, b in verdicts)} of {len(verdicts)} queries")
 
 
@@ -115,8 +117,7 @@ def share_confirmed(table: list[list[int]]) -> float:
     return sum(sum(row[2:]) for row in table[2:]) / sum(map(sum, table[2:]))
 
 
-def by_type(places: list[blind.Place]) -> None:
-    types = blind.types()
+def by_type(places: list[blind.Place], types: dict[str, str]) -> None:
     print("\n| type | places | same grade | weighted kappa |\n|---|---:|---:|---:|")
     for kind in dict.fromkeys(types.values()):
         table = blind.table([place for place in places if types[place.query_id] == kind], 0)
@@ -126,6 +127,10 @@ def by_type(places: list[blind.Place]) -> None:
 def main() -> None:
     two_passes()
     blind_pass()
+    print("\nquickstart")
+    two_passes("quickstart-")
+    if (PASSES / "quickstart-blind.csv").exists():
+        blind_pass("quickstart-")
 
 
 if __name__ == "__main__":

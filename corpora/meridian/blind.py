@@ -134,15 +134,18 @@ def interval(
     return values[int(0.025 * resamples)], values[int(0.975 * resamples) - 1]
 
 
-def answerable() -> list[tuple[bool, bool]]:
+def answerable(prefix: str = "") -> list[tuple[bool, bool]]:
     """For each query, whether the labels and the blind pass call it answerable."""
-    with (PASSES / "blind-answerable.csv").open(encoding="utf-8", newline="") as file:
+    with (PASSES / f"{prefix}blind-answerable.csv").open(encoding="utf-8", newline="") as file:
         blind = {row["query_id"]: row["answerable"] == "yes" for row in csv.DictReader(file)}
-    with (HERE / "queries.csv").open(encoding="utf-8", newline="") as file:
-        return [(row["answerable"] == "yes", blind[row["query_id"]]) for row in csv.DictReader(file)]
+    return [(row["answerable"] == "yes", blind[row["query_id"]]) for row in _queries(prefix)]
 
 
-def types() -> dict[str, str]:
+def types(prefix: str = "") -> dict[str, str]:
     """Query id → type."""
-    with (HERE / "queries.csv").open(encoding="utf-8", newline="") as file:
-        return {row["query_id"]: row["type"] for row in csv.DictReader(file)}
+    return {row["query_id"]: row["type"] for row in _queries(prefix)}
+
+
+def _queries(prefix: str) -> list[dict[str, str]]:
+    with (HERE / f"{prefix.replace('-', '_')}queries.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
