@@ -76,13 +76,20 @@ def small_folder(folder):
         if path.name != "meridian-10k-2025.pdf":
             shutil.copy(path, target / "documents")
     first_pages(documents / "meridian-10k-2025.pdf", target / "documents" / "meridian-10k-2025.pdf")
-    with_evidence = {row["query_id"] for row in table("labels.csv") if kept(row) and row["grade"] == "4"}
-    queries = [row for row in table("queries.csv") if row["query_id"] in with_evidence][:30]
-    asked = {row["query_id"] for row in queries}
-    write(target / "queries.csv", queries)
-    for name in ("labels.csv", "judged.csv"):
-        write(target / name, [row for row in table(name) if row["query_id"] in asked and kept(row)])
+    shutil.copytree(documents.parent / "more", target / "more")
+    few_questions(target, "queries.csv", ("labels.csv", "judged.csv"))
+    few_questions(target, "quickstart_queries.csv", ("quickstart_judged.csv",))
     return folder
+
+
+def few_questions(target, queries, labels):
+    """Thirty of Meridian's questions with their labels; the first file of labels says what has evidence."""
+    with_evidence = {row["query_id"] for row in table(labels[0]) if kept(row) and row["grade"] == "4"}
+    chosen = [row for row in table(queries) if row["query_id"] in with_evidence][:30]
+    asked = {row["query_id"] for row in chosen}
+    write(target / queries, chosen)
+    for name in labels:
+        write(target / name, [row for row in table(name) if row["query_id"] in asked and kept(row)])
 
 
 PAGE_COUNT = 4

@@ -1,6 +1,7 @@
 """`harness demo`: the quickstart from any folder, also from a wheel."""
 
 import csv
+import glob
 import re
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ def test_the_demo_is_the_quickstart_with_other_paths(tmp_path, monkeypatch):
     assert (config.results, config.name) == (Path("results"), "demo")
     assert config.queries == ROOT / quickstart.queries
     assert config.labels == ROOT / quickstart.labels
+    root = glob.escape(str(ROOT))
+    assert config.documents == tuple(f"{root}/{pattern}" for pattern in quickstart.documents)
 
 
 @pytest.mark.parametrize(

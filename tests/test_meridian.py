@@ -24,6 +24,8 @@ from harness.values.text.sentences import TO_GRADE, passage_spans
 from harness.values.types import Chunk, Document, Judgment, Ranking
 
 MERIDIAN = Path(__file__).parent.parent / "corpora" / "meridian"
+# the queries and labels of the studies, and those of the quickstart, which searches ten further documents
+SETS = {"queries.csv": "labels.csv", "quickstart_queries.csv": "quickstart_judged.csv"}
 ROUNDS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
@@ -36,12 +38,28 @@ def rows(name):
 def page_text(document, page):
     if page:
         return squeeze(reader(document).pages[page - 1].extract_text())
-    return squeeze((MERIDIAN / "documents" / document).read_text(encoding="utf-8"))
+    return squeeze(path_of(document).read_text(encoding="utf-8"))
+
+
+def path_of(document):
+    [path] = [path for path in documents_of("quickstart_queries.csv") if path.name == document]
+    return path
+
+
+def documents_of(queries):
+    """The documents that the queries of a file are asked of."""
+    folders = ("documents",) if queries == "queries.csv" else ("documents", "more")
+    return [path for folder in folders for path in (MERIDIAN / folder).iterdir()]
+
+
+def quoted(name):
+    """The labels of a file that are quotes; the rest are offsets of what was dismissed."""
+    return [row for row in rows(name) if row["quote"]]
 
 
 @cache
 def reader(document):
-    return PdfReader(MERIDIAN / "documents" / document)
+    return PdfReader(path_of(document))
 
 
 def squeeze(text):
@@ -57,17 +75,19 @@ def test_every_file_is_what_its_source_builds_and_every_figure_ties():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_quote_is_on_its_page():
-    for label in rows("labels.csv"):
+@pytest.mark.parametrize("labels", SETS.values())
+def test_every_quote_is_on_its_page(labels):
+    for label in quoted(labels):
         page = int(label["page"]) if label["page"] else 0
         assert squeeze(label["quote"]) in page_text(label["document"], page), label
 
 
-def test_queries_and_labels_fit_together():
-    queries = {row["query_id"]: row for row in rows("queries.csv")}
-    assert len(queries) == len(rows("queries.csv"))
+@pytest.mark.parametrize("name", SETS)
+def test_queries_and_labels_fit_together(name):
+    queries = {row["query_id"]: row for row in rows(name)}
+    assert len(queries) == len(rows(name))
     best = defaultdict(int)
-    for label in rows("labels.csv"):
+    for label in rows(SETS[name]):
         assert label["query_id"] in queries
         assert label["grade"] in {"0", "1", "2", "3", "4"}
         best[label["query_id"]] = max(best[label["query_id"]], int(label["grade"]))
@@ -80,15 +100,17 @@ def test_queries_and_labels_fit_together():
             assert not row["answer"], query_id
 
 
-def test_no_span_is_judged_twice_for_a_query():
+@pytest.mark.parametrize("labels", SETS.values())
+def test_no_span_is_judged_twice_for_a_query(labels):
     spans = Counter(
-        (row["query_id"], row["document"], row["page"], squeeze(row["quote"])) for row in rows("labels.csv")
+        (row["query_id"], row["document"], row["page"], squeeze(row["quote"])) for row in quoted(labels)
     )
     assert [span for span, times in spans.items() if times > 1] == []
 
 
-def test_splits_are_well_filled():
-    queries = rows("queries.csv")
+@pytest.mark.parametrize("name", SETS)
+def test_splits_are_well_filled(name):
+    queries = rows(name)
     for answerable in ("yes", "no"):
         splits = Counter(row["split"] for row in queries if row["answerable"] == answerable)
         assert 0.5 <= splits["train"] / sum(splits.values()) <= 0.7, (answerable, splits)
@@ -115,20 +137,40 @@ def test_there_are_enough_queries_of_every_type():
     assert sum(row["query_id"].startswith("ms") for row in rows("queries.csv")) >= 20
 
 
-def test_unanswerable_means_type_unanswerable():
-    for row in rows("queries.csv"):
+@pytest.mark.parametrize("name", SETS)
+def test_unanswerable_means_type_unanswerable(name):
+    for row in rows(name):
         assert (row["answerable"] == "no") == (row["type"] == "unanswerable"), row
 
 
-def test_a_quote_is_once_on_its_page():
-    for label in rows("labels.csv"):
+@pytest.mark.parametrize("labels", SETS.values())
+def test_a_quote_is_once_on_its_page(labels):
+    for label in quoted(labels):
         text = page_text(label["document"], int(label["page"]) if label["page"] else 0)
         assert text.count(squeeze(label["quote"])) == 1, label
 
 
-def test_every_document_is_judged():
-    judged = {row["document"] for row in rows("labels.csv")}
-    assert judged == {path.name for path in (MERIDIAN / "documents").iterdir()}
+@pytest.mark.parametrize("name", SETS)
+def test_every_document_is_judged(name):
+    judged = {row["document"] for row in rows(SETS[name])}
+    assert judged == {path.name for path in documents_of(name)}
+
+
+def test_the_quickstart_asks_all_short_documents_and_the_first_question_of_each_type_on_the_report():
+    kept = [row for row in rows("quickstart_queries.csv") if not row["query_id"].startswith("mn")]
+    older = rows("queries.csv")
+    first = {row["type"]: row for row in reversed(older) if row["query_id"].startswith("mq")}
+    assert kept == [row for row in older if row in first.values() or row["query_id"].startswith("ms")]
+
+
+def test_the_quickstart_asks_its_documents_about_equally():
+    best = {}
+    for row in quoted("quickstart_judged.csv"):
+        evidence = int(row["grade"]), len(row["quote"]), row["document"]
+        best[row["query_id"]] = max(evidence, best.get(row["query_id"], evidence))
+    asked = Counter(document for grade, _, document in best.values() if grade >= 2)
+    assert len(asked) == 14
+    assert sum(asked.values()) ** 2 / sum(count**2 for count in asked.values()) > 13.5
 
 
 def test_documents_are_long_enough_and_small_enough():
@@ -210,9 +252,10 @@ def test_plain_kappa_takes_every_difference_alike(tools):
     assert tools["agreement"].weighted_kappa(table) == pytest.approx(1 - 1 / (26 / 16))
 
 
-def test_agreement_reported_in_the_readme_is_what_the_passes_give(tools):
+@pytest.mark.parametrize("prefix", ["", "quickstart-"])
+def test_agreement_reported_in_the_readme_is_what_the_passes_give(tools, prefix):
     agreement = tools["agreement"]
-    first, second = agreement.read("first.csv"), agreement.read("second.csv")
+    first, second = agreement.read(f"{prefix}first.csv"), agreement.read(f"{prefix}second.csv")
     kappas = [
         agreement.weighted_kappa(agreement.confusion(first, second, unlisted)) for unlisted in (0, None)
     ]
@@ -302,8 +345,8 @@ def test_the_readme_counts_what_is_there():
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """The collection as the quickstart reads it."""
-    config = load_config(MERIDIAN.parent.parent / "configs" / "quickstart.yaml")
+    """The collection as its study reads it."""
+    config = load_config(MERIDIAN.parent.parent / "configs" / "meridian.yaml")
     root = MERIDIAN.parent.parent
     here = {name: root / getattr(config, name) for name in ("queries", "labels")}
     config = config.model_copy(update={**here, "documents": str(MERIDIAN / "documents" / "*")})

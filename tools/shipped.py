@@ -7,8 +7,9 @@ from setuptools.command.build_py import build_py
 FILES = (
     "configs/quickstart.yaml",
     "corpora/meridian/documents/*",
-    "corpora/meridian/queries.csv",
-    "corpora/meridian/judged.csv",
+    "corpora/meridian/more/*",
+    "corpora/meridian/quickstart_queries.csv",
+    "corpora/meridian/quickstart_judged.csv",
     "docs/*.md",
 )
 """What `harness demo` reads and messages name, as patterns relative to the root of the repository."""

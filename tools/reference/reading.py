@@ -96,8 +96,8 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
   chunks. With words and vectors, `ndcg_exp@10` is {small_chunks} for 500 characters and {large_chunks}
   for 1,000, but `{HEADLINE}` is {small} and {large}. A chunk earns its full grade however much other text
   comes with it, which favours large chunks ([why this measure](study-measure.md)).
-- **judged@10** is the share of the first ten passages that a person has graded. Passages that nobody
-  graded count as irrelevant. Of the first 5,000 characters, a share of {judged_low} to {judged_high} is
+- **judged@10** is the share of the first ten passages that have a grade. Passages without one count as
+  irrelevant. Of the first 5,000 characters, a share of {judged_low} to {judged_high} is
   graded, depending on the setting. Grades for the rest could lift *{used}* to {upper} at most.
 - **train, validation**: two parts of the questions. Choose a setting on train, and believe its value on
   validation: the one that looks best where you choose has also been lucky there.

@@ -47,7 +47,7 @@ def _config(out: Path, cache: Path) -> running.BenchConfig:
             **data,
             "name": out.name,
             # a folder may have a name that looks like a pattern
-            "documents": f"{glob.escape(str(root))}/{data['documents']}",
+            "documents": [f"{glob.escape(str(root))}/{pattern}" for pattern in data["documents"]],
             "queries": root / data["queries"],
             "labels": root / data["labels"],
             "results": out.parent,
