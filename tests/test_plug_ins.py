@@ -73,6 +73,8 @@ def test_the_kind_of_a_package_is_swept_scored_and_recorded(project):
     record = json.loads((project / "results/small/record.json").read_text(encoding="utf-8"))
     assert record["versions"]["words-kind"] == "1.2"
     summary = (project / "results/small/summary.csv").read_text(encoding="utf-8")
+    # it is called what it says of itself
+    assert "word overlap" in (project / "results/small/glance.svg").read_text(encoding="utf-8")
     # each question shares most words with its own document
     assert all(f"shortest={least},retrieve,all,ndcg_exp@5,1.0" in summary for least in (1, 4))
 

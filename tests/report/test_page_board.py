@@ -132,7 +132,7 @@ class TestInTheBrowser:
         chromium.until("return document.querySelectorAll('#reranked .slope').length === 4")
         rows = chromium.run(
             "return [...document.querySelectorAll('#reranked tbody tr')].map(r => "
-            "[r.querySelector('.foreign').title, ...[...r.cells].slice(1).map(c => c.textContent)])"
+            "[r.querySelector('.foreign').textContent, ...[...r.cells].slice(1).map(c => c.textContent)])"
         )
         options = ("--measure", "ndcg_exp@10", "--format", "markdown")
         with pytest.raises(SystemExit):

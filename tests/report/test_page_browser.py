@@ -239,7 +239,11 @@ def test_bars_of_losses_fill_their_row_whatever_the_steps(chromium, tmp_path):
         assert all(one[1] == pytest.approx(other[0], abs=0.01) for one, other in pairwise(below))
         assert all(width >= 0 and x + width <= 100.01 for _, x, width in bar)
     heads = chromium.run("return [...document.querySelectorAll('#losses thead th')].map(h => h.textContent)")
-    assert [head.rstrip(" ↑↓") for head in heads[-3:]] == ["order", "rerank", "rerank_again"]
+    assert [head.rstrip(" ↑↓") for head in heads[-3:]] == [
+        "ranked too low",
+        "by the rerank step",
+        "by the rerank_again step",
+    ]
     check(chromium)
 
 
