@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 _TRUST = Trust("each for what it says of an answer")
 # Labels and depths say nothing of an answer; what was read and what it says do.
-_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache")
+_BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache", "precision")
 
 
 @dataclass(frozen=True, slots=True)

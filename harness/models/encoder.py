@@ -23,6 +23,7 @@ from harness.models.model_files import (
     resolve,
 )
 from harness.models.tokenizer import ModelTokenizer
+from harness.models.ways import Way
 from harness.values import ModelError, StageConfig
 
 Role = Literal["passage", "query"]
@@ -42,6 +43,11 @@ class ComputingConfig(StageConfig):
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
     dtype: Dtype = Field("float32", description=DTYPE_TEXT)
     backend: Backend = Field("torch", description=BACKEND_TEXT)
+
+    @property
+    def way(self) -> Way:
+        """The number format and the library."""
+        return Way(self.dtype, self.backend)
 
     def check_ready(self) -> None:
         """Raise ModelError where the package of the backend is missing, without loading it."""
@@ -74,7 +80,7 @@ class LocalModel(ABC, Generic[Configured]):
 
     def describe(self) -> dict[str, str]:
         """The model and what it computes in, for the run record."""
-        return {**self.model.describe(), "dtype": self.config.dtype, "backend": self.config.backend}
+        return {**self.model.describe(), **self.config.way._asdict()}
 
     @property
     @abstractmethod
@@ -87,6 +93,15 @@ class LocalModel(ABC, Generic[Configured]):
             c = self.config
             self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
         return self._loaded
+
+    @abstractmethod
+    def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
+        """What it computes of one batch of texts."""
+
+    def try_out(self) -> None:
+        """Load the model and run it on a word; raises ModelError if it cannot be used."""
+        if not all(np.isfinite(value).all() for value in self.numbers(["word"])):
+            raise not_finite(self.model)
 
 
 class EncoderConfig(StageConfig, ABC):
@@ -142,11 +157,6 @@ class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
     def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
         """The values of one batch as numbers, where ``encode`` packs them into bytes too."""
         return cast("Iterable[NDArray[np.float32]]", self.encode(texts))
-
-    def try_out(self) -> None:
-        """Load the model and encode a word; raises ModelError if it cannot be used."""
-        if not all(np.isfinite(value).all() for value in self.numbers(["word"])):
-            raise not_finite(self.model)
 
 
 class EmbedConfig(LocalEncoderConfig):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from harness.models.model_files import NO_OPENVINO, ModelFiles, modules_of
 from harness.values import ModelError
 
-_IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
+IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -32,7 +32,7 @@ def load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend:
 
 
 def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend: str) -> Any:
-    _silence()
+    silence()
     try:
         import sentence_transformers
     except ModuleNotFoundError as error:
@@ -43,7 +43,7 @@ def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend
         ) from error
 
     _silence_loading_bars()
-    if backend != "torch" and kind not in _IN_OPENVINO:
+    if backend != "torch" and kind not in IN_OPENVINO:
         raise ModelError(
             f"{model.name}: backend: {backend} runs bi-encoders and cross-encoders; omit it for "
             "sparse and multi-vector models."
@@ -130,7 +130,7 @@ def not_finite(model: ModelFiles) -> ModelError:
     )
 
 
-def _silence() -> None:
+def silence() -> None:
     """Turn off telemetry and bars before the libraries are imported: they read these once."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -12,10 +12,22 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar, cast
 
 import harness
 from harness import models, store
-from harness.models import Encoder, EncoderConfig, LocalEncoder, ModelTokenizer, Spending, resolve
+from harness.models import (
+    EXACT,
+    Encoder,
+    EncoderConfig,
+    LocalConfig,
+    LocalEncoder,
+    ModelTokenizer,
+    Precision,
+    Probe,
+    Spending,
+    resolve,
+)
 from harness.steps import (
     RERANKERS,
     FilterResult,
@@ -26,7 +38,7 @@ from harness.steps import (
     RerankerConfig,
 )
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
-from harness.values import RecordingReporter, Reporter, ResultWarning, WarningKind
+from harness.values import RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
 
 
 class NotStoredError(Exception):
@@ -77,10 +89,21 @@ class Prepared:
     """The contexts of chunks that have not been asked for."""
 
 
+Local = TypeVar("Local", bound=StageConfig)
+
+
 @dataclass(slots=True)
 class Models:
-    """The models of a run, made once per configuration; they load their weights when first used."""
+    """The models of a run, made once per configuration; they load their weights when first used.
 
+    With ``probes``, those on this machine whose configuration leaves open how to compute do so in the
+    fastest way there is, which is found and kept there.
+    """
+
+    probes: Artifacts | None = None
+    _probed: dict[tuple[type, str, str | None], Probe] = field(default_factory=dict)
+    compared: dict[str, dict[str, float]] = field(default_factory=dict)
+    """How far rankings differ from exact ones, by the names of the models; see ``running/precision.py``."""
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
     _rerankers: dict[str, PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
@@ -88,7 +111,7 @@ class Models:
     def encoder(self, config: EncoderConfig) -> Encoder:
         """The encoder of a configuration."""
         if config not in self._encoders:
-            self._encoders[config] = config.make()
+            self._encoders[config] = self._fast(config).make()
         return self._encoders[config]
 
     def tokenizer(self, name: str) -> ModelTokenizer:
@@ -101,8 +124,32 @@ class Models:
         """The pair scorer of a configuration; those that differ in what they read are the same."""
         key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
         if key not in self._rerankers:
-            self._rerankers[key] = RERANKERS.make(config)
+            self._rerankers[key] = RERANKERS.make(self._fast(config))
         return self._rerankers[key]
+
+    def is_fast(self, config: EncoderConfig | RerankerConfig) -> bool:
+        """Whether the model of a configuration computes in another way than without ``probes``."""
+        return self._fast(config) != config
+
+    @property
+    def probed(self) -> dict[str, Probe]:
+        """What was found, by the names of the models."""
+        return {name: probe for (_, name, _), probe in self._probed.items()}
+
+    @property
+    def exact(self) -> dict[str, LocalConfig]:
+        """By name, the configurations of models on this machine that compute in float32 by torch."""
+        made = [*self._encoders.values(), *self._rerankers.values()]
+        configs = [one.config for one in made if isinstance(one, LocalEncoder | LocalModelScorer)]
+        return {config.model: config for config in configs if config.way == EXACT}
+
+    def _fast(self, config: Local) -> Local:
+        if self.probes is None or not isinstance(config, LocalConfig) or config.way != EXACT:
+            return config
+        key = type(config), config.model, config.device
+        if key not in self._probed:
+            self._probed[key] = probe_of(config, self.probes)
+        return config.model_copy(update=self._probed[key].way._asdict())
 
     def try_out(self, tried: Artifacts) -> None:
         """Load every model that is in use and try it on a word; raises ModelError for a damaged one.
@@ -135,6 +182,17 @@ class Models:
         return found
 
 
+def probe_of(config: LocalConfig, stored: Artifacts) -> Probe:
+    """How long the model of a configuration takes in every way; measured unless ``stored`` has it."""
+
+    def make(way: models.Way) -> models.LocalModel[LocalConfig]:
+        own = config.model_copy(update=way._asdict())
+        made = own.make() if isinstance(own, EncoderConfig) else RERANKERS.make(own)
+        return cast("models.LocalModel[LocalConfig]", made)
+
+    return models.probe(make(EXACT), make, stored)
+
+
 @dataclass(slots=True)
 class Context:
     """The state of one run.
@@ -158,10 +216,15 @@ class Context:
     _in_use: Lock | None = None
 
     @classmethod
-    def at(cls, cache: Path, reporter: Reporter, *, may_ask: bool = True) -> Context:
+    def at(
+        cls, cache: Path, reporter: Reporter, *, may_ask: bool = True, precision: Precision = "exact"
+    ) -> Context:
         """A fresh context over the cache folder ``cache``."""
         layout = CacheLayout(cache)
-        return cls(layout, reporter, may_ask=may_ask, _in_use=layout.use())
+        context = cls(layout, reporter, may_ask=may_ask, _in_use=layout.use())
+        if precision == "fast":
+            context.models.probes = context.artifacts
+        return context
 
     def reading(self) -> Context:
         """The same, for a search of what is stored alone."""

@@ -254,6 +254,7 @@ WarningKind = Literal[
     "judge",
     "model calls",
     "cache",
+    "precision",
     "hits",
 ]
 

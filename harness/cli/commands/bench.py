@@ -100,6 +100,8 @@ def _judging(record: values.RunRecord) -> list[str]:
 def _dry_run(config: running.BenchConfig, quiet: bool) -> int:
     plan = running.make_plan(config, TerminalReporter(quiet=quiet), search=True)
     skipped = [item.doc_id for item in plan.corpus.skipped]
+    for line in plan.faster:
+        print_line(line)
     upon = " and a ".join(dict.fromkeys(one.purpose for one in plan.rewriting))
     endpoints = [f"{one.name}: {one.estimate}." for one in plan.endpoints]
     services = [

@@ -20,6 +20,7 @@ from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.latency import latency_rows
+from harness.running.precision import compare_with_exact
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.search import (
     Chunked,
@@ -46,7 +47,7 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
     files to the folder before it takes its place; if it fails, the results are kept without them and the
     error is raised.
     """
-    context = Context.at(config.cache, reporter)
+    context = Context.at(config.cache, reporter, precision=config.precision)
     with context, context.timed("total"), live_table(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
@@ -91,12 +92,16 @@ def _search(
 
     searched = search_settings(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context)
+    if config.precision == "fast":
+        with context.timed("precision"):
+            compare_with_exact(searched, corpora.united.queries.queries, context)
     return corpora, searched
 
 
 def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
     """Find all models, read and cut the documents, and warn of what is doubtful about them."""
     check_ready(config, context)
+    _tell_ways(context)
     corpora = load_corpora(config, context)
     if any(setting.answer is not None for setting in config.settings):
         from harness.running.answering.replies import refuse_bad_golden
@@ -108,6 +113,15 @@ def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunke
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
         return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)
+
+
+def _tell_ways(context: Context) -> None:
+    """Say what a probe found to be the fastest."""
+    for name, probe in context.models.probed.items():
+        context.reporter.note(
+            f"precision: fast: {name} computes in {probe.way}"
+            + (f", {probe.gain:.1f} times as fast as float32 by torch." if probe.gain > 1 else ".")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from harness.running.evaluate.warnings import warn_of_unfilled_budgets
 from harness.running.judging.judged import pool_judge_config
 from harness.running.judging.pool import estimate_pool, flag_passages, make_pool
 from harness.running.passes import encoding
+from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read, search_settings, stored_search
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import (
@@ -110,7 +111,8 @@ class Plan:
 
     ``rewriting`` is what language models would be asked before anything is retrieved,
     ``services`` those of the user's own that would be asked to search, ``endpoints`` what embedding models
-    and rerankers would be asked for, ``answers`` what answering and measuring answers would take.
+    and rerankers would be asked for, ``answers`` what answering and measuring answers would take,
+    ``faster`` says what ``precision: fast`` would save.
     """
 
     corpus: Corpus
@@ -122,6 +124,7 @@ class Plan:
     services: tuple[PendingService, ...] = ()
     endpoints: tuple[PendingCalls, ...] = ()
     answers: AnswerPlan = field(default_factory=AnswerPlan)
+    faster: tuple[str, ...] = ()
 
 
 def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) -> Plan:
@@ -131,7 +134,7 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
     as in a dry run, what models on this machine do is done, unless a language model or a user-defined service
     would have to be asked before.
     """
-    with Context.at(config.cache, reporter, may_ask=False) as context:
+    with Context.at(config.cache, reporter, may_ask=False, precision=config.precision) as context:
         corpora, points = prepare(config, context)
         queries = corpora.united.queries.queries
         tools = RunTools.of(queries, context)
@@ -154,7 +157,11 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             except PendingCallsError as error:
                 endpoints = error.missing
         plan = _of_what_is_known(config, corpora, points, looked, search, context)
-        return replace(plan, rewriting=tuple(calls.values()), services=services, endpoints=endpoints)
+        waiting = sum(one.to_embed + one.pairs for one in plan.settings)
+        faster = what_fast_saves(waiting, context) if search else ()
+        return replace(
+            plan, rewriting=tuple(calls.values()), services=services, endpoints=endpoints, faster=faster
+        )
 
 
 def _of_what_is_known(

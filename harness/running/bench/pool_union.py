@@ -167,7 +167,7 @@ def _asked(
     judge_config = pool_judge_config(config)
     if judge_config is None:
         raise HarnessError(f"{path} has no judge; configure relevance: {{judge: llm, …}}.")
-    context = Context.at(config.cache, reporter)
+    context = Context.at(config.cache, reporter, precision=config.precision)
     corpus = load_corpus(config, context)
     documents = {document.doc_id: document for document in corpus.documents}
     queries = {query.query_id: query for query in corpus.queries.queries}

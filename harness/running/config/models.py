@@ -12,7 +12,7 @@ from harness import steps
 from harness.data import AnchorConfig, ParserConfig, ParsingConfig, PypdfConfig, SplitConfig, document_id
 from harness.judge import JUDGES, LabelsConfig
 from harness.measures import Projection, less_is_better, parse_measure
-from harness.models import EmbedConfig, EncoderConfig, ModelConfig
+from harness.models import PRECISION_TEXT, EmbedConfig, EncoderConfig, ModelConfig, Precision
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
 from harness.steps import (
@@ -235,6 +235,7 @@ class BenchConfig(StageConfig):
         "the setting's own embedding model; a setting without one uses that of the first setting that has "
         "one, else `embedded:all-MiniLM-L6-v2`.",
     )
+    precision: Precision = Field("exact", description=PRECISION_TEXT)
     settings: tuple[Setting, ...] = Field(min_length=1)
     relevance: RelevanceConfig = Field(
         RelevanceConfig(), description="Where grades come from and how spans grade chunks."

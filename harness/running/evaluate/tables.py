@@ -265,6 +265,7 @@ def make_record(
             **({"rewriting": rewriting_facts(context)} if context.bills.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.bills.served else {}),
             **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),
+            **({"precision": precision_facts(context)} if context.models.probed else {}),
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
@@ -283,6 +284,18 @@ def make_record(
         config_sha256=config.file_sha256,
         warnings=tuple(dict.fromkeys(context.warnings)),
     )
+
+
+def precision_facts(context: Context) -> dict[str, Any]:
+    """For the run record: by model, the seconds of a batch in each way, and how far rankings differ."""
+    return {
+        name: {
+            "way": str(probe.way),
+            "seconds": {str(way): took for way, took in probe.seconds.items()},
+            **context.models.compared.get(name, {}),
+        }
+        for name, probe in context.models.probed.items()
+    }
 
 
 def _answer_prompts(config: BenchConfig) -> dict[str, Any]:

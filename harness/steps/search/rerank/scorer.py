@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness import models
-from harness.models import LocalConfig, LocalModel, not_finite
+from harness.models import LocalConfig, LocalModel
 from harness.steps.search.step import RerankerConfig
 from harness.values import NOT_SCORED, Ranking
 
@@ -66,10 +66,9 @@ class LocalModelScorer(LocalModel[Configured], PairScorer, Generic[Configured]):
         """Everything that decides a score besides the pair."""
         return f"{self.config.kind}:{self.model.computing_in(self.config.dtype, self.config.backend)}"
 
-    def try_out(self) -> None:
-        """Load the model and score a pair; raises ModelError if it cannot be used."""
-        if not np.isfinite(self.score([("word", "word")])).all():
-            raise not_finite(self.model)
+    def numbers(self, texts: Sequence[str]) -> Iterable[NDArray[np.float32]]:
+        """The scores of one batch of texts for a word."""
+        return [self.score([("word", text) for text in texts])]
 
 
 def rerank(ranking: Ranking, scores: Sequence[float]) -> Ranking:

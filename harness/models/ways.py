@@ -1,0 +1,133 @@
+"""The fastest number format and library for a model on this machine, found by a short probe."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from harness.models.load import IN_OPENVINO, Kind, not_finite, silence
+from harness.models.model_files import Backend, Dtype
+from harness.store import Artifacts, key_of
+from harness.values import ModelError
+
+if TYPE_CHECKING:
+    from harness.models.encoder import LocalModel
+
+
+Precision = Literal["exact", "fast"]
+PRECISION_TEXT = (
+    "How models on this machine compute where `dtype` and `backend` are the default ones: `exact` is float32 "
+    "by torch; `fast` is the fastest way that a short probe finds here. Rankings of a sample are compared "
+    "with exact ones (docs/speed.md)."
+)
+
+
+class Way(NamedTuple):
+    """A number format, and the library that computes in it."""
+
+    dtype: Dtype = "float32"
+    backend: Backend = "torch"
+
+    def __str__(self) -> str:
+        return f"{self.dtype} by {self.backend}"
+
+
+EXACT = Way()
+# texts of some 125 tokens each, as many as fit into half a batch
+_TEXTS = [f"{number} {'a sentence of the text that a model reads. ' * 12}" for number in range(8)]
+_ROUNDS = 3
+_MOST_SECONDS = 2.0
+# what gains less is not worth other last digits
+_WORTH = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The seconds that one batch took in each way that works here; `EXACT` is among them."""
+
+    seconds: dict[Way, float]
+
+    @property
+    def way(self) -> Way:
+        """The fastest, if it gains a tenth."""
+        best = min(self.seconds, key=self.seconds.__getitem__)
+        return best if self.seconds[EXACT] >= _WORTH * self.seconds[best] else EXACT
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as `EXACT` that is."""
+        return self.seconds[EXACT] / self.seconds[self.way]
+
+
+def probe(
+    model: LocalModel[Any],
+    make: Callable[[Way], LocalModel[Any]],
+    stored: Artifacts,
+    clock: Callable[[], float] | None = None,
+) -> Probe:
+    """Measure every way, once per model, machine and version of the libraries: ``stored`` keeps it.
+
+    ``make`` gives the model that computes in a way. A way in which the model does not work is left out;
+    raises ModelError where it works in none.
+    """
+    versions = [_version(name) for name in ("torch", "openvino", "transformers")]
+    machine = [platform.node(), platform.machine(), *versions]
+    key = key_of(model.kind, model.model.fingerprint, model.config.device, *machine)
+    rows = stored.get("probe", key)
+    if rows is None:
+        seconds: dict[Way, float] = {}
+        for way in ways_of(model.kind, model.config.device):
+            try:
+                seconds[way] = _measured(make(way), clock or perf_counter)
+            except ModelError:
+                if way == EXACT:
+                    raise
+        rows = [[*way, took] for way, took in seconds.items()]
+        stored.put("probe", key, rows)
+    return Probe({Way(dtype, backend): took for dtype, backend, took in rows})
+
+
+def ways_of(kind: Kind, device: str | None) -> list[Way]:
+    """The ways in which this machine can run a kind of model, `EXACT` first."""
+    silence()
+    import torch
+    from sentence_transformers.util import get_device_name
+
+    device = device or get_device_name()
+    found = [EXACT]
+    if device == "cpu" and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        found.append(Way("bfloat16"))
+    if device.startswith("cuda") and torch.cuda.is_bf16_supported(including_emulation=False):
+        found.append(Way("bfloat16"))
+    if device == "cpu" and kind in IN_OPENVINO and find_spec("openvino") is not None:
+        import openvino
+
+        able = openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        found += [Way("float32", "openvino"), *([Way("bfloat16", "openvino")] if "BF16" in able else [])]
+    return found
+
+
+def _measured(model: LocalModel[Any], clock: Callable[[], float]) -> float:
+    """The seconds of the fastest of a few rounds of one batch, after one that warms up."""
+    if not all(np.isfinite(value).all() for value in model.numbers(_TEXTS)):
+        raise not_finite(model.model)
+    took: list[float] = []
+    while len(took) < _ROUNDS and sum(took) < _MOST_SECONDS:
+        begun = clock()
+        list(model.numbers(_TEXTS))
+        took.append(clock() - begun)
+    return min(took)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

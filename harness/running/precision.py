@@ -1,0 +1,181 @@
+"""With ``precision: fast``: how far the rankings of a sample differ from exact ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harness.models import EXACT, LocalConfig
+from harness.running.compute import digest
+from harness.running.context import Context, Models, probe_of
+from harness.running.search import Searched, rerank_pairs
+from harness.running.tools import RETRIEVE, RunTools
+from harness.steps import Pair, PairScorer, Passages, RerankerConfig, RetrieverConfig
+from harness.store import key_of
+from harness.values import Query, Ranking, Silent, counted
+
+_FIRST = 10
+# the passages of a question: the first ones that were found, some of which are not in the first ten
+_PASSAGES = 15
+_FEWEST, _MOST = 10, 50
+# one question for so many chunks, so that the sample stays a twentieth of the work
+_CHUNKS = 300
+# of fewer vectors and scores it saves seconds
+_WORTH_A_PROBE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The ``changed`` share of the first ten places of the rankings of some ``queries``."""
+
+    queries: int
+    changed: float
+
+
+def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> None:
+    """Rank what a sample of queries found again, by every fast model and as it would be in float32.
+
+    The result is warned of, and kept for the record. The exact numbers are made aside: in the cache, their
+    batches would not be those of an exact run.
+    """
+    some = _sample(queries, sum(len(one.chunking.chunks) for one in searched))
+    samples: dict[str, Sample] = {}
+    users: dict[str, list[str]] = {}
+    for one in searched:
+        for name, facts, rank in _checks(one, some, context):
+            users.setdefault(name, []).append(one.setting.name)
+            if name not in samples:
+                key = key_of(name, facts, [query.text for query in some])
+                stored = context.artifacts.get("precision", key) or asdict(Sample(len(some), rank()))
+                context.artifacts.put("precision", key, stored)
+                samples[name] = Sample(**stored)
+    context.models.compared = {name: asdict(sample) for name, sample in samples.items()}
+    for name, sample in samples.items():
+        context.warn(
+            "precision",
+            f"precision: fast: {name} computed in {context.models.probed[name].way}. Of the first ten places "
+            f"of {counted(sample.queries, 'sampled question')}, {sample.changed:.1%} hold another chunk than "
+            "in float32.",
+            settings=dict.fromkeys(users[name]),
+        )
+
+
+def what_fast_saves(waiting: int, context: Context) -> tuple[str, ...]:
+    """For an exact dry run: what ``precision: fast`` would save, in sentences.
+
+    ``waiting`` are the vectors and scores that have not been computed. Models are probed where there is
+    enough to compute.
+    """
+    counts, timings = context.clock.counts, context.clock.timings
+    computed = sum(counts.get(f"{what}_computed", 0) for what in ("vectors", "pairs"))
+    if context.models.probes is not None or computed + waiting < _WORTH_A_PROBE:
+        return ()
+    probes = {name: probe_of(config, context.artifacts) for name, config in context.models.exact.items()}
+    faster = {name: probe for name, probe in probes.items() if probe.way != EXACT}
+    if not faster:
+        return ("precision: fast saves nothing here.",) if probes else ()
+    told = [
+        f"precision: fast: {name} would compute in {probe.way}, {probe.gain:.1f} times as fast as in float32 "
+        "by a short probe on this machine."
+        for name, probe in faster.items()
+    ]
+    if computed and len(faster) == len(probes):
+        took = timings.get("embed", 0.0) + timings.get("rerank", 0.0)
+        least = took / min(probe.gain for probe in faster.values())
+        told.append(
+            f"The exact vectors and scores of this dry run took {took:,.0f} s and are kept for the run; fast "
+            f"ones would take about {least:,.0f} s, and are kept apart."
+        )
+    return tuple(told)
+
+
+_Check = tuple[str, list[str], Callable[[], float]]
+
+
+def _checks(one: Searched, queries: Sequence[Query], context: Context) -> Iterator[_Check]:
+    """The fast models of a setting: the name, what the comparison depends on, and the comparison."""
+    by_chunks = one.over_chunks or one
+    ids = {query.query_id for query in queries}
+    rankings = {step: [r for r in rows if r.query_id in ids] for step, rows in by_chunks.rankings.items()}
+    few = replace(by_chunks, rankings=rankings)
+    passages = _found(few.chunking.passages, rankings[RETRIEVE])
+    for retriever in one.setting.retrieve.every():
+        encoder = retriever.embed
+        if isinstance(encoder, LocalConfig) and context.models.is_fast(encoder):
+            facts = [context.models.encoder(encoder).fingerprint, passages.key]
+            yield encoder.model, facts, lambda own=retriever: _reordered(own, passages, queries, context)
+    for place, reranker in enumerate(one.setting.rerank):
+        if isinstance(reranker, LocalConfig) and context.models.is_fast(reranker):
+            pairs = _pairs(few, place, queries)
+            facts = [context.models.reranker(reranker).fingerprint, *(digest(*pair).hex() for pair in pairs)]
+            yield reranker.model, facts, lambda own=reranker, pairs=pairs: _rescored(own, pairs, context)
+
+
+def _sample(queries: Sequence[Query], chunks: int) -> list[Query]:
+    """Queries at equal distances, more where there is more to search."""
+    count = min(len(queries), _MOST, max(_FEWEST, chunks // _CHUNKS))
+    return [queries[i * len(queries) // count] for i in range(count)]
+
+
+def _found(passages: Passages, rankings: Iterable[Ranking]) -> Passages:
+    """The first passages of every ranking."""
+    wanted = {chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids[:_PASSAGES]}
+    kept = [i for i, chunk_id in enumerate(passages.ids) if chunk_id in wanted]
+    return Passages(
+        tuple(passages.ids[i] for i in kept),
+        tuple(passages.texts[i] for i in kept),
+        tuple(passages.lengths[i] for i in kept),
+        key_of(passages.key, "found", sorted(wanted)),
+    )
+
+
+def _pairs(few: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
+    """The first pairs of every query that the reranker at a place has scored."""
+    left = dict.fromkeys((query.text for query in queries), _PASSAGES)
+    kept = []
+    for query, passage in rerank_pairs(few, place, queries):
+        left[query] -= 1
+        if left[query] >= 0:
+            kept.append((query, passage))
+    return kept
+
+
+def _reordered(
+    retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query], context: Context
+) -> float:
+    """The changed share, where the retriever searches in these passages alone."""
+    bare = retriever.model_copy(update={"rewrite": None, "filter": None, "top_k": _FIRST, "top_chars": None})
+    with TemporaryDirectory() as folder, Context.at(Path(folder), Silent()) as exact:
+        fast = replace(exact, models=context.models)
+        found = [RunTools(one).found(bare, passages, queries).rankings for one in (fast, exact)]
+    return _changed(*([ranking.chunk_ids for ranking in rankings] for rankings in found))
+
+
+def _rescored(reranker: RerankerConfig, pairs: Sequence[Pair], context: Context) -> float:
+    """The changed share, where the reranker orders the passages of each query."""
+    return _changed(*(_orders(models.reranker(reranker), pairs) for models in (context.models, Models())))
+
+
+def _orders(scorer: PairScorer, pairs: Sequence[Pair]) -> list[list[int]]:
+    """By query, the places of its pairs, those with the highest score first."""
+    scores: dict[int, float] = {}
+    for batch in scorer.batches(pairs):
+        scores |= dict(zip(batch, scorer.score([pairs[i] for i in batch]).tolist(), strict=True))
+    by_query: dict[str, list[int]] = {}
+    for place in sorted(scores, key=lambda i: (-scores[i], i)):
+        by_query.setdefault(pairs[place][0], []).append(place)
+    return [by_query[query] for query in sorted(by_query)]
+
+
+def _changed(fast: Sequence[Sequence[Any]], exact: Sequence[Sequence[Any]]) -> float:
+    """The share of the first ten places that differ, over all rankings."""
+    places = [
+        one != other
+        for row, right in zip(fast, exact, strict=True)
+        for one, other in zip_longest(row[:_FIRST], right[:_FIRST])
+    ]
+    return sum(places) / len(places) if places else 0.0

@@ -1,0 +1,113 @@
+"""`precision: fast`: the same run in the fastest way, kept apart, and compared with an exact one."""
+
+import json
+
+import numpy as np
+import pytest
+
+from harness.models import ways
+from harness.models.encoder import SentenceEncoder
+from harness.models.ways import EXACT, Way
+from harness.running import precision
+from harness.running.config.load import load_config
+from harness.steps.search.rerank.late_interaction import LateInteractionScorer
+from tests.command import exit_code, printed
+
+MINILM, MAXSIM = "embedded:all-MiniLM-L6-v2", "embedded:maxsim"
+HALF = Way("bfloat16")
+
+
+@pytest.fixture(autouse=True)
+def half_is_faster(monkeypatch):
+    """A machine on which bfloat16 takes a quarter of the time; a run on a word must give numbers."""
+    monkeypatch.setattr(ways, "ways_of", lambda kind, device: [EXACT, HALF])
+    monkeypatch.setattr(ways, "_measured", lambda model, clock: {EXACT: 0.4, HALF: 0.1}[model.config.way])
+
+
+@pytest.fixture
+def both(write_config, corpus):
+    """The folders of an exact run and of a fast one before it, which share a cache."""
+    found = []
+    for name, more in (("fast", "precision: fast"), ("exact", "")):
+        path = write_config(cache="own", more=more)
+        assert exit_code("bench", path, "--quiet") == 0
+        folder = corpus / "results" / name
+        (corpus / "results" / "tiny").rename(folder)
+        found.append(folder)
+    return found[::-1]
+
+
+def record_of(folder):
+    return json.loads((folder / "record.json").read_text(encoding="utf-8"))
+
+
+def test_both_are_kept_apart_and_the_record_says_how_each_computed(both):
+    exact, fast = map(record_of, both)
+    computes = [{name: (m["dtype"], m["backend"]) for name, m in r["models"].items()} for r in (exact, fast)]
+    assert computes == [{MINILM: EXACT, MAXSIM: EXACT}, {MINILM: HALF, MAXSIM: HALF}]
+    # the exact run takes nothing of the fast one, nor of what that computed exactly to compare
+    for what in ("vectors_computed", "pairs_computed"):
+        assert exact["counts"][what] == fast["counts"][what] > 0
+    assert "precision" not in exact["counts"]
+    for facts in fast["counts"]["precision"].values():
+        assert facts["way"] == "bfloat16 by torch"
+        assert facts["seconds"] == {"float32 by torch": 0.4, "bfloat16 by torch": 0.1}
+        assert facts["queries"] == 5
+        assert 0 <= facts["changed"] < 0.5
+
+
+def test_the_share_that_changed_is_told_wherever_numbers_are(both, capsys):
+    _, fast = both
+    kinds = [row["kind"] for row in record_of(fast)["warnings"]]
+    assert kinds.count("precision") == 2
+    shown = " ".join(printed(capsys, "show", fast).split())
+    assert f"precision: fast: {MAXSIM} computed in bfloat16 by torch. Of the first ten places of 5" in shown
+    assert "hold another chunk than in float32" in (fast / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
+    """Vectors and scores that point the other way in bfloat16: nearly every place changes."""
+    embed, score = SentenceEncoder.encode, LateInteractionScorer.score
+    asked = {row.split(",")[1] for row in (corpus / "queries.csv").read_text().splitlines()}
+
+    def turned(self, texts):
+        sign = [-1 if self.config.way == HALF and text in asked else 1 for text in texts]
+        return embed(self, texts) * np.array(sign, dtype=np.float32)[:, None]
+
+    monkeypatch.setattr(SentenceEncoder, "encode", turned)
+    monkeypatch.setattr(
+        LateInteractionScorer,
+        "score",
+        lambda self, pairs: score(self, pairs) * (-1 if self.config.way == HALF else 1),
+    )
+    path = write_config(cache="own", more="precision: fast", chunk="{kind: recursive_token, chunk_size: 90}")
+    assert exit_code("bench", path, "--quiet") == 0
+    facts = record_of(corpus / "results" / "tiny")["counts"]["precision"]
+    assert facts[MINILM]["changed"] > 0.8
+    assert facts[MAXSIM]["changed"] > 0.8
+
+
+def test_a_model_that_states_how_to_compute_does_so(write_config, corpus):
+    path = write_config(
+        cache="own", more="precision: fast", rerank="{kind: late_interaction, dtype: float16}"
+    )
+    assert exit_code("bench", path, "--quiet") == 0
+    record = record_of(corpus / "results" / "tiny")
+    assert record["models"][MAXSIM]["dtype"] == "float16"
+    assert record["counts"]["precision"].keys() == {MINILM}
+
+
+def test_a_dry_run_says_what_fast_would_save(write_config, capsys, monkeypatch):
+    path = write_config(cache="own")
+    assert "precision" not in printed(capsys, "bench", path, "--dry-run")
+    monkeypatch.setattr(precision, "_WORTH_A_PROBE", 1)
+    path = write_config(cache="another")
+    shown = " ".join(printed(capsys, "bench", path, "--dry-run").split())
+    assert f"{MINILM} would compute in bfloat16 by torch, 4.0 times as fast as in float32" in shown
+    assert "are kept for the run; fast ones would take about" in shown
+    # all is stored: nothing is left to save
+    assert "precision" not in printed(capsys, "bench", path, "--dry-run")
+
+
+def test_it_is_a_key_of_the_configuration(write_config):
+    assert load_config(write_config()).precision == "exact"
