@@ -20,10 +20,10 @@ from harness.values import Query, Ranking, Silent, counted
 
 _FIRST = 10
 # the passages of a question: the first ones that were found, some of which are not in the first ten
-_PASSAGES = 15
-_FEWEST, _MOST = 10, 50
+_PASSAGES = 12
+_FEWEST, _MOST = 8, 50
 # one question for so many chunks, so that the sample stays a twentieth of the work
-_CHUNKS = 300
+_CHUNKS = 250
 # of fewer vectors and scores it saves seconds
 _WORTH_A_PROBE = 500
 

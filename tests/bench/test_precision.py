@@ -12,6 +12,7 @@ from harness.running import precision
 from harness.running.config.load import load_config
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer
 from tests.command import exit_code, printed
+from tests.report.test_page import payload_of
 
 MINILM, MAXSIM = "embedded:all-MiniLM-L6-v2", "embedded:maxsim"
 HALF = Way("bfloat16")
@@ -62,7 +63,8 @@ def test_the_share_that_changed_is_told_wherever_numbers_are(both, capsys):
     assert kinds.count("precision") == 2
     shown = " ".join(printed(capsys, "show", fast).split())
     assert f"precision: fast: {MAXSIM} computed in bfloat16 by torch. Of the first ten places of 5" in shown
-    assert "hold another chunk than in float32" in (fast / "report.html").read_text(encoding="utf-8")
+    page = json.dumps(payload_of((fast / "report.html").read_text(encoding="utf-8")))
+    assert "hold another chunk than in float32" in page
 
 
 def test_a_changed_order_is_counted(write_config, corpus, monkeypatch):
