@@ -187,9 +187,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn 
             f"{tokenizer.name} reads; the rest of each chunk is not searched{remedy}"
         )
     _warn_of_capped(chunks, lengths, setting.chunk, warn)
-    return Chunking(
-        tuple(chunks), key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading
-    )
+    return Chunking(chunks, key, health, lengths - np.int32(tokenizer.special), quality, indexed, reading)
 
 
 def _warn_of_capped(
@@ -218,7 +216,7 @@ def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
 
 
 def _examined(
-    chunks: list[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
+    chunks: Sequence[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
     examined_key = key_of(key, HEALTH_VERSION, OUTLINE_VERSION)

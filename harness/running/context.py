@@ -38,7 +38,7 @@ from harness.steps import (
     RerankerConfig,
 )
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
-from harness.values import RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
+from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
 
 
 class NotStoredError(Exception):
@@ -81,12 +81,14 @@ class Bills:
 
 @dataclass(slots=True)
 class Prepared:
-    """What was made before a search, by the keys of step and queries."""
+    """What was made before a search, by the keys of what it was made of."""
 
     rewritten: dict[str, Phrasings] = field(default_factory=dict)
     filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
     unwritten: dict[str, PendingCalls] = field(default_factory=dict)
     """The contexts of chunks that have not been asked for."""
+    chunks: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
+    """All chunks of a text, a chunker and a tokenizer."""
 
 
 Local = TypeVar("Local", bound=StageConfig)

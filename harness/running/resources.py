@@ -209,11 +209,22 @@ class RunSources(Resources):
 
 def cut(
     corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
-) -> tuple[list[Chunk], str]:
-    """All chunks of the corpus, and the key that identifies text, chunker and tokenizer."""
+) -> tuple[tuple[Chunk, ...], str]:
+    """All chunks of the corpus, and the key that identifies text, chunker and tokenizer.
+
+    Settings with the same chunks share them in memory.
+    """
     encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
     key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
-    place = key_of(key, _FORMAT)
+    if key not in context.prepared.chunks:
+        context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, key_of(key, _FORMAT)))
+    return context.prepared.chunks[key], key
+
+
+def _cut(
+    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context, place: str
+) -> list[Chunk]:
+    """The chunks that are stored at a place, or cut and then stored there."""
     stored = context.artifacts.get("chunks", place)
     if stored is not None:
         by_id = {document.doc_id: document for document in corpus.documents}
@@ -221,13 +232,13 @@ def cut(
             Chunk.of(by_id[doc_id], start, end, tuple((first, last) for first, last in before))
             for doc_id, rows in stored.items()
             for start, end, *before in rows
-        ], key
+        ]
     chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
     spans: dict[str, list[list[Any]]] = {}
     for chunk in chunks:
         spans.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
     context.artifacts.put("chunks", place, spans)
-    return chunks, key
+    return chunks
 
 
 def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
