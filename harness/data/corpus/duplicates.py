@@ -46,14 +46,14 @@ def credit_duplicates(
     something else in another place. Labels of whole documents are left alone, and so is every place that the
     query has a label for: people's labels take precedence.
     """
-    texts = {doc_id: _Squeezed.of(document.text) for doc_id, document in documents.items()}
     wanted: dict[str, list[int]] = defaultdict(list)
     for row, judgment in enumerate(judgments):
-        document = documents[judgment.doc_id]
-        text = _squeeze(document.text[judgment.start : judgment.end])
-        if judgment.grade and len(text) >= least and text != texts[judgment.doc_id].text:
+        whole = documents[judgment.doc_id].text
+        text = _squeeze(whole[judgment.start : judgment.end])
+        a_part = whole[: judgment.start].strip() or whole[judgment.end :].strip()
+        if judgment.grade and len(text) >= least and a_part:
             wanted[text].append(row)
-    places = _places(wanted, texts, least)
+    places = _places(wanted, documents, least)
     named, joined = _name_evidence(judgments, wanted)
     labelled: dict[tuple[str, str], list[Span]] = defaultdict(list)
     for one in judgments:
@@ -132,7 +132,7 @@ def _squeeze(text: str) -> str:
 
 
 def _places(
-    wanted: Iterable[str], texts: Mapping[str, _Squeezed], least: int
+    wanted: Iterable[str], documents: Mapping[str, Document], least: int
 ) -> dict[str, list[tuple[str, int, int]]]:
     """Where each wanted text is: (document, start, end).
 
@@ -145,7 +145,9 @@ def _places(
     found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     known = np.zeros(_LOW_BITS + 1, dtype=np.bool_)
     known[[value & _LOW_BITS for value in by_hash]] = True
-    for doc_id, squeezed in texts.items():
+    for doc_id, document in documents.items():
+        # one at a time: squeezed, a text is 14 times as large
+        squeezed = _Squeezed.of(document.text)
         hashes = _window_hashes(squeezed.letters, least)
         for at in np.flatnonzero(known[hashes & np.uint64(_LOW_BITS)]).tolist():
             for text in by_hash.get(int(hashes[at]), ()):
