@@ -81,6 +81,7 @@ def open_page(driver: Any, url: str) -> None:
     """Open a page in light colours, on a screen of the size of the pictures, and wait until it is there."""
     size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
     wanted = {"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}
     features = [{"name": name, "value": value} for name, value in wanted.items()]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
