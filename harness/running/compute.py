@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from harness import models
 from harness.models import ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
+from harness.running.engine import Job, LocalEngine, value_bytes
 from harness.steps import PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn, key_of
 from harness.values import StoreError
@@ -61,13 +62,15 @@ def compute_new(
     batches: Callable[[Sequence[Any]], Iterable[list[int]]],
     run: Callable[[Sequence[Any]], Iterable[Floats | bytes]],
     context: Context,
+    job: Job | None = None,
     *,
     hold: Holding = "all",
 ) -> Computed:
     """The value of every item by its key: from the file at ``path`` where it is there, else by ``run``.
 
-    ``batches`` groups the places of items, ``run`` computes one such group, a value an item. Each batch is
-    stored as soon as it is done. What is not held is left in the file, to be read when needed.
+    ``batches`` groups the places of items, ``run`` computes one such group, a value an item; the engine of
+    the run may send ``job``, which does the same, to other machines. Each batch is stored as soon as it is
+    done. What is not held is left in the file, to be read when needed.
     """
     with context.values(name, path) as store:
         keys = list(items)
@@ -84,13 +87,17 @@ def compute_new(
             planned = _plan(name, path, keys, lost, context)
             kept = True
             with context.reporter.task(name.replace("_", " "), len(missing)) as task:
-                for places in batches([items[key] for key in planned]):
-                    batch = [planned[place] for place in places]
+                whole = (
+                    [planned[place] for place in places]
+                    for places in batches([items[key] for key in planned])
+                )
+                groups = [keys for keys in whole if any(key not in known for key in keys)]
+                parts = [[items[key] for key in keys] for keys in groups]
+                engine = LocalEngine() if job is None else context.engine
+                for place, values in engine.map(job or run, parts, run):
+                    batch = groups[place]
                     new = sum(key not in known for key in batch)
-                    if not new:
-                        continue
-                    values = run([items[key] for key in batch])
-                    done = {key: _bytes(value) for key, value in zip(batch, values, strict=True)}
+                    done = {key: value_bytes(value) for key, value in zip(batch, values, strict=True)}
                     put = store.put(done)
                     kept = kept and put
                     held = hold == "all" or (hold == "unkept" and not put)
@@ -109,10 +116,6 @@ def _warn_of_other_batches(context: Context) -> None:
     )
     if all(one.text != text for one in context.warnings):
         context.warn("cache", text)
-
-
-def _bytes(value: Floats | bytes) -> bytes:
-    return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from harness.models import (
     Spending,
     resolve,
 )
+from harness.running.engine import Engine, EngineConfig, LocalEngine, make_engine
 from harness.steps import (
     RERANKERS,
     FilterResult,
@@ -208,6 +209,8 @@ class Context:
     """False: language models are not asked, as in a plan."""
     may_compute: bool = True
     """False: what is not stored is not computed either, and NotStoredError says what it is."""
+    engine: Engine = field(default_factory=LocalEngine)
+    """Where models compute."""
     faults: Faults = field(default_factory=Faults)
     clock: Clock = field(default_factory=Clock)
     bills: Bills = field(default_factory=Bills)
@@ -219,11 +222,18 @@ class Context:
 
     @classmethod
     def at(
-        cls, cache: Path, reporter: Reporter, *, may_ask: bool = True, precision: Precision = "exact"
+        cls,
+        cache: Path,
+        reporter: Reporter,
+        *,
+        may_ask: bool = True,
+        precision: Precision = "exact",
+        engine: EngineConfig | None = None,
     ) -> Context:
-        """A fresh context over the cache folder ``cache``."""
+        """A fresh context over the cache folder ``cache``; models compute where ``engine`` says."""
         layout = CacheLayout(cache)
-        context = cls(layout, reporter, may_ask=may_ask, _in_use=layout.use())
+        made = make_engine(engine or EngineConfig(), reporter)
+        context = cls(layout, reporter, may_ask=may_ask, engine=made, _in_use=layout.use())
         if precision == "fast":
             context.models.probes = context.artifacts
         return context
@@ -238,6 +248,7 @@ class Context:
     def __exit__(self, *failure: object) -> None:
         for sentence in self.faults.sentences():
             self.reporter.warn(sentence)
+        self.engine.close()
         if self._in_use is not None:
             self._in_use.release()
 

@@ -35,6 +35,7 @@ from harness.data import (
 from harness.judge import LabelsConfig
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
+from harness.running.parsing import parse_apart
 from harness.running.text_warnings import report_text
 from harness.store import key_of
 from harness.values import (
@@ -301,7 +302,10 @@ def _parse(
                     context.artifacts.put("document", keys[file], item.to_json())
                 task.advance()
 
-            fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
+            if context.engine.apart:
+                fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep)
+            else:
+                fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}

@@ -24,7 +24,8 @@ from harness.running.compute import (
     digest,
 )
 from harness.running.context import Context
-from harness.steps import Effort, Pair, PendingCalls, PendingCallsError, RerankerConfig
+from harness.running.engine import ModelJob
+from harness.steps import Effort, LocalModelScorer, Pair, PendingCalls, PendingCallsError, RerankerConfig
 
 Items = Mapping[bytes, Any]
 """Distinct texts or pairs by their digests."""
@@ -35,6 +36,7 @@ class ModelPass:
     """A model that gives every item a value, and where its values are kept.
 
     ``name`` is what they are called; ``batches`` groups items, ``run`` computes one group, a value an item.
+    ``job`` is ``run`` for a worker elsewhere; None if this process alone can run it, as for code of a user.
     ``hold`` says which values stay in memory. ``served``: the model is behind an endpoint, and computes
     nothing here.
     """
@@ -46,6 +48,7 @@ class ModelPass:
     batches: Callable[[Sequence[Any]], Iterable[list[int]]] | None = None
     run: Callable[[Sequence[Any]], Iterable[Floats | bytes]] | None = None
     hold: Holding = "all"
+    job: ModelJob | None = None
 
     def __call__(self, items: Items, context: Context) -> Computed:
         """The value of every item: the stored one, else computed or bought, and stored."""
@@ -53,7 +56,9 @@ class ModelPass:
             return compute_served(self.name, items, self.served, context)
         if self.batches is None or self.run is None:
             raise TypeError(f"{self.fingerprint} computes {self.name} neither here nor at an endpoint")
-        return compute_new(self.name, items, self.path, self.batches, self.run, context, hold=self.hold)
+        return compute_new(
+            self.name, items, self.path, self.batches, self.run, context, self.job, hold=self.hold
+        )
 
 
 def encoding(config: EncoderConfig, context: Context) -> ModelPass:
@@ -72,6 +77,7 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
         batches=encoder.batches,
         run=encoder.encode,
         hold="none" if encoder.bulky else "unkept",
+        job=ModelJob(encoder.config, encoder.fingerprint),
     )
 
 
@@ -88,6 +94,7 @@ def scoring(config: RerankerConfig, context: Context) -> ModelPass:
         path,
         batches=scorer.batches,
         run=lambda pairs: scorer.score(pairs)[:, None],
+        job=ModelJob(scorer.config, scorer.fingerprint) if isinstance(scorer, LocalModelScorer) else None,
     )
 
 

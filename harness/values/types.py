@@ -281,7 +281,8 @@ class RunRecord:
     """Everything needed to know how a result came about; written next to it as ``record.json``.
 
     ``date`` is when the run began (UTC, ISO 8601), ``config_sha256`` the hash of the configuration file's
-    bytes ('' where there was none). ``warnings`` are all that bear on its numbers, in the order of the run.
+    bytes ('' where there was none). ``engine`` names the workers of a cluster; empty for this process.
+    ``warnings`` are all that bear on its numbers, in the order of the run.
     """
 
     config: dict[str, Any]
@@ -294,6 +295,7 @@ class RunRecord:
     judge: dict[str, Any] = field(default_factory=dict)
     cost: dict[str, Any] = field(default_factory=dict)
     git: dict[str, Any] = field(default_factory=dict)
+    engine: dict[str, Any] = field(default_factory=dict)
     date: str = ""
     config_sha256: str = ""
     warnings: tuple[ResultWarning, ...] = ()

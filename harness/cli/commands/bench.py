@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness import report, running, values
-from harness.cli.commands.declaring import AGAIN, QUIET, command, config_file, flag
+from harness.cli.commands.declaring import AGAIN, QUIET, command, config_file, flag, option
 from harness.cli.commands.shared import exit_code, print_ending
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, print_table, show
 from harness.values import counted
@@ -31,12 +31,21 @@ _DONE = {
         "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
         "take, and stop",
     ),
+    option(
+        "--engine",
+        help="where models compute and documents are read: `local`, or `ray` for the cluster that the key "
+        "engine names; default: what CONFIG says",
+        choices=("local", "ray"),
+    ),
     AGAIN,
     QUIET,
 )
 def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
     config = running.load_config(args.config)
+    if args.engine is not None:
+        engine = config.engine.model_copy(update={"kind": args.engine})
+        config = config.model_copy(update={"engine": engine})
     if args.dry_run:
         return _dry_run(config, args.quiet)
     return run_and_show(config, args.quiet, args.again)

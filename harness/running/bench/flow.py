@@ -47,7 +47,7 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
     files to the folder before it takes its place; if it fails, the results are kept without them and the
     error is raised.
     """
-    context = Context.at(config.cache, reporter, precision=config.precision)
+    context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
     with context, context.timed("total"), live_table(config, context) as live:
         corpora, found = _search(config, context, live.searched)
         corpus, searched = corpora.united, [corpora.in_united(one) for one in found]

@@ -98,7 +98,9 @@ def origin_of(config: BenchConfig) -> Origin | None:
     except (HarnessError, OSError):
         # the run itself says what is wrong
         return None
-    facts = config.model_dump(mode="json", serialize_as_any=True), config.file_sha256, str(Path.cwd())
+    # the same results come of every engine
+    asked = config.model_dump(mode="json", exclude={"engine"}, serialize_as_any=True)
+    facts = asked, config.file_sha256, str(Path.cwd())
     return key_of(program_key(), *facts), inputs
 
 

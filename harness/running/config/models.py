@@ -15,6 +15,7 @@ from harness.measures import Projection, less_is_better, parse_measure
 from harness.models import PRECISION_TEXT, EmbedConfig, EncoderConfig, ModelConfig, Precision
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerMeasures, AnswerScoringConfig
 from harness.running.config.naming import short_names
+from harness.running.engine import EngineConfig
 from harness.steps import (
     AnswerConfig,
     Bm25Config,
@@ -294,6 +295,7 @@ class BenchConfig(StageConfig):
         "names; empty: any price.",
     )
     latency: LatencyConfig = Field(LatencyConfig(), description="How long one query takes, by step.")
+    engine: EngineConfig = Field(EngineConfig(), description="Where models compute and documents are read.")
     cache: Path = Field(
         Path(".cache/harness"),
         description="The cache folder: everything that can be recomputed, and what was paid for: "

@@ -280,6 +280,7 @@ def make_record(
         judge={"name": judged.judge, **judged.fingerprint},
         cost=judged.spent,
         git=_git(),
+        engine=context.engine.describe(),
         date=context.clock.begun.isoformat(timespec="seconds"),
         config_sha256=config.file_sha256,
         warnings=tuple(dict.fromkeys(context.warnings)),

@@ -1,0 +1,130 @@
+"""Where the work of a run is done: in this process, or by the workers of a Ray cluster."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from pydantic import Field
+
+from harness.models import EncoderConfig, LocalEncoder
+from harness.steps import RERANKERS, RerankerConfig
+from harness.values import ModelError, Reporter, StageConfig
+
+Job: TypeAlias = Callable[[Any], Any]
+"""Work on one part. An engine may send it to another machine, so it pickles, and holds no model."""
+
+
+class EngineConfig(StageConfig):
+    """Where parsing, embedding and scoring of pairs are done. Results are the same everywhere."""
+
+    kind: Literal["local", "ray"] = Field(
+        "local", description="`local`: in this process. `ray`: by workers of a Ray cluster (extra `ray`)."
+    )
+    address: str = Field(
+        "auto",
+        description="The cluster: `auto` finds the one that this machine belongs to, `local` starts one here "
+        "for the run, else `host:port`.",
+    )
+    workers: int | None = Field(
+        None, ge=1, description="How many workers; empty: as many as the cluster has CPUs for."
+    )
+    threads: int = Field(
+        1,
+        ge=1,
+        description="CPUs of each worker, and threads its models compute with; the last digits of a "
+        "model's numbers can depend on it.",
+    )
+    gpus: float = Field(0, ge=0, description="GPUs of each worker; a fraction shares one.")
+
+
+class Engine(ABC):
+    """Runs jobs over parts. The caller alone writes to disk, so workers need no cache.
+
+    ``apart``: its workers are other processes, maybe on other machines.
+    """
+
+    apart: ClassVar[bool] = False
+
+    @abstractmethod
+    def map(self, job: Job, parts: Sequence[Any], here: Job) -> Iterator[tuple[int, Any]]:
+        """The index of every part and what the job made of it, in any order, each as soon as it is done.
+
+        ``here`` does the same in this process, with models that are loaded already. Raises what the job
+        raises.
+        """
+
+    def describe(self) -> dict[str, Any]:
+        """The workers that took part, for the run record; empty for this process."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027 - this process has nothing to close
+        """Let the workers go."""
+
+
+class LocalEngine(Engine):
+    """Runs every job in this process, in the order of the parts."""
+
+    def map(self, job: Job, parts: Sequence[Any], here: Job) -> Iterator[tuple[int, Any]]:
+        """One part after the other."""
+        for index, part in enumerate(parts):
+            yield index, here(part)
+
+
+def make_engine(config: EngineConfig, reporter: Reporter) -> Engine:
+    """The engine of a configuration; a cluster is looked for when the first job is given to it."""
+    if config.kind == "local":
+        return LocalEngine()
+    # imported only here: the core does without Ray
+    from harness.running.ray_engine import RayEngine
+
+    return RayEngine(config, reporter)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJob:
+    """Batches of texts or pairs through a model, which each worker builds from its configuration.
+
+    ``fingerprint`` is that of the model here. A worker whose files differ raises ModelError, so that no
+    number of another model gets in.
+    """
+
+    config: EncoderConfig | RerankerConfig
+    fingerprint: str
+
+    def __call__(self, batch: Sequence[Any]) -> list[bytes]:
+        """The value of each item of a batch, as bytes."""
+        name = self.config.model_name
+        known = _built.get(self.fingerprint)
+        if known is None:
+            found, known = _build(self.config)
+            if found != self.fingerprint:
+                raise ModelError(
+                    f"{name}: a worker has other files of this model than the machine that runs the harness. "
+                    "Give both the same files, or name the model by its hub id."
+                )
+            # one model at a time: weights of several may not fit
+            _built.clear()
+            _built[self.fingerprint] = known
+        return [value_bytes(value) for value in known(batch)]
+
+
+_built: dict[str, Callable[[Sequence[Any]], Any]] = {}
+
+
+def _build(config: EncoderConfig | RerankerConfig) -> tuple[str, Callable[[Sequence[Any]], Any]]:
+    if isinstance(config, EncoderConfig):
+        encoder = config.make()
+        if not isinstance(encoder, LocalEncoder):
+            raise TypeError(f"{config.model_name} does not compute on a machine of ours")
+        return encoder.fingerprint, encoder.encode
+    scorer = RERANKERS.make(config)
+    return scorer.fingerprint, lambda pairs: scorer.score(pairs)[:, None]
+
+
+def value_bytes(value: Any) -> bytes:
+    """A value as it is stored: bytes as they are, numbers as float32."""
+    return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()

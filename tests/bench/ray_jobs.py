@@ -1,0 +1,35 @@
+"""Jobs for the tests of the Ray engine, importable by its workers."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Doubled:
+    """Doubles a number, and leaves a file for each time it was done; ``slow`` seconds each."""
+
+    folder: str
+    slow: float = 0.0
+
+    def __call__(self, part):
+        (Path(self.folder) / f"{part}-{time.time_ns()}").touch()
+        time.sleep(self.slow)
+        return 2 * part
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """As ``Doubled``, but part 3 kills its worker the first ``times``."""
+
+    folder: str
+    times: int
+
+    def __call__(self, part):
+        marks = Path(self.folder)
+        if part == 3 and len(list(marks.glob("dead-*"))) < self.times:
+            (marks / f"dead-{time.time_ns()}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 2 * part

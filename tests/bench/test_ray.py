@@ -1,0 +1,114 @@
+"""The Ray engine on a cluster of three nodes: same numbers, and nothing lost when something dies."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from harness import running
+from harness.running.engine import EngineConfig, make_engine
+from harness.values import ModelError, RecordingReporter, Silent
+from tests.bench.ray_jobs import Deadly, Doubled
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes with a CPU each; one cluster for all tests, as starting one takes seconds."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    from ray.cluster_utils import Cluster
+
+    # the workers import jobs of these tests
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    for _ in range(2):
+        made.add_node(num_cpus=1)
+    made.wait_for_nodes()
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def engine(cluster):
+    """An engine with three workers."""
+    made = make_engine(EngineConfig(kind="ray", address=cluster.address, workers=3), Silent())
+    yield made
+    made.close()
+
+
+def done(engine, job, parts=range(20)):
+    return dict(engine.map(job, list(parts), job))
+
+
+def test_every_part_is_done_once_and_keeps_its_place(engine, tmp_path):
+    found = done(engine, Doubled(str(tmp_path)))
+    assert found == {part: 2 * part for part in range(20)}
+    assert len(list(tmp_path.iterdir())) == 20
+    assert sum(one["workers"] for one in engine.describe()["machines"]) <= 3
+
+
+def test_what_a_killed_worker_had_is_done_again(engine, tmp_path):
+    assert done(engine, Deadly(str(tmp_path), 1)) == {part: 2 * part for part in range(20)}
+    assert engine.describe()["workers_lost"] == 1
+
+
+def test_a_part_that_kills_every_worker_ends_the_run(engine, tmp_path):
+    with pytest.raises(ModelError, match=r"loses its workers.*run again to go on"):
+        done(engine, Deadly(str(tmp_path), 99))
+    # three times, and never more
+    assert len(list(tmp_path.glob("dead-*"))) == 3
+
+
+def test_an_error_of_a_job_is_the_error_of_the_run(engine):
+    with pytest.raises(ModelError, match="ZeroDivisionError"):
+        done(engine, Fraction, ["1/0"])
+
+
+def test_a_killed_node_loses_nothing(cluster, engine, tmp_path):
+    node = cluster.add_node(num_cpus=1)
+    job, found = Doubled(str(tmp_path), 0.3), {}
+    for place, (index, value) in enumerate(engine.map(job, list(range(40)), job)):
+        found[index] = value
+        if place == 5:
+            cluster.remove_node(node, allow_graceful=False)
+    assert found == {part: 2 * part for part in range(40)}
+    times = Counter(path.name.split("-")[0] for path in tmp_path.iterdir())
+    # only what was on its way to the dead node: at most two parts
+    assert sum(times.values()) <= 40 + 2
+
+
+def test_no_cluster_is_an_error_that_says_how_to_start_one():
+    engine = make_engine(EngineConfig(kind="ray", address="127.0.0.1:1"), Silent())
+    with pytest.raises(ModelError, match=r"No Ray cluster answers at 127.0.0.1:1.*ray start --head"):
+        done(engine, str)
+
+
+def run(config, folder):
+    return running.run_or_reuse(running.load_config(config), RecordingReporter(Silent()), again=True).folder
+
+
+def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_config, tmp_path):
+    """Killed in the middle of its vectors and run again, it gives the bytes of a run that was left alone."""
+    more = f"engine: {{kind: ray, address: '{cluster.address}', workers: 2}}"
+    path = write_config(cache="left-alone", more=more)
+    whole = run(path, tmp_path)
+    expected = {name: (whole / name).read_bytes() for name in ("rankings.csv", "per_query.csv")}
+    path = write_config(cache="killed", more=more)
+    command = [sys.executable, "-c", f"from harness.cli import main; main(['bench', {str(path)!r}])"]
+    driver = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    store = path.parent / "killed"
+    end = time.monotonic() + 120
+    while driver.poll() is None and time.monotonic() < end and not list(store.rglob("plan/*")):
+        time.sleep(0.05)
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    again = run(path, tmp_path)
+    assert {name: (again / name).read_bytes() for name in expected} == expected
