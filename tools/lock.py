@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 TORCH = "torch==2.13.0"
 RUNTIME_EXTRAS = ("pdfium", "tiktoken", "xlsx")
-DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "corpus", "peers", "dev")
+DEV_EXTRAS = ("jieba", "faiss", "docx", "html", "pptx", "fast", "ray", "corpus", "peers", "dev")
 HEAD = "# Written by `make lock` from pyproject.toml; Python 3.11 to 3.13.\n# Ranges: sha256 {}\n"
 LOCKS = ("requirements.lock", "requirements-torch.lock", "requirements-dev.lock")
 
