@@ -19,7 +19,10 @@ Job: TypeAlias = Callable[[Any], Any]
 
 
 class EngineConfig(StageConfig):
-    """Where parsing, embedding and scoring of pairs are done. Results are the same everywhere."""
+    """Where documents are read, texts embedded and pairs scored: `kind: local`, in this process, or `kind: ray`.
+
+    Results are the same everywhere, if threads are.
+    """
 
     kind: Literal["local", "ray"] = Field(
         "local", description="`local`: in this process. `ray`: by workers of a Ray cluster (extra `ray`)."
