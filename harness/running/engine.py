@@ -19,7 +19,7 @@ Job: TypeAlias = Callable[[Any], Any]
 
 
 class EngineConfig(StageConfig):
-    """Where documents are read, texts embedded and pairs scored: `kind: local`, in this process, or `kind: ray`.
+    """Where documents are read, texts embedded, pairs scored: `kind: local`, in this process, or `kind: ray`.
 
     Results are the same everywhere, if threads are.
     """
