@@ -30,7 +30,7 @@ function lossFigure(rows, { parts, classOf, left, gained, name, bar, caption }) 
   const told = (mean, text) => there.filter((k) => known(mean.losses[k])).map((k) => `${parts[k].name} ${text(mean.losses[k])}`);
   return [
     legend([['left', left], ...(gains.length ? [['gain', `${gained} ${gains.join(', ')}`]] : []),
-      ...lost.reverse().map((k) => [classOf(k), `${parts[k].name}: ${parts[k].about}`])]),
+      ...lost.reverse().map((k) => [classOf(k), parts[k].about.includes(parts[k].name) ? parts[k].about : `${parts[k].name}: ${parts[k].about}`])]),
     rowChart(rows.map(([way, mean]) => ({
       name: name(way),
       value: fixed(mean.left),
@@ -103,7 +103,7 @@ section({
     return [
       h('p.lede', null, `In units of ${DATA.losses.measure}${lossUnit()}, from a perfect 1 down to what is left. What is not found or ranked too low is counted at the first step that ranks. Only a later step may win back what was lost. ${DATA.losses.gap ?? ''}`),
       lossFigure(rows, {
-        parts, classOf: lossClass, left: 'what is left', gained: 'of it won by', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
+        parts, classOf: lossClass, left: 'what is left', gained: 'of it won', bar: lossBar, caption: `Losses of ${DATA.losses.measure} by part`,
         name: (way) => (way.route ? `↳ ${way.route} alone` : nameOf(way.setting)),
       }),
       h('div.tools', null, h('h3', null, 'Queries that lost most'), select('setting', settingOptions(settings), picked, (value) => choose({ worst: Number(value) }), { 'data-keep': 'worst-setting' })),
