@@ -346,11 +346,22 @@ def test_the_readme_counts_what_is_there():
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     """The collection as its study reads it."""
-    config = load_config(MERIDIAN.parent.parent / "configs" / "meridian.yaml")
+    return as_read("meridian", tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory):
+    """The collection as the quickstart reads it."""
+    return as_read("quickstart", tmp_path_factory.mktemp("cache"))
+
+
+def as_read(name, cache):
     root = MERIDIAN.parent.parent
+    config = load_config(root / "configs" / f"{name}.yaml")
     here = {name: root / getattr(config, name) for name in ("queries", "labels")}
-    config = config.model_copy(update={**here, "documents": str(MERIDIAN / "documents" / "*")})
-    return load_corpus(config, Context.at(tmp_path_factory.mktemp("cache"), Silent()))
+    documents = tuple(str(root / pattern) for pattern in config.documents)
+    config = config.model_copy(update={**here, "documents": documents})
+    return load_corpus(config, Context.at(cache, Silent()))
 
 
 def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
@@ -366,11 +377,14 @@ def test_judged_is_the_labels_and_what_was_dismissed_with_grade_0():
     assert f"{len(added):,} spans that were read for a query and hold no answer" in readme
 
 
-def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(judged):
-    dismissed = judged.anchored.judgments[len(rows("labels.csv")) :]
+@pytest.mark.parametrize("collection", ["judged", "quickstart"])
+def test_what_was_dismissed_shares_no_character_with_a_label_of_the_query(collection, request):
+    corpus = request.getfixturevalue(collection)
+    rows_of_file = zip(corpus.label_rows, corpus.anchored.judgments, strict=True)
+    dismissed = [label for row, label in rows_of_file if row.note.startswith("dismissed")]
     labels = defaultdict(list)
     # the copies of labels too, which are behind all rows of the file
-    for label in judged.labels:
+    for label in corpus.labels:
         labels[label.query_id, label.doc_id].append((label.start, label.end, label))
     assert {one.grade for one in dismissed} == {0}
     for one in dismissed:
