@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands.usage import parser
-from tests.docs_commands import FAST, PAGES, ROOT, SOURCES, ran, shown, small_folder
+from tests.docs_commands import PAGES, ROOT, SOURCES, ran, shown, small_folder
 from tests.test_help import commands
 
 ALL = [one for page in PAGES for one in shown(page)]
@@ -51,7 +51,7 @@ SMALLER = (
     (r"'docs/\*\.pdf'", "'contracts/*'"),
     (r"results/(today|main)\b", "results/quickstart"),
     (r"--trials \d+", "--trials 3"),
-    (r"--questions \d+", "--questions 2" if FAST else "--questions 2 --backend torch"),
+    (r"--questions \d+", "--questions 2 --chunkings 1"),
     (r"--document annual-report", "--document meridian-q3-2025"),
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
