@@ -61,7 +61,6 @@ if TYPE_CHECKING:
         read_json_at,
         reports_error,
     )
-    from harness.models.load import Kind
     from harness.models.model_files import EMBEDDED, resolve
     from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
     from harness.models.served.endpoint import (

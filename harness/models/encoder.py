@@ -70,7 +70,9 @@ Configured = TypeVar("Configured", bound=LocalConfig)
 
 
 class LocalModel(ABC, Generic[Configured]):
-    """Base of encoders and rerankers whose model runs here."""
+    """Base of encoders and rerankers whose model runs here; ``kind`` is the class that reads the weights."""
+
+    kind: Kind
 
     def __init__(self, config: Configured) -> None:
         self.config = config
@@ -81,11 +83,6 @@ class LocalModel(ABC, Generic[Configured]):
     def describe(self) -> dict[str, str]:
         """The model and what it computes in, for the run record."""
         return {**self.model.describe(), **self.config.way._asdict()}
-
-    @property
-    @abstractmethod
-    def kind(self) -> Kind:
-        """The class of sentence-transformers that reads the weights."""
 
     def loaded(self) -> Any:
         """The model with its weights."""
@@ -175,6 +172,8 @@ class EmbedConfig(LocalEncoderConfig):
 class SentenceEncoder(LocalEncoder):
     """A bi-encoder: one vector per text."""
 
+    kind = "SentenceTransformer"
+
     @property
     def fingerprint(self) -> str:
         """Everything that decides a vector besides the text."""
@@ -186,11 +185,6 @@ class SentenceEncoder(LocalEncoder):
             list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
         )
         return np.asarray(vectors, dtype=np.float32)
-
-    @property
-    def kind(self) -> Kind:
-        """A bi-encoder."""
-        return "SentenceTransformer"
 
 
 class SparseConfig(LocalEncoderConfig):
@@ -213,6 +207,7 @@ class SparseTextEncoder(LocalEncoder):
     Vocabularies are far smaller than 2²⁴, up to which single precision holds whole numbers exactly.
     """
 
+    kind = "SparseEncoder"
     config: SparseConfig
 
     @property
@@ -235,11 +230,6 @@ class SparseTextEncoder(LocalEncoder):
             max_active_dims=self.config.max_active_dims,
         )
         return [_as_rows(vector) for vector in vectors]
-
-    @property
-    def kind(self) -> Kind:
-        """A learned sparse encoder."""
-        return "SparseEncoder"
 
 
 def length_sorted_batches(lengths: Sequence[int], budget: int, most: int = 512) -> list[list[int]]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness.models.encoder import LocalEncoder, LocalEncoderConfig, Role
-from harness.models.load import Kind
 from harness.models.model_files import ModelFiles, modules_of, read_json, tensor_names
 from harness.values import ModelError
 
@@ -46,6 +45,7 @@ class TokenEncoder(LocalEncoder):
     def __init__(self, config: TokenConfig) -> None:
         super().__init__(config)
         self._is_multi_vector = is_multi_vector(self.model)
+        self.kind = "MultiVectorEncoder" if self._is_multi_vector else "SentenceTransformer"
         if self._is_multi_vector and not has_projection(self.model):
             raise ModelError(
                 f"{self.model.name}: the projection of this multi-vector model is not among the weights in "
@@ -75,11 +75,6 @@ class TokenEncoder(LocalEncoder):
             list(texts), batch_size=max(1, len(texts)), show_progress_bar=False, convert_to_numpy=True
         )
         return [np.asarray(matrix, dtype=np.float32) for matrix in found]
-
-    @property
-    def kind(self) -> Kind:
-        """A bi-encoder, where it is no model for late interaction."""
-        return "MultiVectorEncoder" if self._is_multi_vector else "SentenceTransformer"
 
 
 def pack(matrix: NDArray[np.float32]) -> bytes:

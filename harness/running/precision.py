@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,14 +28,6 @@ _CHUNKS = 250
 _WORTH_A_PROBE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The ``changed`` share of the first ten places of the rankings of some ``queries``."""
-
-    queries: int
-    changed: float
-
-
 def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], context: Context) -> None:
     """Rank what a sample of queries found again, by every fast model and as it would be in float32.
 
@@ -43,23 +35,22 @@ def compare_with_exact(searched: Sequence[Searched], queries: Sequence[Query], c
     batches would not be those of an exact run.
     """
     some = _sample(queries, sum(len(one.chunking.chunks) for one in searched))
-    samples: dict[str, Sample] = {}
+    compared = context.models.compared
     users: dict[str, list[str]] = {}
     for one in searched:
         for name, facts, rank in _checks(one, some, context):
             users.setdefault(name, []).append(one.setting.name)
-            if name not in samples:
+            if name not in compared:
                 key = key_of(name, facts, [query.text for query in some])
-                stored = context.artifacts.get("precision", key) or asdict(Sample(len(some), rank()))
-                context.artifacts.put("precision", key, stored)
-                samples[name] = Sample(**stored)
-    context.models.compared = {name: asdict(sample) for name, sample in samples.items()}
-    for name, sample in samples.items():
+                stored = context.artifacts.get("precision", key)
+                compared[name] = stored or {"queries": len(some), "changed": rank()}
+                context.artifacts.put("precision", key, compared[name])
+    for name, sample in compared.items():
         context.warn(
             "precision",
             f"precision: fast: {name} computed in {context.models.probed[name].way}. Of the first ten places "
-            f"of {counted(sample.queries, 'sampled question')}, {sample.changed:.1%} hold another chunk than "
-            "in float32.",
+            f"of {counted(int(sample['queries']), 'sampled question')}, {sample['changed']:.1%} hold another "
+            "chunk than in float32.",
             settings=dict.fromkeys(users[name]),
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
-from harness.models import EMBEDDED, Kind, length_sorted_batches
+from harness.models import EMBEDDED, length_sorted_batches
 from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
@@ -33,6 +33,8 @@ class CrossEncoderConfig(LocalModelConfig):
 class CrossEncoderScorer(LocalModelScorer[CrossEncoderConfig]):
     """Scores pairs; the weights are loaded with the first pair that has to be scored."""
 
+    kind = "CrossEncoder"
+
     def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
         """Indices of ``pairs`` in length-sorted batches of at most ``batch_tokens`` tokens."""
         window = self.tokenizer.window or 1 << 30
@@ -45,8 +47,3 @@ class CrossEncoderScorer(LocalModelScorer[CrossEncoderConfig]):
         """The model's score of every (query, passage) pair of one batch, float32 [pairs]."""
         scores = self.loaded().predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
         return np.asarray(scores, dtype=np.float32).reshape(len(pairs))
-
-    @property
-    def kind(self) -> Kind:
-        """A cross-encoder."""
-        return "CrossEncoder"

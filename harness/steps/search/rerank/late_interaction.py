@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from harness import models
-from harness.models import Kind, length_sorted_batches
+from harness.models import length_sorted_batches
 from harness.steps.search.rerank.scorer import LocalModelConfig, LocalModelScorer, Pair
 
 
@@ -29,6 +29,8 @@ class LateInteractionConfig(LocalModelConfig):
 
 class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
     """Scores pairs; special tokens take no part."""
+
+    kind = "SentenceTransformer"
 
     def __init__(self, config: LateInteractionConfig) -> None:
         super().__init__(config)
@@ -69,11 +71,6 @@ class LateInteractionScorer(LocalModelScorer[LateInteractionConfig]):
 
     def _encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         return models.content_vectors(self.loaded(), texts)
-
-    @property
-    def kind(self) -> Kind:
-        """A bi-encoder."""
-        return "SentenceTransformer"
 
 
 def max_sim(query: NDArray[np.float32], passage: NDArray[np.float32]) -> float:
