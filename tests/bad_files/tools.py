@@ -1,19 +1,9 @@
 """Test sets of other tools, as `harness import` reads them."""
 
-import copy
-import json
-
 from tests.bad_files.benchmark import ENGINES, LABEL, PASSAGE
 from tests.bad_files.kind import Kind, lines, with_line
 
 DOCS = {"docs/engines.txt": ENGINES}
-PLACE = {"query_id": "q1", "document": "engines", "start": 30, "end": 79}
-GRADE = {"type": "choices", "value": {"choices": ["4"]}}
-TASK = {
-    "id": 7,
-    "data": {"question": "What feeds water?", "text": PASSAGE, **PLACE},
-    "annotations": [{"result": [GRADE, {"type": "labels", "value": {"start": 2, "end": 6, "text": "pump"}}]}],
-}
 SAMPLE = {"user_input": "What feeds water?", "reference": "a pump", "reference_contexts": [PASSAGE]}
 QUEPID = "query,docid,rating\nWhat feeds water?,engines:30-79,4\n"
 TOPICS = "q1\tWhat feeds water?\nq2\tWhat turns heat?\n"
@@ -31,24 +21,7 @@ def tool_set(name, file, content, source="", fine=()):
     return Kind(file, f"import {name} {source or file} --documents docs/* --to out", DOCS | files, fine)
 
 
-def task(**changed):
-    """A task of Label Studio that differs."""
-    data = TASK["data"] | {name: changed.pop(name) for name in list(changed) if name in TASK["data"]}
-    return json.dumps([TASK | {"data": data} | changed])
-
-
-def marked(**value):
-    """A task with a part of its passage marked."""
-    return task(annotations=[{"result": [GRADE, {"type": "labels", "value": value}]}])
-
-
-def again(one, old, new):
-    """Two entries that differ in a word."""
-    return json.dumps([one, json.loads(json.dumps(copy.deepcopy(one)).replace(old, new))])
-
-
 KINDS = {
-    "label_studio": tool_set("label_studio", "t.json", json.dumps([TASK], indent=1)),
     "ragas test set": tool_set("ragas", "t.jsonl", lines(SAMPLE)),
     "quepid": tool_set("quepid", "j.csv", QUEPID),
     "trec topics": tool_set("trec", "in/topics.tsv", TREC, source="in"),
@@ -58,33 +31,6 @@ KINDS = {
 }
 
 ROWS = {
-    "label_studio": [
-        ("a number in place of a task", "[5]", "entry 1"),
-        ("task without data", json.dumps([{"id": 7, "data": []}]), "task 7: data lacks"),
-        ("unknown document", task(document="turbines"), "'turbines'"),
-        ("offsets beyond the text", task(end=799), "task 7: 30-799 is not a"),
-        ("offset in a list", task(start=[30]), "'[30]'"),
-        ("another text at the offsets", task(start=31), "task 7: the text at 31-79"),
-        ("id with a space", task(query_id="q 1"), "'q 1'"),
-        ("no id", task(query_id=""), "question '' has no id or"),
-        ("one id for two questions", again(TASK, "What feeds", "Who feeds"), "'q1'"),
-        ("two grades of one passage", again(TASK, '["4"]', '["1"]'), "q1, engines 32 to 36 has"),
-        ("annotations in words", task(annotations="done"), "task 7: it is not as"),
-        ("annotation in words", task(annotations=["done"]), "task 7: it is not as"),
-        ("result in words", task(annotations=[{"result": "4"}]), "task 7: it is not as"),
-        ("choice without a value", task(annotations=[{"result": [{"type": "choices"}]}]), "'value'"),
-        ("two grades chosen", task(annotations=[{"result": [GRADE, GRADE]}]), "task 7: 2 grades are"),
-        (
-            "grade above the scale",
-            task(annotations=[{"result": [{"type": "choices", "value": {"choices": ["7"]}}]}]),
-            "'7'",
-        ),
-        ("part without a beginning", marked(end=6), "'start'"),
-        ("part that begins in words", marked(start="a", end=6), "'a'"),
-        ("part at half a letter", marked(start=2.5, end=6), "'2.5'"),
-        ("part beyond the passage", marked(start=2, end=50), "task 7: 2-50 is not a"),
-        ("another text in the part", marked(start=2, end=6, text="boil"), "'pump'"),
-    ],
     "ragas test set": [
         ("contexts in one text", lines(SAMPLE | {"reference_contexts": PASSAGE}), "sample 1"),
         ("a number in place of a context", lines(SAMPLE | {"reference_contexts": [5]}), "sample 1"),

@@ -9,14 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.data.corpus.labels import read_labels
 from harness.data.corpus.text import text_sha256
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.labels.testset.formats import FORMATS
-from harness.labels.testset.formats.label_studio import resolve_offsets
 from harness.labels.testset.formats.values import place_of
 from harness.labels.testset.rows import Place
 from harness.values.errors import LabelError
@@ -52,7 +49,6 @@ MADE = FinishedTestset(
     DOCUMENTS,
 )
 SOURCE = {
-    "label_studio": "tasks.json",
     "quepid": "judgments.csv",
     "ragas": "testset.jsonl",
 }
@@ -86,7 +82,6 @@ def test_our_own_tables_lose_nothing_but_who_answered(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "kept"),
     [
-        ("label_studio", ("query_id", "text", "kind", "answerable", "answer")),
         ("trec", ("query_id", "text")),
         ("quepid", ("text",)),
     ],
@@ -100,28 +95,8 @@ def test_other_tools_keep_graded_spans_and_what_they_know_of_questions(name, kep
     # Quepid has no ids: they are given in the order of the questions
     ids = {one.query_id: new.query_id for one, new in zip(MADE.questions, back.questions, strict=True)}
     assert spans(back.labels) == {(ids[query], *rest) for query, *rest in spans(MADE.labels)}
-    if name == "label_studio":
-        assert {one.evidence for one in back.labels} == {"", "revenue"}
     if name == "trec":
         assert (tmp_path / "qrels-documents.txt").read_text().splitlines()[0] == "q1 0 report 4"
-
-
-def records_of(path):
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def test_offsets_may_come_back_as_floats_and_never_as_words(tmp_path):
-    path = written("label_studio", tmp_path)
-    records = records_of(path)
-    for one in records:
-        one["data"] |= {"start": float(one["data"]["start"]), "end": float(one["data"]["end"])}
-    path.write_text(json.dumps(records))
-    assert spans(FORMATS["label_studio"].read(path, DOCUMENTS).labels) == spans(MADE.labels)
-    for odd in ("first", None, ""):
-        records[0]["data"]["start"] = odd
-        path.write_text(json.dumps(records))
-        with pytest.raises(LabelError, match=r"start or end is|is not a range of"):
-            FORMATS["label_studio"].read(path, DOCUMENTS)
 
 
 def test_ragas_keeps_answers_and_what_is_relevant_and_says_what_it_cannot(tmp_path):
@@ -172,81 +147,7 @@ def test_ragas_contexts_that_are_empty_are_lost_with_their_ids(ids, found, tmp_p
     assert any("1 contexts are empty or in none" in note for note in back.notes)
 
 
-def test_a_part_that_people_marked_becomes_the_label(tmp_path):
-    written("label_studio", tmp_path)
-    tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
-    value = tasks[2]["annotations"][0]["result"][1]["value"]
-    # "1.240" counted in UTF-16, as a browser does: the emoji before it is two
-    value |= {
-        "start": value["text"].index("1.240") + 1,
-        "end": value["text"].index("1.240") + 6,
-        "text": "1.240",
-    }
-    tasks[0]["annotations"] = []
-    tasks[1]["annotations"][0]["was_cancelled"] = True
-    tasks[3]["annotations"] = [{"result": tasks[1]["annotations"][0]["result"], "completed_by": 7}]
-    (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
-    back = FORMATS["label_studio"].read(tmp_path / "tasks.json", DOCUMENTS)
-    assert [TEXT[one.start : one.end] for one in back.labels if one.grade == 3] == ["1.240"]
-    (changed,) = [one for one in back.labels if one.query_id == "q2" and one.grade == 0]
-    assert changed.judge == "Label Studio user 7"
-    assert any("2 tasks have no annotation" in note for note in back.notes)
-
-
-def rated(folder, *grades_of_passages):
-    """An export in which users grade the first passages: {user: grade} for each."""
-    written("label_studio", folder)
-    path = folder / SOURCE["label_studio"]
-    records = json.loads(path.read_text(encoding="utf-8"))
-    for one, grades in zip(records, grades_of_passages, strict=False):
-        one["annotations"] = [
-            {"completed_by": u, "result": [{"type": "choices", "value": {"choices": [str(g)]}}]}
-            for u, g in grades
-        ]
-    path.write_text(json.dumps(records), encoding="utf-8")
-    return path
-
-
-def test_every_raters_own_grade_is_kept_and_none_is_dropped(tmp_path):
-    # the second passage is graded twice by one of them: the later grade is theirs
-    path = rated(tmp_path, [("ann", 4), ("ben", 1)], [("ann", 0), ("ben", 3), ("ben", 0)])
-    back = FORMATS["label_studio"].read(path, DOCUMENTS)
-    own = [(row.start, row.grade, row.grader.removeprefix("Label Studio user ")) for row in back.grades[:4]]
-    assert own == [(0, 4, "ann"), (0, 1, "ben"), (0, 0, "ann"), (0, 0, "ben")]
-    # where they differ nothing counts; where they agree both are named
-    first = [(one.doc_id, one.grade, one.judge[-3:]) for one in back.labels if one.query_id == "q1"]
-    assert first == [("other", 0, "ann"), ("other", 0, "ben")]
-    assert "2 passages, the same grade for 50%" in "\n".join(back.notes)
-
-
-def test_grades_without_a_user_are_not_taken_for_one_persons(tmp_path):
-    back = FORMATS["label_studio"].read(rated(tmp_path, [(None, 4), (None, 1)]), DOCUMENTS)
-    assert [row.grade for row in back.grades[:2]] == [4, 1]
-    assert len({row.grader for row in back.grades[:2]}) == 2
-
-
-words = st.text(st.sampled_from("ab 😀é工\n"), min_size=1, max_size=30)
-
-
-@given(words, st.data())
-def test_offsets_of_any_way_of_counting_give_the_text_that_is_shown(text, data):
-    start = data.draw(st.integers(0, len(text) - 1))
-    end = data.draw(st.integers(start + 1, len(text)))
-    expected = text[start:end]
-    before, inside = len(text[:start].encode("utf-16-le")) // 2, len(expected.encode("utf-16-le")) // 2
-    for first, last in (
-        (start, end),
-        (start, end - 1),
-        (before, before + inside),
-        (before, before + inside - 1),
-    ):
-        a, b = resolve_offsets(text, first, last, expected, "here")
-        assert text[a:b] == expected
-
-
 def test_what_does_not_fit_the_documents_is_refused():
-    with pytest.raises(LabelError, match="is 'abc', not 'xyz'"):
-        resolve_offsets("abcdef", 0, 3, "xyz", "task 1")
     with pytest.raises(LabelError, match="not a range of other"):
         place_of("other:5-500", DOCUMENTS, "line 1")
     with pytest.raises(LabelError, match="neither a document nor a passage"):
@@ -265,10 +166,10 @@ def docs(tmp_path, monkeypatch):
 
 
 def test_importing_writes_what_a_benchmark_reads(docs, capsys):
-    written("label_studio", docs / "out")
-    assert run("import", "label_studio", "out/tasks.json", "--to", "back") == 1
+    written("trec", docs / "out")
+    assert run("import", "trec", "out", "--to", "back") == 1
     assert "--documents" in capsys.readouterr().err
-    words = ["import", "label_studio", "out/tasks.json", "--documents", "docs/*", "--to", "back"]
+    words = ["import", "trec", "out", "--documents", "docs/*", "--to", "back"]
     assert run(*words) == 0
     assert "2 documents, 3 queries, 5 labels" in capsys.readouterr().out
     assert run(*words) == 1
@@ -279,18 +180,9 @@ def test_importing_writes_what_a_benchmark_reads(docs, capsys):
     )
     assert run("bench", "my.yaml", "--quiet") == 0
     assert run("import", "nonsense", "x") == 1
-    assert "label_studio" in capsys.readouterr().err
-
-
-def test_importing_writes_every_raters_own_grades(docs, capsys):
-    rated(docs, [("ann", 4), ("ben", 1)])
-    assert run("import", "label_studio", "tasks.json", "--documents", "docs/*", "--to", "back") == 0
-    assert "grades.csv has every rater's own grade" in capsys.readouterr().out
-    rows = Path("back/grades.csv").read_text(encoding="utf-8").splitlines()
-    graded = [line.split(",")[4:6] for line in rows[1:3]]
-    assert graded == [["4", "Label Studio user ann"], ["1", "Label Studio user ben"]]
-    labels = read_labels(Path("back/labels.csv"))
-    assert not any(one.grade in (4, 1) and one.query_id == "q1" for one in labels)
+    assert "jsonl" in capsys.readouterr().err
+    assert run("import", "label_studio", "x") == 1
+    assert "was removed. Use csv or jsonl" in capsys.readouterr().err
 
 
 def test_labels_that_repeat_are_imported_once(docs, capsys):
@@ -319,29 +211,6 @@ def theirs(module, code, *arguments):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
-
-
-@pytest.mark.slow
-def test_label_studio_takes_our_ends_for_excluded(tmp_path):
-    """Its converter tags exactly the tokens of a span that ends where the next token begins, less a blank."""
-    code = """
-import sys, json
-from label_studio_sdk.converter import utils
-class Blanks:
-    def span_tokenize(self, text):
-        at = 0
-        for word in text.split(" "):
-            yield at, at + len(word)
-            at += len(word) + 1
-utils.TreebankWordTokenizer = Blanks
-for end in (8, 9, 10):
-    print(utils.create_tokens_and_tags("one two-x three", [{"start": 4, "end": end, "labels": ["e"]}])[1])
-print(utils.create_tokens_and_tags("ab cd", [{"start": 0, "end": 3, "labels": ["e"]}])[1])
-print(utils.create_tokens_and_tags("ab cd", [{"start": 0, "end": 4, "labels": ["e"]}])[1])
-"""
-    lines = theirs("label_studio_sdk", code).splitlines()
-    # an end of 3 is the start of "cd", which is not tagged: the end is excluded; 4 reaches into it
-    assert lines[-2:] == ["['B-e', 'O']", "['B-e', 'I-e']"]
 
 
 @pytest.mark.slow

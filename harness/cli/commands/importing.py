@@ -28,7 +28,7 @@ Or convert the questions, contexts and answers of a pipeline into a corpus to la
 Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
 offset checked:
 
-  harness import label_studio export.json --documents "docs/*.pdf" --to corpora/mine
+  harness import quepid judgments.csv --documents "docs/*.pdf" --to corpora/mine
 
 Formats of collections and pipelines:
 
@@ -65,8 +65,7 @@ def _listed(table: Mapping[str, data.ImportFormat] | Mapping[str, labels.Format]
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
     if args.format not in IMPORTS and args.format not in FORMATS:
-        known = ", ".join(dict.fromkeys([*IMPORTS, *FORMATS]))
-        raise ConfigError(f"There is no format {args.format!r} to import. Known: {known}.")
+        raise labels.unknown_format(args.format, [*IMPORTS, *FORMATS])
     if args.documents and args.format not in FORMATS:
         raise ConfigError(f"--documents is only for test sets; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format

@@ -17,7 +17,7 @@ from harness.labels.scaffold.config_text import Paths, bench_text, name_of
 from harness.labels.scaffold.folder_summary import TextFacts
 from harness.labels.testset.datasheet import datasheet
 from harness.labels.testset.finished import assemble
-from harness.labels.testset.formats import FORMATS
+from harness.labels.testset.formats import FORMATS, unknown_format
 from harness.labels.testset.formats.tables import LABELS, tables_of
 from harness.labels.testset.rows import GradeRow, to_csv
 from harness.labels.testset.state import EXPORT, Outcome, SetState
@@ -92,7 +92,7 @@ def export_testset(state: SetState, context: Context, *, format: str, to: Path |
 def _export_as(state: SetState, context: Context, name: str, to: Path | None) -> Outcome:
     """Write the test set in the format of another tool, into a new folder."""
     if name not in FORMATS:
-        raise ConfigError(f"There is no format {name!r}. Known: {', '.join(FORMATS)}.")
+        raise unknown_format(name, FORMATS)
     testset = assemble(state, state.documents(context))
     folder = to or state.folder / EXPORT / name
     if folder.exists() and any(folder.iterdir()):

@@ -9,7 +9,6 @@ from harness.data import ImportSummary, new_corpus_folder, refuse_spaces, write_
 from harness.labels.testset.finished import FinishedTestset
 from harness.labels.testset.formats import FORMATS, ImportResult
 from harness.labels.testset.formats.tables import tables_of
-from harness.labels.testset.rows import GradeRow, to_csv
 from harness.running import BenchConfig, Context, load_documents
 from harness.values import ConfigError, CorpusError
 
@@ -43,8 +42,6 @@ def import_testset(
         finished = FinishedTestset(read.questions, tuple(labels.values()), texts)
         for file, text in tables_of(finished).items():
             write_text(folder / file, text)
-        if read.grades:
-            write_text(folder / "grades.csv", to_csv(GradeRow, read.grades))
     used = {one.doc_id for one in read.labels}
     return ImportSummary(target, len(used), len(read.questions), len(labels), notes)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.values import At, Document, Judgment, OpenTable
+from harness.values import At, ConfigError, Document, Judgment, OpenTable
 
 if TYPE_CHECKING:
     from harness.labels.testset.finished import FinishedTestset, TestQuestion
-    from harness.labels.testset.rows import GradeRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +23,11 @@ class ExportResult:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The content of an import, and in ``notes`` its assumptions.
-
-    ``grades`` has every rater's own grades where several graded one passage; ``labels`` then has what they
-    agree on.
-    """
+    """The content of an import, and in ``notes`` its assumptions."""
 
     questions: tuple[TestQuestion, ...]
     labels: tuple[Judgment, ...]
     notes: tuple[str, ...] = ()
-    grades: tuple[GradeRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,6 @@ _OURS = {
     "jsonl": ("queries.jsonl and labels.jsonl", "the folder", "tables"),
     "xlsx": ("queries.xlsx and labels.xlsx", "the folder", "tables"),
     "trec": ("topics and qrels over passages", "the folder", "qrels"),
-    "label_studio": ("an export of Label Studio", "the JSON file", "label_studio"),
     "quepid": ("a book or case of Quepid", "the CSV file", "qrels"),
     "ragas": ("questions with reference answers and contexts", "the JSONL file", "ragas"),
 }
@@ -66,3 +59,10 @@ def _ours(name: str) -> Format:
 
 FORMATS: OpenTable[Format] = OpenTable("testset_formats", Format, {name: _ours(name) for name in _OURS})
 """By name; other packages add theirs, see docs/own-steps.md."""
+
+
+def unknown_format(name: str, known: Iterable[str]) -> ConfigError:
+    """The error of a format that is not among those that are ``known``."""
+    if name == "label_studio":
+        return ConfigError("The format label_studio was removed. Use csv or jsonl.")
+    return ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")

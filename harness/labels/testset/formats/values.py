@@ -21,7 +21,13 @@ def place_of(name: str, documents: Mapping[str, Document], where: str) -> Place:
     """The range that a name means: a passage, or a whole document; raises LabelError for neither."""
     found = _PASSAGE.fullmatch(name)
     if found and found["document"] in documents:
-        return valid_place(documents[found["document"]], int(found["start"]), int(found["end"]), where)
+        document, start, end = documents[found["document"]], int(found["start"]), int(found["end"])
+        if not 0 <= start < end <= len(document.text):
+            raise LabelError(
+                f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
+                "characters. Name the documents that were labelled."
+            )
+        return Place(document, start, end)
     whole = next((documents[one] for one in possible_ids(name) if one in documents), None)
     if whole is None:
         raise LabelError(
@@ -29,16 +35,6 @@ def place_of(name: str, documents: Mapping[str, Document], where: str) -> Place:
             "documents with --documents."
         )
     return Place(whole, 0, len(whole.text))
-
-
-def valid_place(document: Document, start: int, end: int, where: str) -> Place:
-    """A range of a document; raises LabelError if it is none."""
-    if not 0 <= start < end <= len(document.text):
-        raise LabelError(
-            f"{where}: {start}-{end} is not a range of {document.doc_id}, which has {len(document.text)} "
-            "characters. Name the documents that were labelled."
-        )
-    return Place(document, start, end)
 
 
 def grade_from(value: object, where: str) -> int:
