@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from harness.data.corpus.parse import (
         SkippedDocument,
         bad_document,
-        parse_document,
         parse_documents,
         parser_fingerprint,
     )
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
     from harness.data.corpus.parsers.pypdf import PypdfConfig
-    from harness.data.corpus.parsers.python import PythonParserConfig
     from harness.data.corpus.placing import PlacedHit, place_hits
     from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries, refuse_spaces
     from harness.data.corpus.reading import read_json, read_objects, read_utf8

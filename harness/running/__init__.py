@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
     from harness.running.context import Context
-    from harness.running.contract.contracts import run_checks
-    from harness.running.contract.steps import OwnStep, own_steps, step_of_call
     from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
     from harness.running.hits.scoring import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config

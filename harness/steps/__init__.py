@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from harness.steps.chunk.health import HEALTH_VERSION, examine, text_lengths, token_lengths
     from harness.steps.chunk.outline import OUTLINE_VERSION, Outline, table_spans
     from harness.steps.chunk.page import PageConfig
-    from harness.steps.chunk.python import PythonChunkerConfig
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
     from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from harness.steps.search.read.step import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
     from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
-    from harness.steps.search.rerank.endpoint import EndpointRerankerConfig
     from harness.steps.search.rerank.late_interaction import LateInteractionConfig
     from harness.steps.search.rerank.scorer import (
         LocalModelConfig,

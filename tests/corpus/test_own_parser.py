@@ -34,7 +34,7 @@ def test_pages_and_plain_text_become_documents(write):
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        ("nothing", "a.note: call: tests.corpus.own:nothing must return a text"),
+        ("nothing", "a.note: call: tests.corpus.own:nothing returned NoneType, not a text"),
         ("no_pages", "returned no page"),
         ("fails", r"failed: ValueError: page 3 has no table \(own.py:\d+\)"),
         ("missing", "has no missing"),

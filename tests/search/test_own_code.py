@@ -104,7 +104,7 @@ def test_rewriters_and_rerankers_are_checked_too(tools):
     scorer = PythonScorer(PythonRerankerConfig(call="tests.search.own:lengths", version="1"))
     scorer.try_out()
     assert scorer.score([("a", "bb"), ("a", "b")]).tolist() == [2.0, 1.0]
-    with pytest.raises(HarnessError, match="one score for each of 2 pairs"):
+    with pytest.raises(HarnessError, match=r"returned scores of shape \(1,\), not one for each of 2 pairs"):
         PythonScorer(PythonRerankerConfig(call="tests.search.own:one_score", version="1")).score(
             [("a", "bb"), ("a", "b")]
         )

@@ -35,12 +35,12 @@ COMMANDS = {
         "importing.import_",
         "import a known collection, a test set, or production traces as a corpus",
     ),
-    "check-kind": ("check_kind.check_kind", "test your own parser, chunker, retriever, reranker or rewriter"),
     "cache": ("cache.cache", "show the size of the cache, and free space"),
 }
 
 # those that are gone -> what takes their place
 REMOVED = {
+    "check-kind": "what a step of your own returns is checked when it runs",
     "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
     "judge check-answers": "harness score-answers --human shows how well measures agree with people",
     "plot": "the report page saves its charts as SVG",

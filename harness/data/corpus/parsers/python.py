@@ -41,7 +41,8 @@ class PythonParserConfig(CodeConfig):
             returned = call_function(self.call, str(path), **self.arguments)
             texts = (returned,) if isinstance(returned, str) else returned
             if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-                raise contract_error(self.call, "must return a text, or a list with the text of every page")
+                given = type(returned).__name__
+                raise contract_error(self.call, f"returned {given}, not a text, nor a list of a text a page")
         except HarnessError as error:
             raise CorpusError(f"{path}: {error}") from error
         if not texts:

@@ -61,7 +61,9 @@ class PythonScorer(PairScorer):
         except (TypeError, ValueError):
             raise contract_error(c.call, "returned scores that are not numbers") from None
         if scores.shape != (len(pairs),):
-            raise contract_error(c.call, f"must return one score for each of {len(pairs)} pairs")
+            raise contract_error(
+                c.call, f"returned scores of shape {scores.shape}, not one for each of {len(pairs)} pairs"
+            )
         if not np.isfinite(scores).all():
             raise contract_error(c.call, "returned a score that is not finite")
         return scores

@@ -46,7 +46,10 @@ class PythonRewriter(Rewriter[PythonRewriterConfig]):
         c = self.config
         asked = call_function(c.call, [query.text for query in queries], **c.arguments)
         if not isinstance(asked, list | tuple) or len(asked) != len(queries):
-            raise contract_error(c.call, f"must return one text for each of {len(queries)} questions")
+            given = f"{len(asked)} texts" if isinstance(asked, list | tuple) else type(asked).__name__
+            raise contract_error(
+                c.call, f"returned {given}, not one text for each of {len(queries)} questions"
+            )
         for text in asked:
             if not isinstance(text, str):
                 raise contract_error(c.call, f"returned {text!r}, which is not text")

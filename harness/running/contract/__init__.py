@@ -1,1 +1,0 @@
-"""Whether a user-defined step keeps the contract: tried on small texts, one sentence per check."""
