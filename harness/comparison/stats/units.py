@@ -2,7 +2,7 @@
 
 Questions on one document are alike, so tests and intervals go by whole clusters (Cameron and Miller, Journal
 of Human Resources 2015). Where they are worth fewer than six of equal size such a test finds next to nothing,
-and one by queries is far too sure of new clusters: about these nothing is decidable.
+and one by queries is far too sure of new clusters: what it finds is of these clusters alone.
 """
 
 from __future__ import annotations
