@@ -34,9 +34,15 @@ def test_no_message_names_a_page_as_if_everybody_had_a_clone():
             if isinstance(node, ast.keyword) and node.arg == "description"
             for text in ast.walk(node.value)
         }
-        told |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        # docstrings, and descriptions that several keys share
+        told |= {
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr)
+            or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).endswith("_TEXT"))
+        }
         for node in ast.walk(tree):
             text = node.value if isinstance(node, ast.Constant) else ""
             if node not in told and isinstance(text, str) and re.search(r"\bdocs/[a-z-]+\.md", text):
                 found.append((path.name, text))
-    assert [name for name, _ in found] == ["model_files.py"], found
+    assert found == []
