@@ -153,15 +153,18 @@ def from_table(table: Any, measure: str, stage: str = FINAL) -> ScoreMatrix:
     007 for a number.
     """
     table = table[table["measure"] == measure]
-    columns = (table[name] for name in ("setting", "stage", "query_id", "value"))
+    # lists: a column of pandas makes each value anew as it is gone through
+    columns = (table[name].tolist() for name in ("setting", "stage", "query_id", "value"))
     rows = [
         QueryScore(str(setting), str(stage), str(query), measure, _value(value))
         for setting, stage, query, value in zip(*columns, strict=True)
     ]
-    splits = dict(zip(map(str, table["query_id"]), map(str, table["split"]), strict=True))
+    of_query = table.drop_duplicates("query_id", keep="last")
+    queries = of_query["query_id"].tolist()
+    splits = dict(zip(map(str, queries), map(str, of_query["split"].tolist()), strict=True))
     clusters = None
     if "cluster" in table.columns:
-        clusters = dict(zip(map(str, table["query_id"]), map(str, table["cluster"]), strict=True))
+        clusters = dict(zip(map(str, queries), map(str, of_query["cluster"].tolist()), strict=True))
     return from_scores(rows, measure, splits, stage, clusters)
 
 

@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import NoneType
 from typing import Any, TextIO
 
 # A cell that starts with one of these is run as a formula by spreadsheets.
@@ -17,6 +18,10 @@ _STARTS = (*_FORMULA, "\n")
 _CONTROL = re.compile(r"(\\*)([\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff])")
 _LOOKALIKE = re.compile(r"\\+(?=x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
 _ESCAPE = re.compile(r"(\\+)(x[0-9a-f]{2}|ud[89a-f][0-9a-f]{2})")
+
+
+# csv writes these as ``cell`` does
+_AS_IT_IS = {int, float, NoneType}
 
 
 def to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -30,7 +35,9 @@ def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]
     """The same, line by line into an open file: for tables too long to hold as text."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([cell(value) for value in line] for line in lines)
+    writer.writerows(
+        [value if value.__class__ in _AS_IT_IS else cell(value) for value in line] for line in lines
+    )
 
 
 def cell(value: Any) -> Any:

@@ -7,11 +7,16 @@ product the flips of all pairs of settings cost no more than those of the settin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.comparison.stats.intervals import BLOCK_CELLS, Interval, guarded_pair
 from harness.measures import AnyArray, Floats, Ints
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 # All sign patterns are listed, instead of drawn, where there are no more than this many.
 MOST_PATTERNS = 2**14
@@ -30,9 +35,21 @@ def sign_flips(n: int, resamples: int, seed: int) -> tuple[Iterator[Floats], int
 
 
 def flipped_means(values: Floats, flips: Floats) -> Floats:
-    """Means after flipping the sign of whole queries, [rows, S], of ``values`` [S, Q]."""
-    means: Floats = flips @ values.T / values.shape[1]
+    """Means after flipping the sign of whole queries, [rows, S], of ``values`` [S, Q].
+
+    In one thread: waiting for others takes longer than these small products, and the last digits would depend
+    on the number of cores.
+    """
+    with _threads().limit(limits=1, user_api="blas"):
+        means: Floats = flips @ values.T / values.shape[1]
     return means
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _all_patterns(n: int) -> Iterator[Floats]:
