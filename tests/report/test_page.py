@@ -213,6 +213,26 @@ def test_a_page_without_the_optional_files_names_what_is_missing(tmp_path):
     assert payload["queries"]["text"] == [""] * 12
 
 
+def test_of_many_questions_the_page_has_the_rankings_of_some_and_says_so(tmp_path, monkeypatch):
+    folder = write_folder(tmp_path / "r", queries=12)
+    whole = payload_of(page_of(folder).html)
+    assert "drilled" not in whole["detail"]
+    monkeypatch.setattr("harness.report.page.tables.MOST_DRILLED", 4)
+    page = page_of(folder)
+    payload = payload_of(page.html)
+    detail, places = payload["detail"], [0, 3, 6, 9]
+    assert detail["drilled"] == places
+    assert payload["scores"] == whole["scores"]
+    assert page.note == payload["notes"][0]
+    assert "of all 12 questions" in page.note
+    assert "for 4 of them" in page.note
+    for by_stage in detail["rankings"]:
+        for by_query in by_stage:
+            assert [place for place, own in enumerate(by_query) if own] == places
+    assert [place for place, own in enumerate(detail["evidence"]) if own] == places
+    assert len(detail["chunks"]["start"]) <= len(whole["detail"]["chunks"]["start"])
+
+
 def test_losses_follow_the_steps_and_routes_are_next_to_them(tmp_path):
     folder = fuse(write_folder(tmp_path / "r"))
     losses = payload_of(page_of(folder).html)["losses"]

@@ -68,7 +68,8 @@ def build_page(
 
     def built(step: int) -> Page:
         detail = LADDER[step]
-        return Page(assemble(with_detail(base, tables, detail), tables.name), detail.note)
+        payload = with_detail(base, tables, detail)
+        return Page(assemble(payload, tables.name), " ".join(payload["notes"]))
 
     page = built(0)
     if page.size < limit:

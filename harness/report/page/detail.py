@@ -59,12 +59,15 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
 
     ``rankings[stage][setting][query]`` is ``[chunks, scores, grades, earned]`` or None; ``chunks`` holds
     columns, of which ``before`` maps the numbers of chunks that show something before them to its ranges;
-    ``texts`` are ``[document, start, text]``, not overlapping, in order.
+    ``texts`` are ``[document, start, text]``, not overlapping, in order. ``drilled``, where it is there, are
+    the only queries that have all this.
     """
     ranked = [row for row in tables["rankings"] if int(row["rank"]) <= detail.ranks]
     known: dict[str, int] = {}
     rankings = _rankings(ranked, axes, known)
-    evidence = _evidence(tables["judgments"])
+    evidence, drilled = _evidence(tables["judgments"]), tables.drilled
+    if drilled is not None:
+        evidence = {query: rows for query, rows in evidence.items() if query in drilled}
     documents: dict[str, int] = {}
     page = {row["chunk_id"]: row["page"] for row in ranked}
     columns: dict[str, Any] = {"document": [], "start": [], "end": [], "page": [], "before": {}}
@@ -77,7 +80,7 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
         if shown_before := before(chunk_id):
             columns["before"][len(columns["start"]) - 1] = shown_before
     shown = _texts(tables["passages"], known, evidence, detail.characters)
-    around = tables["surroundings"] if detail.around else []
+    around = tables["surroundings"] if detail.around and drilled is None else []
     for row in around:
         shown.setdefault(row["document"], []).append((int(row["start"]), row["text"]))
     texts = [
@@ -101,6 +104,7 @@ def passages_detail(tables: Tables, axes: Axes, detail: Detail) -> dict[str, Any
         "documents": list(documents),
         "ranks": detail.ranks,
         "around": bool(around),
+        **({} if drilled is None else {"drilled": sorted(axes.query[query] for query in drilled)}),
     }
 
 

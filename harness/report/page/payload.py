@@ -85,7 +85,8 @@ def with_detail(base: Mapping[str, Any], tables: Tables, detail: Detail) -> dict
     if "replies" in tables:
         shown["replies"] = replies_detail(tables, axes, detail.characters)
     missing = [name for name in ("queries", "rankings", "passages", "judgments") if name not in tables]
-    return {**base, "detail": shown, "missing": missing, "notes": [detail.note] if detail.note else []}
+    notes = list(filter(None, (tables.note, detail.note)))
+    return {**base, "detail": shown, "missing": missing, "notes": notes}
 
 
 def _queries(tables: Tables, axes: Axes) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from harness.report.stored import Row, read_record, read_rows
 NEEDED = ("summary", "per_query")
 # Ranks further down are not shown, and rankings are by far the longest table.
 DEEPEST = 10
+# Of more questions than this, the page has the rankings and passages of as many: all are too much for a
+# browser, and for memory.
+MOST_DRILLED = 1000
 # Scores are carried as whole millionths: six decimals, and shorter JSON than fractions.
 SCALE = 1_000_000
 # The page rounds what it shows to three decimals. Numbers carried with barely more would be rounded twice:
@@ -38,10 +41,39 @@ class Tables:
     def __contains__(self, table: str) -> bool:
         return self._read(table) is not None
 
+    @property
+    def drilled(self) -> frozenset[str] | None:
+        """The questions whose rankings are on the page, evenly spaced in their order; None: all."""
+        ids = list(dict.fromkeys(row["query_id"] for row in self["per_query"]))
+        if len(ids) <= MOST_DRILLED:
+            return None
+        return frozenset(ids[i * len(ids) // MOST_DRILLED] for i in range(MOST_DRILLED))
+
+    @property
+    def note(self) -> str:
+        """A sentence where the page has rankings of some questions only; else ''."""
+        if self.drilled is None:
+            return ""
+        count = len({row["query_id"] for row in self["per_query"]})
+        return (
+            f"Scores are those of all {count:,} questions; rankings and passages are here for "
+            f"{MOST_DRILLED:,} of them, evenly spaced in their order, and rankings.csv has the others."
+        )
+
+    def _kept(self, table: str) -> Callable[[Row], bool] | None:
+        """Which rows of a long table the page needs; None: all."""
+        drilled = self.drilled if table in ("rankings", "passages") else None
+        if table == "rankings":
+            return lambda row: int(row["rank"]) <= DEEPEST and (drilled is None or row["query_id"] in drilled)
+        if drilled is None:
+            return None
+        shown = {row["chunk_id"] for row in self["rankings"]}
+        return lambda row: row["chunk_id"] in shown
+
     def _read(self, table: str) -> list[Row] | None:
         if table not in self._rows:
             try:
-                rows = read_rows(self.folder, table, _is_shown if table == "rankings" else None)
+                rows = read_rows(self.folder, table, self._kept(table))
             except FileNotFoundError:
                 rows = None
             if table == "rankings":
@@ -96,10 +128,6 @@ class Axes:
             list(dict.fromkeys(row["measure"] for row in rows)),
             list(dict.fromkeys(row["query_id"] for row in [*scored, *listed])),
         )
-
-
-def _is_shown(row: Row) -> bool:
-    return int(row["rank"]) <= DEEPEST
 
 
 def scaled(cell: str) -> int | None:

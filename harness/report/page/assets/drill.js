@@ -30,6 +30,11 @@ function rankingOf(setting, query) {
   return DATA.detail.rankings[stageOf(setting)]?.[setting]?.[query] || null;
 }
 
+// Whether the page has rankings and judged text of a question: of thousands it has those of some.
+function isDrilled(query) {
+  return !DATA.detail.drilled || DATA.detail.drilled.includes(query);
+}
+
 // The texts that the steps of a setting searched for. A route that searched for the same as its fusion is not repeated.
 function askedBy(setting, query) {
   const { texts, steps } = DATA.detail.asked;
@@ -58,12 +63,12 @@ function rankedColumn(setting, query, other = -1) {
     replyPanel(setting, query),
     ranking?.[0].length
       ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null, readBadge(setting, query, rank))))
-      : h('p.soft', null, 'There is no ranking of this question here.'));
+      : h('p.soft', null, isDrilled(query) ? 'There is no ranking of this question here.' : 'The rankings of this question are not on this page: rankings.csv has them.'));
 }
 
 function evidenceList(query, setting, other = -1) {
   const all = DATA.detail.evidence[query];
-  if (!all.length) return h('p.soft', null, 'Nothing was judged for this question.');
+  if (!all.length) return h('p.soft', null, isDrilled(query) ? 'Nothing was judged for this question.' : 'What was judged for this question is not on this page: judgments.csv has it.');
   const spans = all.filter((span) => isInText(span, setting));
   if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this question.');
   const ranking = rankingOf(setting, query);
