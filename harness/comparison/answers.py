@@ -84,7 +84,7 @@ def brief_verdict(folder: Path) -> tuple[str, ...]:
 
 
 def _has_answers(folder: Path) -> bool:
-    return (folder / spec_of(AnswerScoreRow).file).exists()
+    return spec_of(AnswerScoreRow).path_in(folder).exists()
 
 
 def _only_answers_differ(stored: Mapping[Path, Stored]) -> bool:

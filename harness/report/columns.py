@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, dataclass_transform
 
 from harness.values import Cells, Declared, columns_of
@@ -39,8 +40,13 @@ class TableSpec(Generic[R]):
 
     @property
     def file(self) -> str:
-        """The name of its file."""
+        """The name of its file, where it is not packed."""
         return f"{self.name}.csv"
+
+    def path_in(self, folder: Path) -> Path:
+        """Its file in a folder of results: the packed one if that alone is there."""
+        plain, packed = folder / self.file, folder / f"{self.file}.gz"
+        return packed if packed.exists() and not plain.exists() else plain
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from harness.report.columns import TABLES
 from harness.report.rows.ranked import ChunkOffsetRow, before_cell, before_of
 from harness.report.rows.scores import QueryRow
 from harness.report.stored import Row, damaged, read_as, read_rows
@@ -26,7 +27,7 @@ class ScoringInputs:
 
 def read_scoring_inputs(folder: Path) -> ScoringInputs:
     """Read it; raises HarnessError if a file is missing or damaged."""
-    missing = [name for name in SCORED_FROM if not (folder / name).exists()]
+    missing = [name for name in SCORED_FROM if not TABLES[name.removesuffix(".csv")].path_in(folder).exists()]
     if missing:
         raise HarnessError(
             f"{folder} was scored on other judgments, and cannot be rescored without "

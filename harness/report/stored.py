@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,8 @@ def damaged(path: Path, why: str = "") -> HarnessError:
     )
 
 
+PACKED = ".gz"
+"""The ending of a table that is too large to lie there as plain text."""
 # Of a column so many distinct cells are remembered as checked: most repeat.
 _MOST_KNOWN = 10_000
 
@@ -70,7 +74,7 @@ def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = Non
     such file, HarnessError that names file, row and column for a damaged one.
     """
     spec = TABLES[table]
-    path = folder / spec.file
+    path = spec.path_in(folder)
     rows: list[Row] = []
     seen: set[tuple[str, ...]] = set()
     for number, row in _rows(path, spec):
@@ -115,7 +119,8 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
     # passages are longer than the 128 KiB that csv takes for a cell by default
     csv.field_size_limit(2**31 - 1)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        opened = gzip.open if path.suffix == PACKED else open
+        with opened(path, "rt", encoding="utf-8", newline="") as file:
             records = (record for record in csv.reader(file, strict=True) if record)
             header = next(records, [])
             if missing := [column for column in spec.names if column not in header]:
@@ -142,7 +147,7 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
                 yield number, cells | {name: restore(cells) for name, restore in restored.items()}
     except FileNotFoundError:
         raise
-    except (OSError, csv.Error, ValueError) as error:
+    except (OSError, EOFError, zlib.error, csv.Error, ValueError) as error:
         raise damaged(path, _reason(error)) from None
 
 

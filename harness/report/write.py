@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,10 +20,12 @@ from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow
 from harness.report.rows.scores import QueryRow, ScoreRow, SummaryRow
 from harness.report.scoring_inputs import offset_rows
-from harness.report.stored import RECORD
+from harness.report.stored import PACKED, RECORD
 from harness.values import NOT_SCORED, Chunk, Query, QueryScore, Ranking, RunRecord
 
 VERDICT = "verdict.json"
+MOST_PLAIN = 50_000_000
+"""Bytes of a table of plain text; a larger one is packed."""
 PASSAGE_RANKS = 10
 """Ranks whose passages are written with their text."""
 
@@ -100,9 +104,19 @@ def write_results(folder: Path, results: Results, file_name: Callable[[str], str
 
 
 def write_table(folder: Path, spec: TableSpec[R], rows: Iterable[R]) -> None:
-    """Write a table, which is never held as text."""
-    with (folder / spec.file).open("w", encoding="utf-8", newline="\n") as out:
+    """Write a table, which is never held as text, and pack it if it is larger than ``MOST_PLAIN``."""
+    path = folder / spec.file
+    with path.open("w", encoding="utf-8", newline="\n") as out:
         write_csv(out, spec.names, spec.lines(rows))
+    if path.stat().st_size > MOST_PLAIN:
+        # no name and no time in it: the same table gives the same file
+        with (
+            path.open("rb") as plain,
+            (folder / f"{spec.file}{PACKED}").open("wb") as file,
+            gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+        ):
+            shutil.copyfileobj(plain, packed, 1 << 20)
+        path.unlink()
 
 
 def _scores(results: Results) -> Iterator[ScoreRow]:

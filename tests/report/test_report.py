@@ -1,6 +1,7 @@
 """Tables and TREC files."""
 
 import csv
+import gzip
 import io
 import json
 from dataclasses import replace
@@ -24,13 +25,32 @@ from harness.report import (
     write_results,
 )
 from harness.report.cells import to_csv
-from harness.report.columns import TABLES, table
-from harness.report.write import strictly_falling, trec_run
+from harness.report.columns import TABLES, spec_of, table
+from harness.report.rows.answerability import SeedRatioRow
+from harness.report.stored import read_as
+from harness.report.write import strictly_falling, trec_run, write_table
 from harness.values import Column
 from harness.values.errors import HarnessError
 from harness.values.text.characters import snippet
 from harness.values.types import Query, QueryScore, Ranking, RunRecord
 from tools.reference.tables import tables_reference
+
+
+def test_a_table_above_a_size_is_packed_and_read_like_any_other(tmp_path, monkeypatch):
+    spec = spec_of(SeedRatioRow)
+    rows = [SeedRatioRow("s", "retrieve", f"q{i}", "train", 10, i / 7, "") for i in range(200)]
+    for folder in ("plain", "packed", "again"):
+        (tmp_path / folder).mkdir()
+        write_table(tmp_path / folder, spec, rows)
+        monkeypatch.setattr("harness.report.write.MOST_PLAIN", 1000)
+    packed = tmp_path / "packed" / "seed_ratio.csv.gz"
+    assert [path.name for path in packed.parent.iterdir()] == [packed.name]
+    assert gzip.decompress(packed.read_bytes()) == (tmp_path / "plain" / "seed_ratio.csv").read_bytes()
+    assert packed.read_bytes() == (tmp_path / "again" / packed.name).read_bytes()
+    assert read_as(packed.parent, SeedRatioRow) == read_as(tmp_path / "plain", SeedRatioRow) == rows
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(HarnessError, match=r"seed_ratio\.csv\.gz is damaged"):
+        read_as(packed.parent, SeedRatioRow)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", '=HYPERLINK("http://x","y")'])
