@@ -56,6 +56,7 @@ SMALLER = (
     (r"--queries 0 --repeats 2", "--queries 0 --slow-queries 40 --repeats 1 --tools ours ir_measures"),
     (r"(measures_speed.py --slow-queries 0)", r"\1 --queries 40 --repeats 1"),
     (r"score_speed.py --repeats 5", "score_speed.py --repeats 1 --queries 40"),
+    (r"scale.py --chunks [ \d]+", "scale.py --queries 20 --chunks 300 "),
     (r"again_speed.py --repeats 2", "again_speed.py --repeats 1 my.yaml"),
     (
         r"compare_speed$",
