@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.steps.search.depth import SearchDepth
+from harness.steps.search.depth import SearchDepth, ranked
 from harness.steps.search.fuse.routes import Fusion, FusionConfig
 from harness.steps.search.rerank.scorer import PairScorer
 from harness.steps.search.step import (
@@ -18,7 +18,6 @@ from harness.steps.search.step import (
     Rewriter,
     RewriterConfig,
 )
-from harness.values.types import Ranking
 
 
 class WordsConfig(RetrieverConfig):
@@ -37,10 +36,11 @@ class Words(Retriever[WordsConfig]):
         rankings = []
         for query in queries:
             asked = set(query.text.lower().split())
-            scores = [float(len(asked & set(text.lower().split()))) for text in passages.texts]
-            ranking = Ranking.by_score(query.query_id, passages.ids, scores)
-            depth = SearchDepth.of(self.config, passages)(np.array(scores, dtype=np.float32)) if scores else 0
-            rankings.append(Ranking(query.query_id, ranking.chunk_ids[:depth], ranking.scores[:depth]))
+            scores = np.array(
+                [len(asked & set(text.lower().split())) for text in passages.texts], dtype=float
+            )
+            depth, rows = SearchDepth.of(self.config, passages), np.arange(len(scores))
+            rankings.append(ranked(query.query_id, rows, scores, depth, passages.ids))
         return RetrievalResult(rankings)
 
 
