@@ -133,8 +133,6 @@ FOR_PACKAGES = {
         "Answerer",
         "ChunkerConfig",
         "Contextualizer",
-        "Feedback",
-        "FeedbackConfig",
         "Filter",
         "Fusion",
         "FusionConfig",

@@ -212,7 +212,7 @@ class RunTools(Resources):
                 found = self._filtered(retriever, retriever.filter, passages, asked)
             computed = self.context.clock.counts.get("vectors_computed", 0) - before
             effort = Effort(perf_counter() - begun, computed, computed)
-            found = replace(found, name=name, asked=found.asked or tuple(asked), effort=effort)
+            found = replace(found, name=name, asked=tuple(asked), effort=effort)
             return self.fused(retriever.rewrite, put, found, retriever, passages, queries)
 
     def found(
@@ -259,13 +259,12 @@ class RunTools(Resources):
             """
             deep, rows, outputs = to_full_depth(bare, passages), in_batches(len(asked), passages), []
             for at in rows:
-                own = [asked[i] for i in at]
-                found = self.found(deep, passages, own)
+                found = self.found(deep, passages, [asked[i] for i in at])
                 rankings = [
                     boosted(one, filtered[i].documents, weight, bare, passages)
                     for i, one in zip(at, found.rankings, strict=True)
                 ]
-                outputs.append(replace(found, rankings=rankings, asked=found.asked or tuple(own)))
+                outputs.append(replace(found, rankings=rankings))
             return merged(outputs, rows)
 
         named = [None if one.documents is None else sorted(one.documents) for one in filtered]
@@ -295,17 +294,12 @@ class RunTools(Resources):
             rankings = [
                 Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
             ]
-            texts = stored.get("asked", ())
-            again = tuple(replace(query, text=text) for query, text in zip(asked, texts, strict=bool(texts)))
-            return RetrievalResult(rankings, stored["exact_share"], asked=again)
+            return RetrievalResult(rankings, stored["exact_share"])
         if not self.context.may_compute:
             raise NotStoredError("rankings")
         found = find()
         rows = [[r.query_id, r.chunk_ids, r.scores] for r in found.rankings]
-        stored = {"rankings": rows, "exact_share": found.exact_share}
-        if found.asked:
-            stored["asked"] = [query.text for query in found.asked]
-        self.keep("ranking", key, stored)
+        self.keep("ranking", key, {"rankings": rows, "exact_share": found.exact_share})
         return found
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from harness.steps.search.context import KINDS as CONTEXTS
     from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, nested
     from harness.steps.search.depth import cut
-    from harness.steps.search.feedback import KINDS as FEEDBACKS
-    from harness.steps.search.feedback.step import Feedback, FeedbackConfig
     from harness.steps.search.filter import KINDS as FILTERS
     from harness.steps.search.filter.step import Filter
     from harness.steps.search.fuse.phrasings import fuse_phrasings

@@ -10,7 +10,7 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -37,6 +37,8 @@ class StageConfig(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, defer_build=True
     )
+    # keys of earlier versions, and what to use in their place
+    gone: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     def check_ready(self) -> None:
         """Raise HarnessError where a package or a function that this section names cannot be found."""
@@ -46,7 +48,7 @@ class StageConfig(BaseModel):
     def _has_known_keys(cls, fields: Any) -> Any:
         unknown = [key for key in fields if key not in cls.model_fields] if isinstance(fields, dict) else []
         if unknown:
-            raise unknown_key(str(unknown[0]), cls.model_fields)
+            raise unknown_key(str(unknown[0]), cls.model_fields, cls.gone.get(str(unknown[0]), ""))
         return fields
 
     @field_validator("*")

@@ -274,7 +274,7 @@ def test_two_processes_rank_alike():
 def test_what_a_term_counts_is_that_of_bm25s_to_the_last_bit(method):
     known = TermIds.of(text.split() for text in TEXTS)
     index = bm25s.BM25(k1=1.3, b=0.6, delta=0.7, method=method, dtype="float64", backend="numpy")
-    rows = list(map(known.row, range(len(TEXTS))))
+    rows = [[known.vocabulary[term] for term in text.split()] for text in TEXTS]
     index.index((rows, known.vocabulary), create_empty_token=False, show_progress=False)
     average = float(known.lengths.mean())
     ours = Postings.of(known, Saturation(method, 1.3, 0.6, average, 0.7 if method.startswith("bm25") else 0))

@@ -63,12 +63,21 @@ class Source:
         name = printable(".".join(part for part in at if isinstance(part, str)))
         return ConfigError(f"{self.where(at)}: {name + ': ' if name else ''}{message}")
 
-    def refuse_unknown(self, section: Mapping[Any, Any], known: Collection[str], at: KeyPath = ()) -> None:
-        """Raise ConfigError where a section has a key that is not ``known``."""
+    def refuse_unknown(
+        self,
+        section: Mapping[Any, Any],
+        known: Collection[str],
+        at: KeyPath = (),
+        gone: Mapping[str, str] | None = None,
+    ) -> None:
+        """Raise ConfigError where a section has a key that is not ``known``.
+
+        ``gone`` are keys of earlier versions, with what to use; by default those of the top level.
+        """
+        gone = _MOVED if gone is None and "parse" in known else gone or {}
         for key in section:
             if key not in known:
-                moved = _MOVED.get(key) if "parse" in known else None
-                raise self.error((*at, str(key)), moved or no_such_key(str(key), known))
+                raise self.error((*at, str(key)), gone.get(key) or no_such_key(str(key), known))
 
     def of_kind(self, kinds: Kinds[Any], section: Mapping[str, Any], at: KeyPath) -> Any:
         """The configuration that a section holds, of the kind that it names; raises ConfigError."""

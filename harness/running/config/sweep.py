@@ -16,7 +16,6 @@ from harness.steps import (
     ANSWERERS,
     CHUNKERS,
     CONTEXTS,
-    FEEDBACKS,
     FILTERS,
     READERS,
     RERANKERS,
@@ -30,14 +29,13 @@ TABLES: dict[str, Kinds[Any]] = {
     "chunk": CHUNKERS,
     "context": CONTEXTS,
     "rewrite": REWRITERS,
-    "feedback": FEEDBACKS,
     "filter": FILTERS,
     "retrieve": RETRIEVERS,
     "rerank": RERANKERS,
     "read": READERS,
     "answer": ANSWERERS,
 }
-OPTIONAL = frozenset({"context", "rewrite", "filter", "feedback", "rerank", "read", "answer"})
+OPTIONAL = frozenset({"context", "rewrite", "filter", "rerank", "read", "answer"})
 SEQUENCES = frozenset({"context", "rerank"})
 
 SETTINGS = "settings"
@@ -150,7 +148,7 @@ def _mapping(source: Source, step: str, at: KeyPath, value: dict[str, Any]) -> l
     configs: list[Any] = []
     for name in kinds if isinstance(kinds, list) else [kinds]:
         model = source.kind(TABLES[step], name, at)
-        source.refuse_unknown(fields, model.model_fields, at)
+        source.refuse_unknown(fields, model.model_fields, at, model.gone)
         choices = [_choices(source, (*at, key), model.model_fields[key], its) for key, its in fields.items()]
         _check_size(source, at, choices)
         for values in itertools.product(*choices):

@@ -247,8 +247,8 @@ class RetrievalResult:
     """The result of a retriever: one ranking per query, in the order of the queries.
 
     ``exact_share`` is the share of the true nearest chunks among them, None if that has no meaning.
-    ``routes`` are the results that a fusion combined. ``asked`` are the queries that it finally searched for,
-    empty if unchanged, ``filtered`` the results of a filter by query, empty without a filter. ``rewritings``
+    ``routes`` are the results that a fusion combined. ``asked`` are the queries that it searched for,
+    ``filtered`` the results of a filter by query, empty without a filter. ``rewritings``
     are those made for it, not for its routes. ``Tools.search`` adds the ``name`` of a route, ``asked``,
     ``effort`` and ``rewritings``.
     """

@@ -106,11 +106,6 @@ class TermIds:
         """How many terms each passage has, [N]."""
         return np.diff(self.starts)
 
-    def row(self, passage: int) -> list[int]:
-        """The terms of one passage, with repetitions."""
-        found: list[int] = self.terms[self.starts[passage] : self.starts[passage + 1]].tolist()
-        return found
-
     def counts(self) -> Any:
         """How often each passage has each term, a scipy CSC array [passages, vocabulary]."""
         from scipy.sparse import csr_array

@@ -91,11 +91,7 @@ class Postings:
             weights[part] = idf[term[part]] * saturation(frequencies, lengths[counts.indices[part]])
         return cls(starts, counts.indices, weights, len(lengths))
 
-    def holding(self, term: int) -> int:
-        """How many chunks hold a term."""
-        return int(self.starts[term + 1] - self.starts[term])
-
-    def scores(self, asked: Mapping[int, float]) -> Doubles:
+    def scores(self, asked: Mapping[int, int]) -> Doubles:
         """The score of every chunk [chunks] for terms that are asked for so many times."""
         earned = np.zeros(self.chunks)
         for term, times in asked.items():
