@@ -16,7 +16,6 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import (
     FEWEST_TO_CHOOSE,
     Comparison,
-    Options,
     all_pairs,
     bounds_of_means,
     compare_rows,
@@ -31,12 +30,14 @@ from harness.comparison.verdict import (
     Conflict,
     Decision,
     Grounds,
+    Loss,
     Needed,
     Population,
     Standing,
     Trust,
     Verdict,
 )
+from harness.report import part_in_words
 
 MOST_QUERIES = 1_000_000
 POWER = 0.8
@@ -83,7 +84,7 @@ def conclude(
         decision=decision,
         leader=None if nothing else leader,
         baseline=baseline,
-        standings=_standings(defined, order, regrets(found) if advised else {}, units, options),
+        standings=_standings(defined, order, regrets(found) if advised else {}, units, grounds),
         margin=margin,
         population=_population(defined, units, leader, against, grounds.unit),
         comparisons=tuple(sorted(found, key=lambda one: (one.p, -abs(one.difference)))),
@@ -124,14 +125,27 @@ def _closest(order: Sequence[str], found: Sequence[Comparison], baseline: str | 
 
 
 def _standings(
-    matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, options: Options
+    matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, grounds: Grounds
 ) -> tuple[Standing, ...]:
     low, high = (
         dict(zip(matrix.settings, map(number, bounds), strict=True))
-        for bounds in bounds_of_means(matrix.values, units, options.level)
+        for bounds in bounds_of_means(matrix.values, units, grounds.options.level)
     )
     means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
-    return tuple(Standing(name, means[name], low[name], high[name], regret.get(name)) for name in order)
+    return tuple(
+        Standing(
+            name,
+            means[name],
+            low[name],
+            high[name],
+            regret.get(name),
+            words=grounds.design.words(name),
+            losses=tuple(
+                Loss(part, part_in_words(part), value) for part, value in grounds.lost.get(name, {}).items()
+            ),
+        )
+        for name in order
+    )
 
 
 def grouped(verdict: Verdict) -> Verdict:

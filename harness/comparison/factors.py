@@ -17,12 +17,12 @@ from itertools import combinations
 import numpy as np
 
 from harness.comparison.design import Factor, SweepDesign
-from harness.comparison.effects import Effect, Effects
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, compare_rows, usable
+from harness.comparison.sentences import finding_words
 from harness.comparison.stats.units import Units, units_of
-from harness.comparison.verdict import Grounds
+from harness.comparison.verdict import Effect, Effects, Grounds
 from harness.measures import Floats
 
 # One pair of settings is no average over the other factors.
@@ -58,9 +58,13 @@ def effects_of(
     names = [level for _, one, other, _ in planned for level in (one, other)]
     family = [(2 * place, 2 * place + 1) for place in range(len(planned))]
     found, _ = compare_rows(names, np.vstack(rows), family, units, grounds.options)
+    checked = [
+        _checked(one, pairs, matrix.measure, grounds, sensitivity)
+        for one, (*_, pairs) in zip(found, planned, strict=True)
+    ]
     main = tuple(
-        Effect(factor.name, _checked(one, pairs, matrix.measure, grounds, sensitivity), pairs)
-        for one, (factor, _, _, pairs) in zip(found, planned, strict=True)
+        Effect(factor.name, one, pairs, finding_words(one, grounds.options.tolerance))
+        for one, (factor, _, _, pairs) in zip(checked, planned, strict=True)
     )
     interactions = _interactions(defined, design, cells, units, grounds, sensitivity)
     levels = None if interactions else _levels(design, main, grounds)

@@ -6,12 +6,13 @@ and notebooks.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from harness.comparison.next_steps import NextStep, steps_of
-from harness.comparison.sentences import finding_words, queries, sentence
-from harness.comparison.verdict import GROUPS, Group, Verdict
+from harness.comparison.next_steps import NextStep, largest_losses, steps_of
+from harness.comparison.sentences import queries, sentence
+from harness.comparison.verdict import Effect, Standing, Verdict
+from harness.comparison.words import values_of
 from harness.report import part_in_words
 from harness.values import FEWEST_FOR_INTERVAL, counted
 
@@ -19,50 +20,8 @@ from harness.values import FEWEST_FOR_INTERVAL, counted
 POOR = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class FactorLine:
-    """What one ``level`` of a factor changes ``against`` another, with its interval and ``words`` on it."""
-
-    factor: str
-    level: str
-    against: str
-    difference: float
-    low: float | None
-    high: float | None
-    finding: str
-    words: str
-    clear: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """What a part of the pipeline lost, in units of the measure."""
-
-    part: str
-    label: str
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class SettingLine:
-    """A setting in ``words``, its mean with interval, its group and why, and what each part lost."""
-
-    setting: str
-    words: str
-    mean: float
-    low: float | None
-    high: float | None
-    group: Group
-    why: str
-    regret: float | None
-    losses: tuple[Loss, ...]
-
-    @property
-    def short(self) -> str:
-        """The group, or why, in a few words; '' for a setting that may be best and nothing more."""
-        if self.group == "use" or (self.group == "out" and not self.why):
-            return GROUPS[self.group]
-        return self.why
+# of a setting, in this order
+_OF_SETTING = ("setting", "words", "mean", "low", "high", "group", "why", "regret", "losses")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +33,9 @@ class Glance:
     measure: str
     level: float
     tolerance: float
-    factors: tuple[FactorLine, ...]
+    factors: tuple[Effect, ...]
     interactions: tuple[str, ...]
-    settings: tuple[SettingLine, ...]
+    settings: tuple[Standing, ...]
     largest: str
     next: NextStep
 
@@ -90,29 +49,18 @@ class Glance:
 
 def glance_of(verdict: Verdict) -> Glance:
     """A verdict at a glance."""
-    few = verdict.population.queries < FEWEST_FOR_INTERVAL
+    standings = verdict.standings
+    if verdict.population.queries < FEWEST_FOR_INTERVAL:
+        standings = tuple(replace(one, low=None, high=None) for one in standings)
     return Glance(
         sentence(verdict),
         _holds(verdict),
         verdict.measure,
         verdict.level,
         verdict.options.tolerance,
-        factor_lines(verdict),
+        verdict.effects.main,
         verdict.effects.interactions,
-        tuple(
-            SettingLine(
-                one.setting,
-                verdict.words(one.setting),
-                one.mean,
-                None if few else one.low,
-                None if few else one.high,
-                one.group,
-                one.why,
-                one.regret,
-                _losses(verdict, one.setting),
-            )
-            for one in verdict.standings
-        ),
+        standings,
         _largest(verdict),
         steps_of(verdict)[0],
     )
@@ -120,42 +68,31 @@ def glance_of(verdict: Verdict) -> Glance:
 
 def glance_json(glance: Glance) -> dict[str, Any]:
     """The same as plain values."""
-    return asdict(glance)
-
-
-def factor_lines(verdict: Verdict) -> tuple[FactorLine, ...]:
-    """The effects of all factors, as they are shown."""
-    return tuple(
-        FactorLine(
-            one.factor,
-            one.found.setting,
-            one.found.against,
-            one.found.difference,
-            one.found.low,
-            one.found.high,
-            one.found.finding,
-            finding_words(one.found, verdict.options.tolerance),
-            one.found.real,
-        )
-        for one in verdict.effects.main
-    )
-
-
-def _losses(verdict: Verdict, setting: str) -> tuple[Loss, ...]:
-    lost = verdict.lost.get(setting, {})
-    return tuple(Loss(part, part_in_words(part), value) for part, value in lost.items())
+    return {
+        **asdict(glance),
+        "factors": [
+            {
+                "factor": one.factor,
+                "level": one.found.setting,
+                **values_of(one.found, "against", "difference", "low", "high", "finding"),
+                "words": one.words,
+                "clear": one.found.real,
+            }
+            for one in glance.factors
+        ],
+        "settings": [values_of(one, *_OF_SETTING) for one in glance.settings],
+    }
 
 
 def _largest(verdict: Verdict) -> str:
     """A sentence on the largest losses of the setting to use, or the leader."""
-    own = _losses(verdict, verdict.used or verdict.leader or "")
-    shown = sorted((one for one in own if round(one.value, 2) > 0), key=lambda one: -one.value)[:3]
-    if not shown:
+    told = [(part_in_words(part), value) for part, value in largest_losses(verdict)[:3]]
+    if not told:
         return ""
-    first, *rest = shown
-    more = ", ".join(f"{one.label} {one.value:.2f}" for one in rest)
+    (label, value), *rest = told
+    more = ", ".join(f"{other} {lost:.2f}" for other, lost in rest)
     also = f" {more[0].upper()}{more[1:]}." if more else ""
-    return f"Largest loss: {first.label}, {first.value:.2f}.{also}"
+    return f"Largest loss: {label}, {value:.2f}.{also}"
 
 
 def _holds(verdict: Verdict) -> str:
@@ -181,5 +118,6 @@ def _good(verdict: Verdict) -> str:
     best = verdict.standings[0].mean
     if round(best, 2) < POOR:
         return f"All are poor: best {best:.2f} of 1"
-    used = next((one.mean for one in verdict.standings if one.setting == verdict.used), None)
-    return f"The best mean is {best:.2f} of 1" if used is None else f"Its mean is {used:.2f} of 1"
+    if not verdict.used:
+        return f"The best mean is {best:.2f} of 1"
+    return f"Its mean is {verdict.mean(verdict.used):.2f} of 1"

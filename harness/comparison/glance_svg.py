@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from harness.comparison.glance import FactorLine, Glance, SettingLine
-from harness.comparison.glance_text import interactions_of, padded, pair_of, shown_difference
+from harness.comparison.glance import Glance
+from harness.comparison.glance_text import ends_of, interactions_of, padded, pair_of, shown_difference
+from harness.comparison.verdict import Bounds, Effect, Standing
 from harness.report import colours
 from harness.values import width
 
@@ -111,7 +112,7 @@ def _pattern(kind: str) -> str:
     )
 
 
-def _lost(settings: Sequence[SettingLine]) -> dict[str, tuple[str, str]]:
+def _lost(settings: Sequence[Standing]) -> dict[str, tuple[str, str]]:
     """The parts that lost something under any setting: the kind of their filling, and their label."""
     others, found = list(_OTHERS), {}
     for loss in (loss for one in settings for loss in one.losses if loss.value >= _LEAST_LOSS):
@@ -141,35 +142,35 @@ def _legend_row(row: Iterable[tuple[float, str, str]], y: float) -> Iterable[str
         yield _text(x + 18, y, label, "quiet")
 
 
-def _shown(settings: Sequence[SettingLine]) -> list[SettingLine]:
+def _shown(settings: Sequence[Standing]) -> list[Standing]:
     """The first ten, and the one to use."""
     return [one for place, one in enumerate(settings) if place < MOST_SETTINGS or one.group == "use"]
 
 
-def _factors(factors: Sequence[FactorLine], top: float) -> Iterable[str]:
-    ends = [end for one in factors for end in (one.low, one.high, one.difference, 0.0) if end is not None]
+def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:
+    ends = ends_of(factors)
     zero = _at(0.0, ends)
     yield _line(zero, top + LINE / 2, zero, top + LINE * (len(factors) + 0.4), "line")
     for place, one in enumerate(factors, start=1):
         y = top + LINE * place
         yield _text(0, y, _cut(pair_of(one)))
         yield _text(_VALUE, y, shown_difference(one), "end")
-        yield from _interval((one.low, one.difference, one.high), ends, y, "use" if one.clear else "may")
-        yield _text(_WORDS, y, one.words, "" if one.clear else "quiet")
+        yield from _interval(one.bounds, ends, y, "use" if one.found.real else "may")
+        yield _text(_WORDS, y, one.words, "" if one.found.real else "quiet")
 
 
-def _settings(shown: Sequence[SettingLine], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
-    ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
+def _settings(shown: Sequence[Standing], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
+    ends = ends_of(shown)
     for place, one in enumerate(shown, start=1):
         y = top + LINE * place
         kind = {"use": "use", "out": "quiet"}.get(one.group, "")
         yield _text(0, y, _cut(f"{one.words} ({one.short})" if one.short else one.words), kind)
         yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
-        yield from _interval((one.low, one.mean, one.high), ends, y, one.group)
+        yield from _interval(one.bounds, ends, y, one.group)
         yield from _bar(one, y, lost)
 
 
-def _bar(one: SettingLine, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
+def _bar(one: Standing, y: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
     """What is left of a perfect score, then what each part lost, each with its name on hover.
 
     Where a step won something back, the losses are shown in proportion.
@@ -193,9 +194,7 @@ def _box(x: float, y: float, wide: float, title: str, fill: str) -> str:
     )
 
 
-def _interval(
-    bounds: tuple[float | None, float, float | None], ends: Sequence[float], y: float, group: str
-) -> Iterable[str]:
+def _interval(bounds: Bounds, ends: Sequence[float], y: float, group: str) -> Iterable[str]:
     low, value, high = bounds
     x, middle = _at(value, ends), y - 4
     if low is not None and high is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.comparison.glance import FactorLine, Glance
+from harness.comparison.glance import Glance
+from harness.comparison.verdict import Bounds, Effect, Standing
 from harness.values import width
 
 LINES, COLUMNS = 24, 80
@@ -55,15 +56,14 @@ def _next(glance: Glance) -> list[str]:
 
 def _factors(glance: Glance, most: int) -> list[str]:
     """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
-    first = sorted(glance.factors, key=lambda one: not one.clear)[:most]
+    first = sorted(glance.factors, key=lambda one: not one.found.real)[:most]
     shown = [one for one in glance.factors if one in first]
-    ends = [end for one in shown for end in (one.low, one.high, one.difference, 0.0) if end is not None]
     room = _room(one.words for one in shown)
     columns = _columns(map(pair_of, shown), room)
     lines = [f"What matters ({glance.measure})"]
     for one in shown:
-        bounds, mark = (one.low, one.difference, one.high), "●" if one.clear else "○"
-        chart = _chart(bounds, ends, room - columns, mark, zero=True)
+        mark = "●" if one.found.real else "○"
+        chart = _chart(one.bounds, ends_of(shown), room - columns, mark, zero=True)
         lines.append(_row(padded(pair_of(one), columns), shown_difference(one), chart, one.words))
     return lines
 
@@ -74,21 +74,29 @@ def interactions_of(glance: Glance) -> str:
     return f"But {first}{f' And {len(more)} more like this.' if more else ''}" if first else ""
 
 
-def pair_of(one: FactorLine) -> str:
+def pair_of(effect: Effect) -> str:
     """Two levels, the unit of numbers once: ``500 instead of 1,000 characters``."""
-    level, against = one.level.split(), one.against.split()
-    if len(level) == 2 and len(against) == 2 and level[1] == against[1] and level[0][0].isdigit():
-        return f"{level[0]} instead of {one.against}"
+    level, against = effect.found.setting, effect.found.against
+    one, other = level.split(), against.split()
+    if len(one) == 2 and len(other) == 2 and one[1] == other[1] and level[0].isdigit():
+        return f"{one[0]} instead of {against}"
     # nor what both begin with
-    for shared in (f"{one.level.rpartition(', ')[0]}, ", "reranked by "):
-        if one.level.startswith(shared) and one.against.startswith(shared):
-            return f"{one.level} instead of {one.against.removeprefix(shared)}"
-    return f"{one.level} instead of {one.against}"
+    for shared in (f"{level.rpartition(', ')[0]}, ", "reranked by "):
+        if level.startswith(shared) and against.startswith(shared):
+            return f"{level} instead of {against.removeprefix(shared)}"
+    return f"{level} instead of {against}"
 
 
-def shown_difference(one: FactorLine) -> str:
+def shown_difference(one: Effect) -> str:
     """The difference with its sign, without one where it rounds to 0."""
-    return f"{one.difference:+.2f}" if round(one.difference, 2) else "0.00"
+    difference = one.found.difference
+    return f"{difference:+.2f}" if round(difference, 2) else "0.00"
+
+
+def ends_of(shown: Iterable[Effect | Standing]) -> list[float]:
+    """All that the axis of a chart spans; of differences also 0."""
+    ends = [end for one in shown for end in (*one.bounds, 0.0 if isinstance(one, Effect) else None)]
+    return [end for end in ends if end is not None]
 
 
 def _settings(glance: Glance, room: int) -> list[str]:
@@ -98,12 +106,11 @@ def _settings(glance: Glance, room: int) -> list[str]:
     shown = every if len(every) <= most else every[: max(1, most - 1)]
     used = [one for one in every if one.group == "use" and one not in shown]
     shown = [*shown[: max(0, len(shown) - len(used))], *used]
-    ends = [end for one in shown for end in (one.low, one.high, one.mean) if end is not None]
     room = _room(one.short for one in shown)
     columns = _columns((one.words for one in shown), room)
     lines = [glance.about_settings]
     for one in shown:
-        chart = _chart((one.low, one.mean, one.high), ends, room - columns, _MARKS[one.group])
+        chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
         lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
     return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
 
@@ -131,13 +138,7 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def _chart(
-    bounds: tuple[float | None, float, float | None],
-    ends: Sequence[float],
-    columns: int,
-    mark: str,
-    zero: bool = False,
-) -> str:
+def _chart(bounds: Bounds, ends: Sequence[float], columns: int, mark: str, zero: bool = False) -> str:
     """An interval as a line with a mark at its middle value, on an axis that spans all ``ends``.
 
     It takes so many ``columns``, up to a limit; ``zero`` marks where 0 is.

@@ -37,12 +37,12 @@ class NextStep:
 
 def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     """All next steps, the most useful first."""
-    name = verdict.used or verdict.leader or ""
+    name = verdict.shown
     folder = quote(verdict.folders.get(name, "RESULTS"))
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
         return (NextStep("See what was ranked, and where the labels are.", worst),)
-    part, lost = largest_loss(verdict)
+    part, lost = next(iter(largest_losses(verdict)), ("", 0.0))
     loss = [NextStep(_remedy(part, name, verdict), worst)] if part else []
     if verdict.decision == "few":
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
@@ -71,11 +71,10 @@ def _by(measure: str, folder: str) -> str:
     return f"harness compare {folder} --measure {measure}" if measure else ""
 
 
-def largest_loss(verdict: Verdict) -> tuple[str, float]:
-    """The part that costs the setting to use, or the leader, most, and how much; '' and 0 for none."""
-    own = verdict.lost.get(verdict.used or verdict.leader or "", {})
-    part = max(own, key=own.__getitem__, default="")
-    return (part, own[part]) if part and round(own[part], 2) > 0 else ("", 0.0)
+def largest_losses(verdict: Verdict) -> list[tuple[str, float]]:
+    """The parts that cost the setting to use, or the leader, something, and how much, the most first."""
+    own = verdict.lost.get(verdict.shown, {}).items()
+    return sorted(((part, lost) for part, lost in own if round(lost, 2) > 0), key=lambda one: -one[1])
 
 
 def _surer(verdict: Verdict) -> Iterator[NextStep]:
@@ -107,7 +106,7 @@ def could_pass(verdict: Verdict) -> tuple[float, tuple[str, ...]]:
     """The leader's mean, and the settings (or the baseline) that judging the rest could lift above it."""
     if verdict.leader is None:
         return 0.0, ()
-    mean = next(one.mean for one in verdict.standings if one.setting == verdict.leader)
+    mean = verdict.mean(verdict.leader)
     rivals = [one.setting for one in verdict.standings if one.setting != verdict.leader]
     if verdict.baseline is not None:
         rivals = [name for name in rivals if name == verdict.baseline]

@@ -10,12 +10,11 @@ from typing import Any
 
 from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude, grouped
-from harness.comparison.effects import Effects
 from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options
-from harness.comparison.verdict import Costs, Grounds, Holes, Trust, Turning, Verdict
+from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Turning, Verdict
 from harness.measures import (
     across_chunkings,
     across_parsers,

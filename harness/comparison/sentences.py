@@ -23,8 +23,8 @@ def sentence(verdict: Verdict) -> str:
     if verdict.leader is None:
         return f"Nothing was found: {verdict.measure} is 0 for every question under every setting."
     if verdict.decision == "single":
-        people = queries(verdict.population.queries)
-        return f"One setting: {verdict.measure} {_mean(verdict):.2f} on {people}. Nothing to compare it with."
+        mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
+        return f"One setting: {verdict.measure} {mean:.2f} on {people}. Nothing to compare it with."
     if verdict.decision == "few":
         lead = "So far {} leads." if verdict.baseline is None else "So far {} is compared with the baseline."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
@@ -188,7 +188,3 @@ def at_most(regret: float, digits: int = 2) -> str:
         return "nothing"
     unit = 10**digits
     return f"at most {math.ceil(round(unit * regret, 6)) / unit:.{digits}f}"
-
-
-def _mean(verdict: Verdict) -> float:
-    return next(one.mean for one in verdict.standings if one.setting == verdict.leader)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
-from harness.comparison.glance import factor_lines
 from harness.comparison.glance_text import pair_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, Options, compare_changes
@@ -85,13 +84,10 @@ def standings_table(verdict: Verdict) -> Table:
 
 def _effects(verdict: Verdict) -> list[Part]:
     """What each factor does, and the interactions; nothing where settings are no product of factors."""
-    lines = factor_lines(verdict)
-    if not lines:
+    effects = verdict.effects.main
+    if not effects:
         return []
-    rows = tuple(
-        (pair_of(one), signed(one.difference), signed_interval(one.low, one.high, effect.found.n), one.words)
-        for one, effect in zip(lines, verdict.effects.main, strict=True)
-    )
+    rows = tuple((pair_of(one), *_bounded(one.found), one.words) for one in effects)
     notes = [
         "Each row is the mean over all pairs of settings that differ in nothing else; intervals are of one "
         f"test of {counted(len(rows), 'effect')}."
@@ -110,7 +106,7 @@ def _effects(verdict: Verdict) -> list[Part]:
 
 def names_table(verdict: Verdict) -> list[Part]:
     """The technical names of the settings, where these are called otherwise."""
-    rows = tuple((verdict.words(one.setting), one.setting) for one in verdict.standings)
+    rows = tuple((one.words, one.setting) for one in verdict.standings)
     if all(words == setting for words, setting in rows):
         return []
     return [Table("settings and their names in files", ("setting", "name"), rows, left=frozenset({0, 1}))]
@@ -151,12 +147,15 @@ def _label_note(verdict: Verdict) -> str:
 def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:
     """Difference, interval, p, queries won, tied and lost, and what is known of it."""
     return (
-        signed(one.difference),
-        signed_interval(one.low, one.high, one.n),
+        *_bounded(one),
         "<0.001" if one.p < 0.001 else f"{one.p:.3f}",
         f"{one.wins}/{one.ties}/{one.losses}",
         finding_words(one, tolerance),
     )
+
+
+def _bounded(one: Comparison) -> tuple[str, str]:
+    return signed(one.difference), signed_interval(one.low, one.high, one.n)
 
 
 def _selected(

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from harness.comparison.advice import Advice
 from harness.comparison.design import SweepDesign
-from harness.comparison.effects import Effects
 from harness.comparison.paired import Comparison, Options
 from harness.comparison.stats.units import Kind
 from harness.values import ResultWarning
@@ -20,6 +19,8 @@ from harness.values import ResultWarning
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
+Bounds = tuple[float | None, float, float | None]
+"""A lower bound, a value, an upper bound."""
 Decision = Literal["best", "equivalent", "open", "few", "nothing found", "single", "better", "not better"]
 Group = Literal["use", "may", "out"]
 GROUPS: Mapping[Group, str] = {"use": "use this", "may": "may be best", "out": "ruled out"}
@@ -179,11 +180,52 @@ class Population:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """Two levels of a factor compared: ``found.setting`` and ``found.against`` are levels, not settings.
+
+    ``pairs`` are the settings that were paired, which differ in this factor alone; ``words`` say what is
+    known of the difference.
+    """
+
+    factor: str
+    found: Comparison
+    pairs: tuple[tuple[str, str], ...]
+    words: str
+
+    @property
+    def bounds(self) -> Bounds:
+        """The difference with its interval."""
+        return self.found.low, self.found.difference, self.found.high
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The main effects of a sweep, and sentences on the interactions that are beyond chance.
+
+    ``levels`` has, by factor, the level to use; None where effects do not decide that.
+    """
+
+    main: tuple[Effect, ...] = ()
+    interactions: tuple[str, ...] = ()
+    levels: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a part of the pipeline lost, in units of the measure."""
+
+    part: str
+    label: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """A setting's mean with its interval, its group and why, and what it may lose to any other at most.
 
     ``why`` is '' where the group says it all. ``regret`` is None where nothing is said of that: the setting
     can be compared with no other, there are too few queries, or the comparisons are with a baseline only.
+    ``words`` are what the setting is called, ``losses`` what each part lost.
     """
 
     setting: str
@@ -193,6 +235,20 @@ class Standing:
     regret: float | None = None
     group: Group = "may"
     why: str = ""
+    words: str = ""
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def bounds(self) -> Bounds:
+        """The mean with its interval."""
+        return self.low, self.mean, self.high
+
+    @property
+    def short(self) -> str:
+        """The group, or why, in a few words; '' for a setting that may be best and nothing more."""
+        if self.group == "use" or (self.group == "out" and not self.why):
+            return GROUPS[self.group]
+        return self.why
 
     @property
     def standing(self) -> str:
@@ -275,6 +331,15 @@ class Verdict(Grounds):
         """The settings that are shown to be better than the baseline, or worse, the highest mean first."""
         shown = {one.setting for one in self.comparisons if one.real and (one.difference > 0) == better}
         return tuple(one.setting for one in self.standings if one.setting in shown)
+
+    def mean(self, setting: str) -> float:
+        """The mean of a setting."""
+        return next(one.mean for one in self.standings if one.setting == setting)
+
+    @property
+    def shown(self) -> str:
+        """The setting to use, or the leader; '' where nothing was found."""
+        return self.used or self.leader or ""
 
     @property
     def used(self) -> str:

@@ -229,8 +229,8 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     margin, people, holes = verdict.margin, verdict.population, verdict.holes
     return {
         "sentence": sentence(verdict),
-        **_values(verdict, "measure", "decision", "leader", "baseline"),
-        **_values(verdict.options, "tolerance", "price_limit"),
+        **values_of(verdict, "measure", "decision", "leader", "baseline"),
+        **values_of(verdict.options, "tolerance", "price_limit"),
         "advice": None if verdict.advice is None else asdict(verdict.advice),
         "lines": [
             {"role": line.role, "label": LABELS[line.role], "text": line.text} for line in lines_of(verdict)
@@ -239,21 +239,19 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         if margin is None
         else {
             "over": margin.against,
-            **_values(margin, "difference", "low", "high"),
+            **values_of(margin, "difference", "low", "high"),
             "level": verdict.level,
-            **_values(margin, "p", "finding", "here"),
+            **values_of(margin, "p", "finding", "here"),
         },
         "next": [asdict(one) for one in steps_of(verdict)],
         "population": {
-            **_values(people, "queries", "clusters", "unit"),
+            **values_of(people, "queries", "clusters", "unit"),
             "tested_by": "clusters" if people.kind == "clusters" else "queries",
-            **_values(people, "worth", "icc"),
+            **values_of(people, "worth", "icc"),
         },
-        "settings": [
-            {**asdict(one), "words": verdict.design.words(one.setting)} for one in verdict.standings
-        ],
+        "settings": [values_of(one, *_OF_SETTING) for one in verdict.standings],
         "factors": [
-            {"factor": one.factor, "pairs": one.pairs, **_values(one.found, *_OF_EFFECT)}
+            {"factor": one.factor, "pairs": one.pairs, **values_of(one.found, *_OF_EFFECT)}
             for one in verdict.effects.main
         ],
         "interactions": verdict.effects.interactions,
@@ -276,9 +274,12 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+_OF_SETTING = ("setting", "mean", "low", "high", "regret", "group", "why", "words")
 # ``setting`` and ``against`` are levels of the factor
 _OF_EFFECT = ("setting", "against", "difference", "low", "high", "p", "finding", "here", "n", "family")
 
 
-def _values(of: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
+def values_of(item: Any, *names: str) -> dict[str, Any]:
+    """Some fields of an item as plain values, in this order."""
+    plain = asdict(item)
+    return {name: plain[name] for name in names}

@@ -20,14 +20,12 @@ from harness.comparison import (
     verdict_of,
 )
 from harness.comparison.advice import Cheaper
-from harness.comparison.effects import Effects
 from harness.comparison.factors import effects_of
-from harness.comparison.glance import Loss
 from harness.comparison.glance_text import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
-from harness.comparison.verdict import Costs, Trust
+from harness.comparison.verdict import Costs, Effects, Loss, Trust
 from harness.values import KindAt, Kinds, width
 
 from .build import matrix
@@ -410,7 +408,7 @@ def test_two_levels_say_once_what_they_share():
         ("words + vectors, hyde", "words + vectors", "words + vectors, hyde instead of words + vectors"),
         ("words", "vectors", "words instead of vectors"),
     ):
-        assert pair_of(replace(line, level=level, against=against)) == text
+        assert pair_of(replace(line, found=replace(line.found, setting=level, against=against))) == text
 
 
 def test_the_picture_shows_the_sentence_every_effect_and_the_settings():

@@ -9,8 +9,9 @@ from typing import Any
 
 from harness import comparison
 from harness.cli.api import Results
-from harness.comparison.glance import FactorLine, Glance
+from harness.comparison.glance import Glance
 from harness.comparison.glance_text import pair_of
+from harness.comparison.verdict import Effect
 
 # the headline first: the settings differ in their chunks
 MEASURES = ("ndcg_evidence@5000", "ndcg_exp@10", "ndcg_lin@10", "recall@10", "judged@10")
@@ -196,15 +197,17 @@ def _wrapped(block: str) -> str:
     return "\n".join(wrapped) + "\n" * block.endswith("\n")
 
 
-def _factor_row(one: FactorLine) -> str:
-    bounds = "" if one.low is None or one.high is None else f"{_signed(one.low)} to {_signed(one.high)}"
-    return f"| {pair_of(one)} | {_signed(one.difference)} | {bounds} | {one.words} |"
+def _factor_row(one: Effect) -> str:
+    low, difference, high = one.bounds
+    bounds = "" if low is None or high is None else f"{_signed(low)} to {_signed(high)}"
+    return f"| {pair_of(one)} | {_signed(difference)} | {bounds} | {one.words} |"
 
 
-def _example(one: FactorLine) -> str:
+def _example(one: Effect) -> str:
     """A sentence on the first row of the table."""
-    change = "gains" if one.difference > 0 else "loses"
-    return f"The first row: {pair_of(one)} {change} {abs(one.difference):.2f} on average over the searches."
+    difference = one.found.difference
+    change = "gains" if difference > 0 else "loses"
+    return f"The first row: {pair_of(one)} {change} {abs(difference):.2f} on average over the searches."
 
 
 def _board(results: Results, glance: Glance, mean: Callable[[str, str], str]) -> str:
