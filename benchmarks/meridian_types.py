@@ -17,7 +17,6 @@ import numpy as np
 
 from benchmarks.all_pairs import compare_all
 from harness.comparison import Comparison, ScoreMatrix, finding_words
-from harness.comparison.conclusions import both_ways
 from harness.comparison.scores import trust_of, turning_of
 from harness.comparison.stored import read_stored, scores_of
 from harness.report import PriceRow, SummaryRow, read_any, read_summary
@@ -123,17 +122,17 @@ def sizes_table(stage: str) -> None:
     scores = scores_of({"": (RESULTS, stored)})
     grounds = replace(scores, trust=trust_of(scores), turning=turning_of(scores))
     names = {size: setting_of(scores.matrices[COMPARED[0]].settings, size) for size in SIZES}
-    found: dict[str, dict[tuple[str, str], Comparison]] = {}
+    found: dict[str, list[Comparison]] = {}
     for measure in COMPARED:
         matrix = only(scores.matrices[measure], list(names.values()))
         # about more questions on these documents: too few to say anything of new ones
         pairs = compare_all(replace(matrix, clusters=()), scores.options)
-        found[measure] = both_ways(grounds.checked(pairs, measure))
+        found[measure] = grounds.checked(pairs, measure)
     rows = []
     for one, other in SIZE_PAIRS:
         cells = [f"{one} − {other}"]
         for measure in COMPARED:
-            pair = found[measure][names[one], names[other]]
+            pair = between(found[measure], names[one], names[other])
             if pair.low is None or pair.high is None:
                 raise SystemExit(f"{measure} has too few values in {RESULTS}")
             cells += [
@@ -143,6 +142,16 @@ def sizes_table(stage: str) -> None:
         rows.append(cells)
     print(f"{STAGES[stage]}\n")
     print_table(["chunk sizes", *(c for m in COMPARED for c in (m, "found"))], rows, 1)
+
+
+def between(found: list[Comparison], one: str, other: str) -> Comparison:
+    """The first setting minus the second one."""
+    pair = next(pair for pair in found if {pair.setting, pair.against} == {one, other})
+    if pair.setting == one:
+        return pair
+    low = None if pair.high is None else -pair.high
+    high = None if pair.low is None else -pair.low
+    return replace(pair, setting=one, against=other, difference=-pair.difference, low=low, high=high)
 
 
 def only(matrix: ScoreMatrix, settings: list[str]) -> ScoreMatrix:

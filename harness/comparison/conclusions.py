@@ -74,7 +74,8 @@ def conclude(
     leader, against = _closest(order, found, baseline)
     decision = undecided or _decision(order, found, baseline)
     advised = baseline is None and undecided is None
-    margin = None if nothing else both_ways(found).get((leader, against))
+    pair = next((one for one in found if (one.setting, one.against) == (leader, against)), None)
+    margin = None if nothing else pair
     grounds = replace(
         grounds, warnings=tuple(one for one in grounds.warnings if one.bears_on(matrix.measure))
     )
@@ -255,30 +256,3 @@ def needed_for(
     if needed > MOST_QUERIES:
         return None
     return math.ceil(needed), math.ceil(low), math.ceil(high) if high <= MOST_QUERIES else None
-
-
-def both_ways(found: Iterable[Comparison]) -> dict[tuple[str, str], Comparison]:
-    """Every comparison by (setting, against), and the other way round."""
-    both: dict[tuple[str, str], Comparison] = {}
-    for one in found:
-        both[one.setting, one.against] = one
-        both[one.against, one.setting] = swapped(one)
-    return both
-
-
-def swapped(one: Comparison) -> Comparison:
-    """``against`` minus ``setting``."""
-    return replace(
-        one,
-        setting=one.against,
-        against=one.setting,
-        mean=one.mean_against,
-        mean_against=one.mean,
-        difference=-one.difference,
-        low=None if one.high is None else -one.high,
-        high=None if one.low is None else -one.low,
-        wins=one.losses,
-        losses=one.wins,
-        d_z=None if one.d_z is None else -one.d_z,
-        dominance=-one.dominance,
-    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
 from harness.comparison.glance_text import pair_of
-from harness.comparison.matrix import ScoreMatrix
+from harness.comparison.matrix import ScoreMatrix, from_table
 from harness.comparison.paired import Comparison, Options, compare_changes
 from harness.comparison.scores import Scores, turning_of
 from harness.comparison.selection import cross_validate, select
@@ -188,14 +189,20 @@ def _steps(verdict: Verdict) -> list[FrontStep]:
     return front(prices, {one.setting: one.mean for one in verdict.standings})
 
 
-def reranked_table(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> Table | None:
+def reranked_table(table: Any, measure: str, options: Options) -> Table | None:
     """Every reranked setting against its own retrieval; None if nothing was reranked."""
-    title = f"what the reranker does to {after.measure}"
-    return _changes(before, after, title, ("retrieved", "reranked"), options)
+    found, title = reranked(table, measure, options), f"what the reranker does to {measure}"
+    return _changes(found, title, ("retrieved", "reranked"), options)
 
 
-def reranked(before: ScoreMatrix, after: ScoreMatrix, options: Options | None = None) -> list[Comparison]:
-    """Every reranked setting against its own retrieval, as one family of comparisons."""
+def reranked(table: Any, measure: str, options: Options) -> list[Comparison]:
+    """Every reranked setting against its own retrieval, as one family of comparisons.
+
+    ``table`` is a pandas table with the columns of ``per_query.csv``.
+    """
+    if not {"retrieve", "rerank"} <= set(table["stage"]):
+        return []
+    before, after = (from_table(table, measure, stage) for stage in ("retrieve", "rerank"))
     return compare_changes(before.in_order_of(after.query_ids), after, options)
 
 
@@ -213,7 +220,7 @@ def changed_table(
     before: ScoreMatrix,
     after: ScoreMatrix,
     names: tuple[str, str],
-    options: Options | None = None,
+    options: Options,
     apart: Collection[str] = (),
 ) -> Part | None:
     """The settings that two results have in common, each against itself; None if there are none.
@@ -225,22 +232,19 @@ def changed_table(
     if common and all(np.array_equal(before.row(one), after.row(one), equal_nan=True) for one in common):
         return (f"{after.measure} is unchanged for the settings that both results have.",)
     title = f"what has changed in {after.measure}, setting by setting"
-    return _changes(before, after, title, names, options, apart)
+    return _changes(compare_changes(before, after, options), title, names, options, apart)
 
 
 def _changes(
-    before: ScoreMatrix,
-    after: ScoreMatrix,
+    found: Sequence[Comparison],
     title: str,
     names: tuple[str, str],
-    options: Options | None,
+    options: Options,
     apart: Collection[str] = (),
 ) -> Table | None:
-    found = reranked(before, after, options)
     if not found:
         return None
     found = [replace(one, finding="incomparable") if one.setting in apart else one for one in found]
-    options = options or Options()
     bounds = f"{options.level:.0%} interval"
     family = f"one test of all {len(found)} settings" if len(found) > 1 else "one test"
     return Table(

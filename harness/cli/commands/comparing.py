@@ -182,12 +182,7 @@ def _reranked(args: argparse.Namespace, measure: str) -> Iterator[report.Part]:
     if len(args.results) > 1 or args.stage != "final":
         return
     result = report.read_result(args.results[0])
-    if not {"retrieve", "rerank"} <= set(result.per_query["stage"]):
-        return
-    before, after = (
-        comparison.from_table(result.per_query, measure, stage) for stage in ("retrieve", "rerank")
-    )
-    if table := comparison.reranked_table(before, after, comparison.options_of(result.record)):
+    if table := comparison.reranked_table(result.per_query, measure, comparison.options_of(result.record)):
         yield table
 
 

@@ -99,13 +99,9 @@ def _reranked(
     stored: comparison.Stored, measure: str, scores: comparison.Scores, places: Mapping[str, int]
 ) -> list[list[Any]]:
     """Every reranked setting against its own retrieval, in the form of `_pair`, and the two means."""
-    table, steps = stored.result.per_query, ("retrieve", "rerank")
-    if not set(steps) <= set(table["stage"]):
-        return []
-    before, after = (comparison.from_table(table, measure, step) for step in steps)
     return [
         [*_pair(one, places, scores.options), report.figure(one.mean_against), report.figure(one.mean), one.n]
-        for one in comparison.reranked(before, after, scores.options)
+        for one in comparison.reranked(stored.result.per_query, measure, scores.options)
     ]
 
 
