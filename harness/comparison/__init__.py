@@ -19,10 +19,7 @@ if TYPE_CHECKING:
         common_answer_measure,
     )
     from harness.comparison.caveats import (
-        filter_notes,
         filter_table,
-        left_out_notes,
-        same_ranking_notes,
         warnings_of,
     )
     from harness.comparison.conclusions import conclude
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
     from harness.comparison.glance import Glance, glance_json, glance_of
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.glance_text import glance_lines
-    from harness.comparison.label_sensitivity import label_parts, sensitivity_of
+    from harness.comparison.label_sensitivity import label_parts
     from harness.comparison.matrix import (
         ScoredOn,
         ScoreMatrix,
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
         chunkings_of,
         headline_of,
         options_of,
-        tokens_of,
         turning_of,
         verdict_of,
     )
@@ -66,7 +62,9 @@ if TYPE_CHECKING:
     from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stats.units import units_of
     from harness.comparison.stored import (
+        Details,
         Stored,
+        detailed,
         measure_to_take,
         names_of,
         read_stored,
@@ -83,7 +81,6 @@ if TYPE_CHECKING:
         reranked_table,
     )
     from harness.comparison.verdict import LABELS, Costs, Grounds, Holes, Trust, Verdict
-    from harness.comparison.waterfalls import Level, Waterfall, waterfall
     from harness.comparison.words import sentences_of, verdict_json, warning_lines
 else:
     __getattr__ = door(__name__, __file__)

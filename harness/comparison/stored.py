@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -268,40 +268,54 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
         trust=dict.fromkeys(matrices, _TRUST) if answers else {},
         chosen=next(iter(matrices)) if answers else measure,
     )
-    return scores if answers else _with_tables(scores, results, names, configured)
+    if answers:
+        return scores
+    details = {
+        name: Details(
+            chunkings=one.chunkings,
+            lost=lost_by(read_any(folder, LossRow)),
+            prices=cells_of(folder, "prices"),
+            drawn=read_any(folder, LabelSensitivityRow),
+            filtered=read_any(folder, FilterRow),
+            left_out=one.result.record.get("counts", {}).get("left_out", {}),
+        )
+        for name, (folder, one) in results.items()
+    }
+    return detailed(scores, details, names, first.stage)
 
 
-def _with_tables(
-    scores: Scores,
-    results: Mapping[str, tuple[Path, Stored]],
-    names: Mapping[tuple[str, str], str],
-    configured: Mapping[str, Mapping[str, Any]],
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What the tables of a result say besides its scores."""
+
+    # how each setting cuts documents
+    chunkings: Mapping[str, str]
+    # what each part lost, by setting
+    lost: Mapping[str, Mapping[str, float]]
+    # the rows of prices.csv as plain values
+    prices: Iterable[Mapping[str, Any]]
+    # the means with labels drawn longer and shorter
+    drawn: Iterable[LabelSensitivityRow]
+    # what filters found
+    filtered: Iterable[FilterRow]
+    # how many queries have no value, by reason
+    left_out: Mapping[str, int]
+
+
+def detailed(
+    scores: Scores, details: Mapping[str, Details], names: Mapping[tuple[str, str], str], stage: str = "final"
 ) -> Scores:
-    """Scores of rankings with what the other tables of the results say of them."""
-    folders = {name: folder for name, (folder, _) in results.items()}
-    stored = {name: one for name, (_, one) in results.items()}
-    stage = next(iter(stored.values())).stage
-    prices = {name: cells_of(folder, "prices") for name, folder in folders.items()}
-    drawn = {name: read_any(folder, LabelSensitivityRow) for name, folder in folders.items()}
-    filtered = {name: read_any(folder, FilterRow) for name, folder in folders.items()}
-    left_out = [one.result.record.get("counts", {}).get("left_out", {}) for one in stored.values()]
-    lost = {name: lost_by(read_any(folder, LossRow)) for name, folder in folders.items()}
-    cuts = {result: one.chunkings for result, one in stored.items()}
+    """Scores of rankings with the ``details`` of their results; ``names`` as for ``tokens_of``."""
+    called = [(details[result], setting, name) for (result, setting), name in names.items()]
+    filtered = {result: one.filtered for result, one in details.items()}
+    left_out = left_out_notes(one.left_out for one in details.values())
     return replace(
         scores,
-        chunkings={
-            called: cuts[result][setting]
-            for (result, setting), called in names.items()
-            if setting in cuts[result]
-        },
-        lost={
-            called: lost[result][setting]
-            for (result, setting), called in names.items()
-            if setting in lost[result]
-        },
-        tokens=tokens_of(prices, names, stage),
-        sensitivity=sensitivity_of(drawn, names, stage),
-        notes=left_out_notes(left_out) + filter_notes(filtered, names) + same_ranking_notes(configured),
+        chunkings={name: one.chunkings[own] for one, own, name in called if own in one.chunkings},
+        lost={name: one.lost[own] for one, own, name in called if own in one.lost},
+        tokens=tokens_of({result: one.prices for result, one in details.items()}, names, stage),
+        sensitivity=sensitivity_of({result: one.drawn for result, one in details.items()}, names, stage),
+        notes=left_out + filter_notes(filtered, names) + same_ranking_notes(scores.configured),
     )
 
 

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
     from harness.report.losses import is_route, loss_table, lost_by, worst_table
-    from harness.report.page.build import Page, build_page
-    from harness.report.page.colours import colours
+    from harness.report.page.build import Page, build_page, colours
     from harness.report.page.factors import size_of
     from harness.report.page.tables import Axes, Tables, figure, read_tables
     from harness.report.read import (

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         LlmError,
         ModelError,
         StoreError,
+        guide,
     )
-    from harness.values.guides import guide
     from harness.values.kinds import (
         LARGEST,
         Kind,

@@ -1,5 +1,9 @@
 """The errors, by room. Every message says what happened, where, and what to do about it."""
 
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+
 
 class HarnessError(Exception):
     """Base of every error the harness raises on purpose; the command line prints it without a traceback."""
@@ -31,3 +35,13 @@ class JudgeError(HarnessError):
 
 class StoreError(HarnessError):
     """The cache or a folder of results cannot be written, or the disk is full."""
+
+
+def guide(page: str) -> str:
+    """The path of a page of documentation such as ``judge.md``, for messages that name one.
+
+    In a checkout it is in docs/, else what the wheel brought; relative where it is below the working folder.
+    """
+    shipped = _PACKAGE / "shipped" / "docs" / page
+    path, here = shipped if shipped.exists() else _PACKAGE.parent / "docs" / page, Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

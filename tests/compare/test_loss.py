@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.comparison.waterfalls import waterfall
 from harness.data.corpus.align import QuotePlace
 from harness.data.corpus.anchoring import Anchoring, AnchorResult
 from harness.data.corpus.labels import LabelRow
@@ -17,7 +16,7 @@ from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking
 from harness.running.evaluate.evaluating import lost_evidence
-from harness.running.evaluate.losses import loss_levels, loss_rows
+from harness.running.evaluate.losses import loss_levels, loss_rows, waterfall
 from harness.running.search import Searched
 from harness.values.types import Chunk, Document, Judgment, Query, Ranking
 

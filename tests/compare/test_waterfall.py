@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.comparison import front
-from harness.comparison.waterfalls import Level, waterfall
+from harness.running.evaluate.losses import Level, waterfall
 from harness.values.errors import HarnessError
 
 NAMES = ("parsed", "chunked", "found", "ranked")

@@ -29,6 +29,7 @@ elements theme dom format data state scale save rows table grid plot terms names
 board gains differences curves slopes splits losses glance answer_losses answers filters kinds heat
 histograms judged price health origin passages two_rankings replies drill address main
 """
+_COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)")
 SCRIPTS = tuple(f"{name}.js" for name in _SCRIPTS.split())
 
 
@@ -142,6 +143,15 @@ def pack(payload: Mapping[str, Any]) -> str:
 def unpack(data: str) -> Any:
     """Read ``pack`` back."""
     return json.loads(gzip.decompress(base64.b64decode(data)))
+
+
+@cache
+def colours() -> dict[str, tuple[str, str]]:
+    """The light and the dark value of every colour by its name in theme.css, such as ``loss-order``.
+
+    For pictures that are drawn elsewhere.
+    """
+    return {name: (light, dark) for name, light, dark in _COLOUR.findall(_asset("theme.css"))}
 
 
 def _asset(name: str) -> str:

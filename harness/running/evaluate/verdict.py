@@ -8,18 +8,15 @@ from typing import Any
 
 from harness.comparison import (
     LABELS,
+    Details,
     Scores,
     Verdict,
     chunkings_of,
     design_of,
-    filter_notes,
+    detailed,
     from_scores,
-    left_out_notes,
     options_of,
-    same_ranking_notes,
-    sensitivity_of,
     sentences_of,
-    tokens_of,
     verdict_json,
     verdict_of,
     warning_lines,
@@ -59,7 +56,6 @@ def run_verdict(
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
     settings = {setting.name: setting.model_dump(mode="json") for setting in config.settings}
-    names = {("", name): name for name in settings}
     scores = Scores(
         # the last stages by every measure that is not a cost
         matrices={
@@ -67,18 +63,22 @@ def run_verdict(
             for measure, rows in by_measure.items()
             if not less_is_better(measure)
         },
-        chunkings=chunkings_of(settings.values()),
         design=design_of(settings),
         configured=settings,
-        lost=lost_by(losses),
         folders=dict.fromkeys(settings, str(config.results / config.name)),
         documents=frozenset(documents),
-        tokens=tokens_of({"": [asdict(row) for row in prices]}, names),
-        sensitivity=sensitivity_of({"": drawn}, names),
         options=options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
-        notes=left_out_notes([left_out]) + filter_notes({"": filtered}, names) + same_ranking_notes(settings),
         warnings=tuple(warnings),
     )
+    details = Details(
+        chunkings_of(settings.values()),
+        lost_by(losses),
+        [asdict(row) for row in prices],
+        drawn,
+        filtered,
+        left_out,
+    )
+    scores = detailed(scores, {"": details}, {("", name): name for name in settings})
     try:
         verdict = verdict_of(scores)
     except HarnessError as error:
