@@ -64,6 +64,7 @@ def test_a_typo_in_a_command_is_answered_with_the_nearest_one(words, near, capsy
         (["abilities", "own"], 0),
         (["plot"], 0),
         (["judge", "check-answers"], 1),
+        (["judge", "batches", "--cancel"], 1),
         (["check-kind", "my.yaml"], 0),
         (["labels", "next", "results/mine"], 1),
         (["label", "--results", "results/mine"], 1),

@@ -24,9 +24,9 @@ ROOMS = {
     "measures": (["harness/measures"], 25, ["tests/measures", "tests/answer"]),
     "comparison": (["harness/comparison"], 15, ["tests/compare", "tests/stats"]),
     "ledger": (
-        ["harness/store/ledger.py", "harness/store/ledger_schema.py", "harness/store/sent_batches.py"],
+        ["harness/store/ledger.py", "harness/store/ledger_schema.py"],
         10,
-        [f"tests/judge/test_{name}.py" for name in ("ledger", "old_ledgers", "reuse", "run", "batches")],
+        [f"tests/judge/test_{name}.py" for name in ("ledger", "old_ledgers", "reuse", "run")],
     ),
 }
 COMPARISONS = {

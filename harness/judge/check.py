@@ -69,18 +69,13 @@ def check_judge(
 ) -> CheckReport:
     """Run the known set of the prompt's language through a judge, each call ``repeats`` times.
 
-    It is asked without examples, which are of another corpus, and call by call at the full price: a check is
-    wanted now, not within a day.
-
-    The answers go into the ledger like all others. The first call is made alone, and ends the check with
-    JudgeError where it meets a fault that every other call would meet too.
-    Raises what LlmJudge.grade raises, except that unscored passages are reported instead of failing the
-    run.
+    It is asked without examples, which are of another corpus. The answers go into the ledger like all others.
+    The first call is made alone, and ends the check with JudgeError where it meets a fault that every other
+    call would meet too. Raises what LlmJudge.grade raises, except that unscored passages are reported instead
+    of failing the run.
     """
     # Copied without validation: repeating at temperature 0 is pointless for grading but needed here.
-    config = config.model_copy(
-        update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0, "batch": None}
-    )
+    config = config.model_copy(update={"samples": max(2, repeats), "max_unscored": 1.0, "examples": 0})
     judge = LlmJudge(config, ledger, client=client)
     topics = [topic for topic in TOPICS if topic.language == judge.prompt.language]
     pairs = [pair for topic in topics for pair in _pairs(topic)]

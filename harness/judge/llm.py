@@ -16,7 +16,7 @@ from typing import Any
 from harness.judge.config import Combine, LlmConfig
 from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt, load_prompt
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
-from harness.models import Client, Estimate, Job, Model, ask, one_line, send_batches
+from harness.models import Client, Estimate, Job, Model, ask, one_line
 from harness.store import Ledger
 from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter
 
@@ -73,7 +73,7 @@ class LlmJudge:
         return {
             "kind": "llm",
             "model": endpoint.model,
-            "base_url": endpoint.azure.endpoint if endpoint.azure else endpoint.base_url,
+            "base_url": endpoint.address,
             "parameters": endpoint.parameters(),
             "prompt": f"{self.prompt.id} v{self.prompt.version}",
             "prompt_sha256": self.prompt.sha256,
@@ -124,11 +124,6 @@ class LlmJudge:
         )
         summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
-
-    def send(self, pairs: Iterable[Pair], *, reporter: Reporter) -> None:
-        """Send the missing calls in batches, for which ``grade`` will wait; nothing without ``batch``."""
-        if self.config.batch:
-            send_batches(self.model, self.jobs(pairs), reporter=reporter)
 
     def jobs(self, pairs: Iterable[Pair]) -> Iterator[Job[QueryPairs]]:
         """The calls for all samples of each item, in order."""

@@ -101,12 +101,9 @@ class PanelJudge:
     def grade(
         self, pairs: Iterable[Pair], sink: Sink, *, reporter: Reporter, total: int | None = None
     ) -> Summary:
-        """Grade the pairs, read once or twice a member and once more; same contract as LlmJudge.grade."""
+        """Grade the pairs, read once a member and once more; same contract as LlmJudge.grade."""
         given: dict[tuple[str, str], list[PairGrade]] = {}
         summary = Summary(judge=self.name)
-        for member in self.members:
-            # all batches are on their way before the first is waited for
-            member.send(pairs, reporter=reporter)
 
         def keep(graded: PairGrade) -> None:
             given.setdefault(graded.pair.key, []).append(graded)
@@ -158,7 +155,7 @@ class PanelJudge:
 
 
 _SUMMED = (
-    *("calls", "already_answered", "in_batches"),
+    *("calls", "already_answered"),
     *("prompt_tokens", "completion_tokens", "likely_completion_tokens"),
 )
 

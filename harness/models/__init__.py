@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         length_sorted_batches,
     )
     from harness.models.llm import prompt
-    from harness.models.llm.batches.client import BatchStatus, batch_statuses, came_in_batch
+    from harness.models.llm.calls import answers, ask
     from harness.models.llm.client import Client
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
@@ -49,10 +49,9 @@ if TYPE_CHECKING:
     )
     from harness.models.llm.http_client import Connection, unblocked
     from harness.models.llm.limiter import limiter_of
-    from harness.models.llm.model import Job, Model, jobs_of
+    from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
     from harness.models.llm.money import Estimate, Spending, add, estimate_tokens
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
-    from harness.models.llm.run import answers, ask, send_batches
     from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.untrusted import (
         NamedTwiceError,

@@ -21,7 +21,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from harness.store.artifacts import canonical, key_of
 from harness.store.locking import Turn
-from harness.store.sent_batches import SentBatches
 from harness.store.sqlite import Schema, UnknownVersionError, opened, sqlite_kind, transaction
 from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError, problem_in
 
@@ -101,7 +100,6 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.batches = SentBatches(path.with_name(f"{path.name}.batches"))
         self._turns: dict[str, Turn] = {}
         self._parameters: dict[tuple[str, str], list[dict[str, Any]]] = {}
         try:
@@ -142,11 +140,6 @@ class Ledger:
         newest = "key = ? AND settled = 1 ORDER BY id DESC LIMIT 1"
         rows = self._rows(f"SELECT {_LISTED} FROM answers WHERE {newest}", key)
         return _from_row(rows[0]) if rows else None
-
-    def has(self, key: str, request_id: str) -> bool:
-        """Whether an answer with that id of its request is recorded for a call."""
-        query = "SELECT 1 FROM answers WHERE key = ? AND request_id = ? LIMIT 1"
-        return bool(self._rows(query, key, request_id))
 
     def knows(self, model: str) -> bool:
         """Whether an answer of a model is recorded."""

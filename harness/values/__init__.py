@@ -107,8 +107,6 @@ if TYPE_CHECKING:
         Ranking,
         ResultWarning,
         RunRecord,
-        SentBatch,
-        SentCall,
         Slot,
         Split,
         WarningKind,

@@ -161,37 +161,6 @@ class LlmAnswer(LlmCall):
 
 
 @dataclass(frozen=True, slots=True)
-class SentBatch:
-    """A batch of calls that an endpoint answers in its own time; ``number`` identifies it here.
-
-    ``endpoint`` is the configuration it was sent with, which holds no secret. ``file_id`` and ``batch_id``
-    are the endpoint's names, '' until it has sent them. ``made_at`` is UTC, ISO 8601; ``size`` the
-    number of its calls.
-    """
-
-    number: int
-    model: str
-    endpoint: dict[str, Any]
-    file_id: str
-    batch_id: str
-    made_at: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class SentCall:
-    """A call in a batch: ``key`` is that of the ledger.
-
-    ``unusable`` counts its answers so far that could not be used, ``failed`` the batches without an answer.
-    """
-
-    key: str
-    call: LlmCall
-    unusable: int = 0
-    failed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Ranking:
     """The ranked chunks of one query. The order of ``chunk_ids`` is the rank order and is authoritative.
 

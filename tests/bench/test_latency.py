@@ -9,7 +9,6 @@ from harness.report.history import same_result
 from harness.running import latency
 from harness.running.tools import RunTools
 from tests.command import bench
-from tests.judge.batch_server import Batches
 from tests.judge.fake_server import Answer, FakeServer, completion
 from tests.models import tiny
 
@@ -245,35 +244,22 @@ def test_code_of_the_user_is_not_called_to_measure_it_unless_that_is_allowed(wri
     }
 
 
-@pytest.mark.parametrize("batched", [False, True])
-def test_a_filter_by_a_model_takes_what_its_answers_took(write_config, monkeypatch, table, batched):
+def test_a_filter_by_a_model_takes_what_its_answers_took(write_config, monkeypatch, table):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
     output = completion('{"topic": "fuel pump"}')
-    handler = (
-        Batches(lambda line: output) if batched else lambda request, number: Answer(body=output, delay=0.15)
-    )
-    with FakeServer(handler) as server:
+    with FakeServer(lambda request, number: Answer(body=output, delay=0.15)) as server:
         endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
-        batch = ", batch: {poll: 0.02}" if batched else ""
         path = write_config(
             chunk="{kind: recursive, chunk_size: 90}",
             retrieve="{kind: bm25}",
             rerank="null",
-            more=f"filter: {{kind: llm, file: {table}, fields: [topic], endpoint: {endpoint}{batch}}}\n"
-            + MEASURED,
+            more=f"filter: {{kind: llm, file: {table}, fields: [topic], endpoint: {endpoint}}}\n{MEASURED}",
             cache="fresh",
         )
         rows, _ = run(path)
     ours = {row.stage: row for row in rows}
-    if not batched:
-        assert ours["filter"].p50 >= 150
-        assert ours["retrieve"].total_p50 >= ours["filter"].p50
-        return
-    why = "the language model has answered in batches, whose time is not that of a query"
-    assert [(row.stage, row.total_p50, row.remark) for row in rows] == [
-        ("filter", None, why),
-        ("retrieve", None, why),
-    ]
+    assert ours["filter"].p50 >= 150
+    assert ours["retrieve"].total_p50 >= ours["filter"].p50
 
 
 def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_config, monkeypatch):
@@ -299,15 +285,19 @@ def test_an_answer_of_a_model_takes_what_it_took_when_it_was_paid_for(write_conf
     assert (facts["calls"], facts["from_ledger"]) == (5, 0)
 
 
-def test_the_time_of_a_batch_is_not_taken_for_that_of_a_query(write_config, monkeypatch):
+def test_the_time_of_a_batch_of_an_earlier_version_is_not_taken_for_that_of_a_query(
+    write_config, monkeypatch
+):
     monkeypatch.setenv("FAKE_KEY", "sk-do-not-show-me-4711")
-    with FakeServer(Batches(lambda line: completion("words"))) as server:
+    # the id that such an answer has in the ledger
+    answer = Answer(body=completion("words"), headers={"x-request-id": "batch_2/req-0"})
+    with FakeServer(lambda request, number: answer) as server:
         endpoint = f"{{model: fake-1, base_url: '{server.url}', api_key_env: FAKE_KEY, timeout: 120}}"
         path = write_config(
             chunk="{kind: recursive, chunk_size: 90}",
             retrieve="{kind: bm25}",
             rerank="null",
-            more=f"rewrite: {{kind: llm, endpoint: {endpoint}, batch: {{poll: 0.02}}}}\n{MEASURED}",
+            more=f"rewrite: {{kind: llm, endpoint: {endpoint}}}\n{MEASURED}",
             cache="fresh",
         )
         rows, _ = run(path)

@@ -172,6 +172,23 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
         ("relevance:\n  judge: llm\n  endpoint:\n    modle: m", 9, ["did you mean model?"]),
         ("relevance:\n  judge: llm\n  endpoint: {model: m}\n  pool: {dept: 3}", 9, ["mean depth?"]),
         ("relevance: {judge: llm, endpoint: {model: m}, max_cost: 1}", 6, ["price of 'm'"]),
+        (
+            "relevance:\n  judge: llm\n  endpoint: {model: m}\n  batch: true",
+            9,
+            ["relevance.batch", "omit this key", "endpoint.max_concurrency", "max_cost"],
+        ),
+        (
+            "relevance:\n  judge: panel\n  members:\n  - endpoint: {model: m}\n    batch: {poll: 1}",
+            10,
+            ["omit this key"],
+        ),
+        ("rewrite:\n  kind: llm\n  endpoint: {model: m}\n  batch: false", 9, ["batch", "omit this key"]),
+        (
+            "relevance:\n  judge: llm\n  endpoint: {model: m}\n"
+            "  prices:\n    m: {input: 1, output: 2, batch_factor: 1}",
+            10,
+            ["batch_factor", "omit this key"],
+        ),
         ("relevance: {judge: cosine}", 6, ["relevance.model", "missing"]),
         ("relevance: {judge: labels, file: l.jsonl}", 1, ["labels and relevance.file"]),
         ("parse: {kind: pdfminer}", 6, ["pypdf", "pypdfium2"]),

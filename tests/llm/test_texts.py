@@ -2,10 +2,10 @@
 
 import pytest
 
+from harness.models.llm.calls import answers
 from harness.models.llm.config import ModelConfig
 from harness.models.llm.form import TextForm, text_of
 from harness.models.llm.model import Model, jobs_of
-from harness.models.llm.run import answers
 from harness.store.ledger import Ledger
 from harness.values.progress import Silent
 from tests.judge.fake_server import FakeServer, grade, says

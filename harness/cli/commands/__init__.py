@@ -43,6 +43,8 @@ REMOVED = {
     "check-kind": "what a step of your own returns is checked when it runs",
     "abilities": "measure answers to your own questions, by the section `answer` or harness score-answers",
     "judge check-answers": "harness score-answers --human shows how well measures agree with people",
+    "judge batches": "raise endpoint.max_concurrency or use a cheaper model; a batch in progress is "
+    "collected by the version that sent it",
     "plot": "the report page saves its charts as SVG",
     "labels next": "use harness labels unjudged; what most settings found comes first",
     "label --results": "name the configuration, harness label my.yaml",

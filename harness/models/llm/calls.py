@@ -1,4 +1,4 @@
-"""A run that asks its calls one by one, several in parallel: the ledger, limits, tries, reading, recording.
+"""A run that asks its calls, several in parallel: the ledger, limits, tries, reading, recording.
 
 All clocks are the event loop's.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Generic, TypeVar
 
@@ -17,41 +17,80 @@ from harness.models.llm.faults import CallError, one_line
 from harness.models.llm.form import FINAL_REASONS, Malformed
 from harness.models.llm.limiter import RateLimiter
 from harness.models.llm.model import Job, Model
-from harness.models.llm.money import Price, Spending, add, estimate_tokens
-from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers
+from harness.models.llm.money import Spending, add, estimate_tokens
+from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers, run_to_end
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
 
 POLL = 0.2
 SHOW_EVERY = 1.0
 
 T = TypeVar("T")
-Read = tuple[int, ...] | Malformed | None
-Wait = Callable[[float], Awaitable[None]]
 HandOn = Callable[[T, list[LlmAnswer]], None]
 _OF_CALL = [field.name for field in fields(LlmCall)]
 
 
-class Recorder:
-    """Writes the answers of one model into its ledger, by the prices of ``price``; counts in ``spending``."""
+class _Prompt(Exchange[Reply, LlmAnswer]):
+    """One prompt, every reply to which is written into the ledger and counted in ``spending``."""
 
-    def __init__(self, model: Model, spending: Spending, price: Price | None) -> None:
+    def __init__(
+        self, call: LlmCall, model: Model, client: Client, spending: Spending, breaker: Breaker
+    ) -> None:
+        endpoint, price = model.config.endpoint, model.config.price
+        self._call = call
         self._form = model.form
         self._ledger = model.ledger
-        self._spending = spending
+        self._client = client
         self._price = price
+        self._spending = spending
+        self._breaker = breaker
+        self._messages = model.form.messages(call)
+        self._read: tuple[int, ...] | Malformed | None = None
+        sent = sum(estimate_tokens(message["content"]) for message in self._messages)
+        self.tokens = sent + endpoint.max_tokens
+        self.most = price.of(sent, endpoint.max_tokens) if price else None
 
-    def read(self, call: LlmCall, reply: Reply) -> Read:
-        """Read the grades or text in a reply, or say why it cannot be used."""
-        return Malformed(reply.fault) if reply.fault else self._form.read(call, reply.text)
+    async def post(self, timeout: float) -> Reply:
+        """The reply to it."""
+        return await self._client.ask(self._messages, self._form.response_format, self._call.sample, timeout)
 
-    def record(self, call: LlmCall, read: Read, came: Reply | CallError, *, settled: bool) -> LlmAnswer:
-        """Record one try of a call: the content of the reply or, without one, the reason."""
+    def used(self, reply: Reply) -> tuple[int | None, float | None]:
+        """By what the endpoint says."""
+        read, written = reply.prompt_tokens, reply.completion_tokens
+        if read is None or written is None:
+            return None, None
+        return read + written, self._price.of(read, written) if self._price else None
+
+    def repeats(self, reply: Reply) -> bool:
+        """Whether it holds no grades or text, though it should."""
+        self._read = Malformed(reply.fault) if reply.fault else self._form.read(self._call, reply.text)
+        return isinstance(self._read, Malformed) and self._read.reason not in FINAL_REASONS
+
+    def keep(self, reply: Reply, last: bool) -> LlmAnswer:
+        """Record it, which settles the call if it is the last one."""
+        answer = self._record(self._read, reply, settled=last)
+        if not answer.reason:
+            self._breaker.succeeded()
+        elif answer.reason not in FINAL_REASONS:
+            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
+        return answer
+
+    def lose(self, fault: CallError, tries: int, last: bool) -> LlmAnswer | None:
+        """Record the reason of a call that is given up."""
+        if fault.fatal:
+            raise LlmError(f"The endpoint refuses to work: {fault}")
+        # A temporary fault that cost nothing is not settled: the next run asks again.
+        return self._record(Malformed(fault.reason), fault, settled=fault.settled) if last else None
+
+    def _record(
+        self, read: tuple[int, ...] | Malformed | None, came: Reply | CallError, *, settled: bool
+    ) -> LlmAnswer:
+        """Record one try: the content of the reply or, without one, the reason."""
         reply = came if isinstance(came, Reply) else None
         raw = (came.text or came.refusal) if isinstance(came, Reply) else came.detail
-        price = self.price_of(reply) if reply else 0.0
+        price = self.used(reply)[1] if reply else 0.0
         grades, reason = (None, read.reason) if isinstance(read, Malformed) else (read, "")
         answered = LlmAnswer(
-            **{name: getattr(call, name) for name in _OF_CALL},
+            **{name: getattr(self._call, name) for name in _OF_CALL},
             settled=settled,
             grades=grades,
             reason=reason,
@@ -65,7 +104,7 @@ class Recorder:
             finish=reply.finish if reply else None,
             logprobs=reply.logprobs if reply else None,
         )
-        self._ledger.record(self._ledger.key(call), answered)
+        self._ledger.record(self._ledger.key(self._call), answered)
         if reply:
             spending = self._spending
             spending.served_models.add(reply.served_model)
@@ -74,68 +113,13 @@ class Recorder:
             spending.cost = add(spending.cost, price)
         return answered
 
-    def price_of(self, reply: Reply) -> float | None:
-        """The cost of a reply; None if the price or the tokens are unknown."""
-        price = self._price
-        if price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
-            return None
-        return price.of(reply.prompt_tokens, reply.completion_tokens)
-
-
-class _Prompt(Exchange[Reply, LlmAnswer]):
-    """One prompt, every reply to which is recorded."""
-
-    def __init__(
-        self, call: LlmCall, model: Model, client: Client, recorder: Recorder, breaker: Breaker
-    ) -> None:
-        endpoint, price = model.config.endpoint, model.config.price
-        self._call = call
-        self._form = model.form
-        self._client = client
-        self._recorder = recorder
-        self._breaker = breaker
-        self._messages = model.form.messages(call)
-        self._read: Read = None
-        sent = sum(estimate_tokens(message["content"]) for message in self._messages)
-        self.tokens = sent + endpoint.max_tokens
-        self.most = price.of(sent, endpoint.max_tokens) if price else None
-
-    async def post(self, timeout: float) -> Reply:
-        """The reply to it."""
-        return await self._client.ask(self._messages, self._form.response_format, self._call.sample, timeout)
-
-    def used(self, reply: Reply) -> tuple[int | None, float | None]:
-        """By what the endpoint says."""
-        known = reply.prompt_tokens is not None and reply.completion_tokens is not None
-        used = (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
-        return used if known else None, self._recorder.price_of(reply)
-
-    def repeats(self, reply: Reply) -> bool:
-        """Whether it holds no grades or text, though it should."""
-        self._read = self._recorder.read(self._call, reply)
-        return isinstance(self._read, Malformed) and self._read.reason not in FINAL_REASONS
-
-    def keep(self, reply: Reply, last: bool) -> LlmAnswer:
-        """Record it, which settles the call if it is the last one."""
-        answer = self._recorder.record(self._call, self._read, reply, settled=last)
-        if not answer.reason:
-            self._breaker.succeeded()
-        elif answer.reason not in FINAL_REASONS:
-            self._breaker.useless(f"unusable answer ({answer.reason}): {one_line(reply.text)}")
-        return answer
-
-    def lose(self, fault: CallError, tries: int, last: bool) -> LlmAnswer | None:
-        """Record the reason of a call that is given up."""
-        if fault.fatal:
-            raise LlmError(f"The endpoint refuses to work: {fault}")
-        # A temporary fault that cost nothing is not settled: the next run asks again.
-        record = self._recorder.record
-        return record(self._call, Malformed(fault.reason), fault, settled=fault.settled) if last else None
-
 
 @dataclass
-class BaseRun(Generic[T]):
-    """Base of both kinds of runs. Only one run at a time buys answers of a model with one ledger."""
+class CallRun(Generic[T]):
+    """Asks within the limits of the model, and records every answer before anything uses it.
+
+    Only one run at a time buys answers of a model with one ledger.
+    """
 
     model: Model
     jobs: Iterator[Job[T]]
@@ -146,52 +130,10 @@ class BaseRun(Generic[T]):
     task: Task
 
     def __post_init__(self) -> None:
-        self._name = self.model.config.endpoint.model
+        self._config, self._endpoint = self.model.config, self.model.config.endpoint
+        self._client = self.model.client
         self._our_turn = False
         self._waiting_noted = False
-
-    @property
-    def waiting(self) -> bool:
-        """Whether another run has the turn."""
-        return self._waiting_noted and not self._our_turn
-
-    def takes_turn(self) -> bool:
-        """Whether it is this run's turn to buy, from now on or already."""
-        self._our_turn = self._our_turn or self.model.ledger.take_turn(self._name)
-        return self._our_turn
-
-    def note_waiting(self) -> None:
-        """Say once that another run has the turn."""
-        if not self._waiting_noted:
-            self._waiting_noted = True
-            self.reporter.note(
-                f"Another run is asking {self._name} with this ledger. This run uses its answers and waits "
-                "for its turn, so that nothing is paid for twice."
-            )
-
-    def end_turn(self) -> None:
-        """Let other runs buy."""
-        if self._our_turn:
-            self.model.ledger.end_turn(self._name)
-
-
-@dataclass
-class CallRun(BaseRun[T]):
-    """Asks within the limits of the model, and records every answer before anything uses it."""
-
-    take_in: Callable[[Wait], Awaitable[frozenset[str]]]
-    """Records what batches of earlier runs have brought, waiting with the function that it is given.
-
-    Returns the keys of the calls that are still on their way.
-    """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        config = self.model.config
-        self._config, self._endpoint = config, config.endpoint
-        self._client = self.model.client
-        self._recorder = Recorder(self.model, self.spending, config.price)
-        self._in_batches: asyncio.Task[frozenset[str]] | None = None
         self._being_asked: dict[str, asyncio.Future[LlmAnswer]] = {}
         self._done = 0
         self._started = time.monotonic()
@@ -223,7 +165,8 @@ class CallRun(BaseRun[T]):
             await self._workers.run(endpoint.max_concurrency, self.jobs, self._do)
         finally:
             showing.cancel()
-            self.end_turn()
+            if self._our_turn:
+                self.model.ledger.end_turn(self._endpoint.model)
             if self._client is not None:
                 await self._client.close()
 
@@ -258,44 +201,36 @@ class CallRun(BaseRun[T]):
         return result
 
     async def _ask(self, call: LlmCall) -> LlmAnswer:
+        """Ask in turn until there is a usable answer, a final reason, or no time left; returns the record.
+
+        Raises LlmError when the run must end.
+        """
         while True:
-            ours = self.takes_turn()
+            self._our_turn = self._our_turn or self.model.ledger.take_turn(self._endpoint.model)
             # Another run may have settled the call since it was looked up.
             result = self.model.find(call)
             if result is not None:
                 return result
-            if ours:
+            if self._our_turn:
                 break
-            self.note_waiting()
+            self._note_waiting()
             await self._wait(POLL)
-        result = await self._from_batch(call)
-        if result is not None:
-            return result
-        answer = await self._try(call)
+        # Not before a call is to be made: with every answer in the ledger no key is needed.
+        self._client = self._client or ChatClient(self._endpoint)
+        answer = await self._sender.send(
+            _Prompt(call, self.model, self._client, self.spending, self._breaker)
+        )
         self.spending.from_ledger -= 1
         return answer
 
-    async def _from_batch(self, call: LlmCall) -> LlmAnswer | None:
-        """The answer that a batch of an earlier run has brought; LlmError where it is still on its way."""
-        if self._in_batches is None:
-            self._in_batches = asyncio.ensure_future(self.take_in(self._wait))
-        in_progress = await asyncio.shield(self._in_batches)
-        if self.model.ledger.key(call) in in_progress:
-            raise LlmError(
-                f"{len(in_progress):,} calls of {self._name} are in progress in batches, and one of them "
-                "would be made and paid for twice. Wait for them with `batch: true`, or cancel them with "
-                "`harness judge batches --cancel` and run again."
+    def _note_waiting(self) -> None:
+        """Say once that another run has the turn."""
+        if not self._waiting_noted:
+            self._waiting_noted = True
+            self.reporter.note(
+                f"Another run is asking {self._endpoint.model} with this ledger. This run uses its answers "
+                "and waits for its turn, so that nothing is paid for twice."
             )
-        return self.model.find(call)
-
-    async def _try(self, call: LlmCall) -> LlmAnswer:
-        """Ask until there is a usable answer, a final reason, or no time left; returns the record.
-
-        Raises LlmError when the run must end.
-        """
-        # Not before a call is to be made: with every answer in the ledger no key is needed.
-        self._client = self._client or ChatClient(self._endpoint)
-        return await self._sender.send(_Prompt(call, self.model, self._client, self._recorder, self._breaker))
 
     def _show(self) -> None:
         self.task.describe(self._progress())
@@ -303,7 +238,7 @@ class CallRun(BaseRun[T]):
     def _progress(self) -> str:
         rate = self._done / max(1e-9, time.monotonic() - self._started)
         parts = [f"{rate:.1f}/s", *self.spending.progress()]
-        if self.waiting:
+        if self._waiting_noted and not self._our_turn:
             parts.append("waits for another run")
         if (paused := self._limiter.remaining_pause()) > 0:
             parts.append(f"waits {paused:.0f} s, as the endpoint asks")
@@ -314,3 +249,41 @@ class CallRun(BaseRun[T]):
         while True:
             await asyncio.sleep(SHOW_EVERY)
             self._show()
+
+
+def ask(
+    model: Model,
+    jobs: Iterable[Job[T]],
+    hand_on: HandOn[T],
+    *,
+    reporter: Reporter,
+    spending: Spending,
+    name: str = "asking",
+    total: int = 0,
+) -> None:
+    """Ask all calls of all jobs, each job handed on as soon as it is answered (in no set order).
+
+    Jobs are read as they are needed, so a generator of any length takes constant memory. ``spending`` counts
+    as it goes; ``name`` and ``total`` (the number of things done) are for the progress bar. Raises
+    BudgetError, EndpointDownError or LlmError where the run cannot go on, and whatever ``hand_on`` raises;
+    all answers are then in the ledger, and the next run goes on from there.
+    """
+    started = time.monotonic()
+    with reporter.task(name, total) as task:
+        run_to_end(CallRun(model, iter(jobs), hand_on, reporter, spending, task).run())
+    spending.seconds = time.monotonic() - started
+
+
+def answers(
+    model: Model, calls: Sequence[LlmCall], *, reporter: Reporter, name: str = "asking"
+) -> tuple[list[LlmAnswer], Spending]:
+    """Ask calls and return their answers in the same order, and the spending; errors as ``ask``."""
+    found: dict[int, LlmAnswer] = {}
+    spending = Spending()
+
+    def keep(place: int, answers: list[LlmAnswer]) -> None:
+        (found[place],) = answers
+
+    jobs = (Job(place, (call,)) for place, call in enumerate(calls))
+    ask(model, jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
+    return [found[place] for place in range(len(calls))], spending

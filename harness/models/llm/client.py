@@ -93,12 +93,12 @@ class ChatClient:
     ) -> Reply:
         """Send one prompt; ``timeout``, in seconds, bounds the whole call, a dripping answer included."""
         started = time.monotonic()
-        url, body = self._endpoint.url("/chat/completions"), self.body(messages, response_format, sample)
+        url, body = self._endpoint.url, self._body(messages, response_format, sample)
         content, headers = await self.connection.content("POST", url, timeout, MOST_BYTES_OF_CHAT, json=body)
         seconds = time.monotonic() - started
 
         def read() -> Reply:
-            return self.read(self.connection.json(content), seconds, headers.get("x-request-id", ""))
+            return self._read(self.connection.json(content), seconds, headers.get("x-request-id", ""))
 
         return await unblocked(len(content), read)
 
@@ -106,7 +106,7 @@ class ChatClient:
         """Close the connections."""
         await self.connection.close()
 
-    def body(
+    def _body(
         self, messages: Sequence[Message], response_format: Mapping[str, Any] | None, sample: int
     ) -> dict[str, Any]:
         """The request for one prompt."""
@@ -128,18 +128,14 @@ class ChatClient:
             **e.extra_body,
         }
 
-    def failure(self, status: int, body: object) -> CallError:
-        """A failure within a reply of success, with the provider's own message."""
-        return self.connection.failure(status, read_error(body), {})
-
-    def read(self, completion: Any, seconds: float, request_id: str = "") -> Reply:
+    def _read(self, completion: Any, seconds: float, request_id: str) -> Reply:
         """The reply in a completion, which took so long; raises CallError if it is none."""
         try:
             choices, error = completion.get("choices"), completion.get("error")
             code = _status_in(error)
             if code and (code < 500 or not choices):
                 # Gateways pass a provider's failure on as a success; its code is the status that it had.
-                raise self.failure(code, error)
+                raise self.connection.failure(code, read_error(error), {})
             if (reported := _error_in(completion)) or not isinstance(choices, list):
                 # Beside an error may stand a choice that nobody made.
                 words = self.connection.clean(read_error(error).words if error else reported)

@@ -1,11 +1,11 @@
-"""The settings of a language model: endpoint, prices, limits and batches; those of steps that call one."""
+"""The settings of a language model: endpoint, prices and limits; those of steps that call one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, field_serializer, field_validator, model_validator
 
@@ -23,32 +23,13 @@ Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measu
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
-class BatchOptions(StageConfig):
-    """The limits of an endpoint's batches; the defaults are those of OpenAI's Batch API."""
-
-    max_requests: int = Field(50_000, ge=1, description="The most requests in one batch.")
-    max_bytes: int = Field(
-        200_000_000, ge=1_000, description="The largest file of requests that a batch may have, in bytes."
-    )
-    queued_tokens: int | None = Field(
-        None,
-        ge=1,
-        description="How many prompt tokens the endpoint accepts in waiting batches at once (OpenAI: the "
-        "batch queue limit of a model); the rest is sent as batches end. Null: no limit.",
-    )
-    poll: float = Field(30.0, gt=0, description="Seconds between two checks of the batches in progress.")
-    tries: int = Field(
-        3,
-        ge=1,
-        le=10,
-        description="In how many batches of one run a call is sent if it gets no answer, for example "
-        "because a batch "
-        "expires.",
-    )
-
-
 class ModelConfig(StageConfig):
     """A language model, and the limits of one run that asks it."""
+
+    gone: ClassVar[Mapping[str, str]] = {
+        "batch": "batches were removed: omit this key. A larger endpoint.max_concurrency makes a run faster; "
+        "a cheaper model or max_cost makes it cost less."
+    }
 
     endpoint: Endpoint = Field(description="Where the model is served; an endpoint of a language model.")
     max_cost: float | None = Field(
@@ -80,12 +61,6 @@ class ModelConfig(StageConfig):
         "`endpoint.deadline`.",
     )
 
-    batch: BatchOptions | None = Field(
-        None,
-        description="`true`: ask in batches, which OpenAI answers within a day at half the price; or a "
-        "section with their limits. An answer is the same in the ledger either way.",
-    )
-
     @property
     def asked_model(self) -> str:
         """The name of the model that is asked."""
@@ -93,38 +68,13 @@ class ModelConfig(StageConfig):
 
     @property
     def price(self) -> Price | None:
-        """The price of a call, in a batch where that is how they are made; None if no table has it."""
-        found = self.prices.get(self.asked_model)
-        return found.in_batches() if found and self.batch else found
-
-    @property
-    def batch_price(self) -> Price | None:
-        """The price of a call in a batch, however calls are made now."""
-        found = self.prices.get(self.asked_model)
-        return found and found.in_batches()
-
-    @property
-    def batch_options(self) -> BatchOptions:
-        """How batches are looked after: those of an earlier run too, where calls are made one by one now."""
-        return self.batch or BatchOptions()
+        """The price of a call; None if no table has it."""
+        return self.prices.get(self.asked_model)
 
     @property
     def longest_outage(self) -> float:
         """How many seconds an endpoint may not answer at all."""
         return self.endpoint.deadline if self.breaker_seconds is None else self.breaker_seconds
-
-    @field_validator("batch", mode="before")
-    @classmethod
-    def _yes_or_no(cls, value: object) -> object:
-        return {} if value is True else None if value is False else value
-
-    @model_validator(mode="after")
-    def _batches_carry_no_headers(self) -> ModelConfig:
-        if self.batch and "headers" in self.endpoint.parameters():
-            raise ValueError(
-                "the requests of a batch have no headers of their own: omit endpoint.headers or batch"
-            )
-        return self
 
     @model_validator(mode="after")
     def _a_limit_needs_a_price(self) -> ModelConfig:

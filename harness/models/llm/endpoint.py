@@ -199,6 +199,9 @@ class AzureOptions(StageConfig):
 class Endpoint(HttpEndpoint):
     """Any endpoint that speaks the chat-completions protocol (OpenAI, Azure, DeepSeek, GLM, vLLM, Ollama)."""
 
+    gone: ClassVar[Mapping[str, str]] = {
+        "max_tokens_field": "use max_completion_tokens instead of max_tokens if the endpoint uses that name."
+    }
     own_fields: ClassVar[Mapping[str, str]] = {
         "model": "set endpoint.model",
         "messages": "they come from the prompt",
@@ -249,11 +252,6 @@ class Endpoint(HttpEndpoint):
     @classmethod
     def _one_limit(cls, fields: Any) -> Any:
         """One limit under one of two names; ``max_tokens`` holds its value in either case."""
-        if isinstance(fields, dict) and "max_tokens_field" in fields:
-            raise ValueError(
-                "max_tokens_field was removed: use max_completion_tokens instead of max_tokens if "
-                "the endpoint uses that name, otherwise omit it"
-            )
         if not isinstance(fields, dict) or fields.get("max_completion_tokens") is None:
             return fields
         limit = fields["max_completion_tokens"]
@@ -286,14 +284,15 @@ class Endpoint(HttpEndpoint):
         """Where it is served."""
         return self.azure.endpoint if self.azure else self.base_url
 
-    def url(self, path: str, **query: str | int) -> str:
-        """Where requests of one kind go, such as ``/chat/completions``."""
-        if self.azure is None:
-            return self.base_url.rstrip("/") + path + (f"?{urlencode(query)}" if query else "")
-        azure = self.azure
-        model = f"/deployments/{quote(azure.deployment, safe='')}" if path == "/chat/completions" else ""
-        version = urlencode({"api-version": azure.api_version, **query})
-        return f"{azure.endpoint.rstrip('/')}/openai{model}{path}?{version}"
+    @property
+    def url(self) -> str:
+        """Where chat completions are asked for."""
+        path, azure = "/chat/completions", self.azure
+        if azure is None:
+            return self.base_url.rstrip("/") + path
+        deployment = quote(azure.deployment, safe="")
+        version = urlencode({"api-version": azure.api_version})
+        return f"{azure.endpoint.rstrip('/')}/openai/deployments/{deployment}{path}?{version}"
 
     def _authorization(self, key: str) -> tuple[str, str]:
         return ("api-key", key) if self.azure else super()._authorization(key)

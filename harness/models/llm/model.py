@@ -77,17 +77,12 @@ class Model:
         """Estimate the cost of the calls, without making any; reads the jobs once."""
         endpoint, rate = self.config.endpoint, self.config.price
         counter = token_counter(endpoint.model)
-        count = calls = known = tokens = bare = in_batches = 0
-        in_progress = self.ledger.batches.keys()
+        count = calls = known = tokens = bare = 0
         prompts = set()
         for job in jobs:
             count += job.size
             open_calls = [call for call in job.calls if self.find(call) is None]
             known += len(job.calls) - len(open_calls)
-            if in_progress:
-                found = len(open_calls)
-                open_calls = [call for call in open_calls if self.ledger.key(call) not in in_progress]
-                in_batches += found - len(open_calls)
             calls += len(open_calls)
             prompts |= {call.prompt_sha for call in job.calls}
             if open_calls:
@@ -115,13 +110,20 @@ class Model:
             likely_by=grounds,
             counted_by=counter.source,
             noun=noun,
-            in_batches=in_batches,
         )
 
 
 def jobs_of(calls: Iterable[LlmCall]) -> Iterator[Job[LlmCall]]:
     """Each call as a job of its own."""
     return (Job(call, (call,)) for call in calls)
+
+
+def came_in_batch(answer: LlmAnswer) -> bool:
+    """Whether an answer came in a batch of an earlier version, so that its time is that of the batch.
+
+    The names of the batch and of the request in it make up its id.
+    """
+    return "/" in answer.request_id
 
 
 def keys_of(ledger: Ledger, call: LlmCall) -> list[str]:

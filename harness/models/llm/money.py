@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -21,17 +22,12 @@ PER_REPLY = 3
 class Price(StageConfig):
     """The price of a model, per million tokens read and written, in one currency of your choice."""
 
+    gone: ClassVar[Mapping[str, str]] = {"batch_factor": "batches were removed: omit this key."}
+
     input: float = Field(ge=0, description="Per million tokens read.")
     output: float = Field(ge=0, description="Per million tokens written.")
     noted: str = Field(
         "", description="When or where you looked it up; shown with every estimate that uses it."
-    )
-
-    batch_factor: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="The fraction of these prices that a call in a batch costs (`batch: true`).",
     )
 
     @field_validator("noted", mode="before")
@@ -47,18 +43,6 @@ class Price(StageConfig):
         """The price of a call."""
         return (prompt_tokens * self.input + completion_tokens * self.output) / PER_MILLION
 
-    def in_batches(self) -> Price:
-        """The price of calls in batches."""
-        rates = {"input": self.input * self.batch_factor, "output": self.output * self.batch_factor}
-        return _BatchPrice(**rates, noted=self.noted, batch_factor=self.batch_factor)
-
-
-class _BatchPrice(Price):
-    """A price that is already that of batches."""
-
-    def __str__(self) -> str:
-        return f"{Price.__str__(self)}, in batches ({self.batch_factor:g} of the usual price)"
-
 
 class BudgetError(LlmError):
     """max_cost or max_calls ends the run; everything answered so far is in the ledger."""
@@ -72,8 +56,7 @@ class Estimate:
     ``completion_tokens`` and ``price`` are the most: every answer as long as ``max_tokens`` allows.
     ``likely_completion_tokens`` and ``likely_price`` are what to expect, on the grounds that ``likely_by``
     names. ``counted_by`` says how ``prompt_tokens`` were counted; ``model`` is the name under which the price
-    table was asked, ``rate`` what it says. ``in_batches`` counts the calls whose answers batches that are on
-    their way will bring.
+    table was asked, ``rate`` what it says.
     """
 
     items: int
@@ -89,16 +72,13 @@ class Estimate:
     likely_by: str = ""
     counted_by: str = ""
     noun: str = "prompts"
-    in_batches: int = 0
 
     def __str__(self) -> str:
         single = "query" if self.noun == "queries" else self.noun.removesuffix("s")
         calls = f"{counted(self.items, single, self.noun)}: {counted(self.calls, 'call')} to make"
         calls += f", {self.already_answered:,} already in the ledger"
-        if self.in_batches:
-            calls += f", {self.in_batches:,} in progress in batches"
         if not self.calls:
-            return f"{calls}; nothing {'more ' if self.in_batches else ''}to pay"
+            return f"{calls}; nothing to pay"
         price = f"price unknown: the table of prices has no {self.model}"
         if self.price is not None and self.likely_price is not None:
             price = f"price likely {self.likely_price:.4f}, at most {self.price:.4f} with one try each"
@@ -129,32 +109,14 @@ class Budget:
 
     async def reserve(self, price: float) -> None:
         """Set aside the price of a call, waiting for calls in flight; BudgetError if it is too much."""
-        while not self.has_room(price):
+        while self._at_max_calls or not self._affords(price):
             if not self._in_flight or self._at_max_calls:
-                raise self.exhausted()
+                raise self._exhausted()
             self._changed.clear()
             await self._changed.wait()
-
-    def has_room(self, price: float) -> bool:
-        """Set aside the price of a call if the limits allow it now."""
-        if self._at_max_calls:
-            return False
-        if self._max_cost is not None and self._spent + self._reserved + price > self._max_cost:
-            return False
         self._calls += 1
-        self.adopt(price)
-        return True
-
-    def adopt(self, price: float) -> None:
-        """Set aside the price of a call that an earlier run has sent."""
         self._in_flight += 1
         self._reserved += price
-
-    def exhausted(self) -> BudgetError:
-        """The error that says which limit has ended the run."""
-        if self._at_max_calls:
-            return BudgetError(self._message(f"max_calls ({self._max_calls})"))
-        return BudgetError(self._message(f"max_cost ({self._max_cost:g})"))
 
     @property
     def _at_max_calls(self) -> bool:
@@ -167,9 +129,14 @@ class Budget:
         self._spent += actual
         self._changed.set()
 
-    def _message(self, limit: str) -> str:
+    def _affords(self, price: float) -> bool:
+        return self._max_cost is None or self._spent + self._reserved + price <= self._max_cost
+
+    def _exhausted(self) -> BudgetError:
+        """The error that says which limit has ended the run."""
+        limit = f"max_calls ({self._max_calls})" if self._at_max_calls else f"max_cost ({self._max_cost:g})"
         spent = "" if self._max_cost is None else f" and {self._spent:.4f} spent"
-        return (
+        return BudgetError(
             f"Calls stopped at {limit} after {counted(self._calls, 'call')}{spent} in this run. Every answer "
             "is in the ledger: raise the limit and run again; it resumes from here."
         )

@@ -53,10 +53,9 @@ class Exchange(ABC, Generic[R, T]):
     """A request, and what becomes of its replies ``R``: in the end a ``T``.
 
     ``tokens`` is what the rate limit sets aside for a try, ``most`` the highest price of one (None: no price
-    is known); ``calls`` as how many calls one counts. What counts as none is on no bill.
+    is known).
     """
 
-    calls: int = 1
     tokens: int = 0
     most: float | None = 0.0
 
@@ -85,7 +84,6 @@ class Exchange(ABC, Generic[R, T]):
 class Sender:
     """Sends requests to one endpoint; ``error`` makes the error of a pause that is too long from its words.
 
-    ``deadline``: seconds for all tries of a request, besides the pauses that the endpoint asks for.
     ``most_unusable``: replies to one request that cannot be used until it is given up, where each is
     paid for.
     """
@@ -97,7 +95,6 @@ class Sender:
     spending: Spending = field(default_factory=Spending)
     budget: Budget = field(default_factory=lambda: Budget(None, None))
     breaker: Breaker | None = None
-    deadline: float | None = None
     most_unusable: int | None = None
 
     def __post_init__(self) -> None:
@@ -107,7 +104,7 @@ class Sender:
 
     async def send(self, exchange: Exchange[R, T]) -> T:
         """Try until there is a usable reply, a final fault, or no time left; raises what ``lose`` raises."""
-        left = self.limits.deadline if self.deadline is None else self.deadline
+        left = self.limits.deadline
         tries, unusable, most = 0, 0, self.most_unusable or float("inf")
         while True:
             tries += 1
@@ -145,15 +142,14 @@ class Sender:
         spent = 0.0
         try:
             await self.limiter.acquire(exchange.tokens, self.wait)
-            self.spending.calls += exchange.calls
+            self.spending.calls += 1
             started = clock()
             try:
                 reply = await exchange.post(max(0.05, min(self.limits.timeout, left)))
             except CallError as fault:
                 fault.seconds = clock() - started
-                billed = fault.billed and exchange.calls > 0
-                self.spending.note_fault(fault.reason, billed, exchange.most)
-                spent = most if billed else 0.0
+                self.spending.note_fault(fault.reason, fault.billed, exchange.most)
+                spent = most if fault.billed else 0.0
                 raise
             used, cost = exchange.used(reply)
             # One that does not say what it used is taken to have used the most.
@@ -181,27 +177,6 @@ class StoppedError(LlmError):
     """The run is ending; waiting work is not tried again."""
 
 
-def canceller() -> Callable[[], None]:
-    """A function for a signal handler that cancels the current task."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-
-    def cancel() -> None:
-        # by way of the loop, which may be asleep
-        loop.call_soon_threadsafe(task.cancel)
-
-    return cancel
-
-
-async def sleep_unless(stopping: asyncio.Event, seconds: float) -> None:
-    """Sleep, unless the run ends before; then raises StoppedError."""
-    if seconds > 0:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), seconds)
-    if stopping.is_set():
-        raise StoppedError("the run is ending")
-
-
 class Workers:
     """Workers that do the jobs of one stream in parallel; ``stopping`` is set when they must end.
 
@@ -219,7 +194,7 @@ class Workers:
         """Work until there is no job left; raises the first failure."""
         self._all = [asyncio.create_task(self._work(jobs, do)) for _ in range(count)]
         try:
-            with on_stop(canceller()):
+            with on_stop(_canceller()):
                 await asyncio.wait(self._all)
         except (asyncio.CancelledError, Stopped):
             self._stop()
@@ -230,7 +205,11 @@ class Workers:
 
     async def wait(self, seconds: float) -> None:
         """Sleep, unless the run ends before; then raises StoppedError."""
-        await sleep_unless(self.stopping, seconds)
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopping.wait(), seconds)
+        if self.stopping.is_set():
+            raise StoppedError("the run is ending")
 
     async def _work(self, jobs: Iterator[J], do: Callable[[J], Awaitable[object]]) -> None:
         try:
@@ -248,6 +227,18 @@ class Workers:
         for worker in self._all if self._give_up else ():
             if worker is not asyncio.current_task():
                 worker.cancel()
+
+
+def _canceller() -> Callable[[], None]:
+    """A function for a signal handler that cancels the current task."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        # by way of the loop, which may be asleep
+        loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
 
 
 def send_all(

@@ -28,7 +28,7 @@ from harness.steps import (
     RewriterConfig,
     ServiceConfig,
 )
-from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, no_such_key, unknown_key
+from harness.values import BY, MAX_GRADE, ConfigError, StageConfig, guide, unknown_key
 
 STAGES = ("parse", "chunk", "context", "rewrite", "filter", "retrieve", "rerank", "read", "answer")
 
@@ -94,7 +94,8 @@ class RelevanceConfig(StageConfig):
             if key not in known:
                 owners = [name for name, kind in JUDGES.items() if key in kind.config.model_fields]
                 hint = f"this key belongs to relevance: {{judge: {' or '.join(owners)}}}."
-                raise unknown_key(key, known, hint if owners and key != "kind" else no_such_key(key, known))
+                hint = hint if owners and key != "kind" else judge.gone.get(key, "")
+                raise unknown_key(key, known, hint)
         fields = {key: value for key, value in section.items() if key in own}
         rest = {key: value for key, value in section.items() if key not in own}
         return {**fields, "judge": judge.model_validate(rest)}

@@ -68,13 +68,12 @@ class Source:
         section: Mapping[Any, Any],
         known: Collection[str],
         at: KeyPath = (),
-        gone: Mapping[str, str] | None = None,
+        gone: Mapping[str, str] = _MOVED,
     ) -> None:
         """Raise ConfigError where a section has a key that is not ``known``.
 
         ``gone`` are keys of earlier versions, with what to use; by default those of the top level.
         """
-        gone = _MOVED if gone is None and "parse" in known else gone or {}
         for key in section:
             if key not in known:
                 raise self.error((*at, str(key)), gone.get(key) or no_such_key(str(key), known))
