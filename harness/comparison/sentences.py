@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from harness.comparison.gating import GateResult
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats.intervals import ROUNDING
 from harness.comparison.verdict import Population, Verdict
 from harness.values import counted
+
+if TYPE_CHECKING:
+    from harness.comparison.gating import GateResult
 
 MOST_WORDS = 25
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.report import Results, SummaryRow, is_route, name_of_earlier, same_result, write_results
+from harness import report
+from harness.report import Results, SummaryRow, is_route, write_results
 from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.running.context import Context
@@ -19,8 +20,6 @@ from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
-from harness.running.latency import latency_rows
-from harness.running.precision import compare_with_exact
 from harness.running.readiness import check_ready, warn_of_languages
 from harness.running.search import (
     Chunked,
@@ -62,8 +61,11 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
             from harness.running.bench.answers import rows_of_answers
 
             answers = rows_of_answers(replied, searched, evaluated, corpus, config, context)
-        latency = config.latency
-        latencies = latency_rows(found, corpus.queries.queries, latency, context) if latency.queries else []
+        latencies: list[Any] = []
+        if config.latency.queries:
+            from harness.running.latency import latency_rows
+
+            latencies = latency_rows(found, corpus.queries.queries, config.latency, context)
     results = results_of(evaluated, searched, corpus, config, context, [*latencies, *answers])
     return results, keep_results(results, config, finish)
 
@@ -93,6 +95,8 @@ def _search(
     searched = search_settings(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context)
     if config.precision == "fast":
+        from harness.running.precision import compare_with_exact
+
         with context.timed("precision"):
             compare_with_exact(searched, corpora.united.queries.queries, context)
     return corpora, searched
@@ -191,8 +195,8 @@ def _name_of_replaced(current: Path, earlier: Path) -> str | None:
     If they are the same, files that the current one lacks move over, such as a page made with `harness
     report`.
     """
-    if not same_result(current, earlier):
-        return name_of_earlier(earlier, current.name)
+    if not report.same_result(current, earlier):
+        return report.name_of_earlier(earlier, current.name)
     for path in sorted(earlier.rglob("*")):
         there = current / path.relative_to(earlier)
         if path.is_file() and not there.exists():
