@@ -37,9 +37,9 @@ _STEPS = {
 _TELLING = ("chunk", "retrieve", "rerank")
 # the keys that say most of a level, the first that varies
 _LEADING = ("chunk_size", "tokens_per_chunk", "kind", "model", "endpoint")
-_OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
+OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 # of two levels that are shown to be equivalent, less of these is cheaper
-_DEARER = (*_OVERLAPS, "top_k", "top_chars", "depth")
+_DEARER = (*OVERLAPS, "top_k", "top_chars", "depth")
 # a language model costs far more than any model that runs here
 _LLM_WEIGHT = 10
 _LONGEST_VALUE, _LONGEST_ADDRESS = 24, 60
@@ -112,7 +112,8 @@ def _is_known(setting: Section) -> bool:
 
 def _factors_of(step: str, sections: Mapping[str, Any]) -> tuple[Factor, ...]:
     """The factors of a step: each group of keys that is crossed with the others, or the step as one."""
-    groups = _crossed(list(_distinct(sections).values()))
+    distinct = {json.dumps(one, sort_keys=True, default=str): one for one in sections.values()}
+    groups = _crossed(list(distinct.values()))
     names = [_factor_name(step, keys, _leads(keys, groups)) for keys in groups]
     if len(set(names)) < len(groups):
         groups = ()
@@ -121,7 +122,8 @@ def _factors_of(step: str, sections: Mapping[str, Any]) -> tuple[Factor, ...]:
         levels = _levels(step, sections, keys, bool(keys) and not _leads(keys, groups))
         if len(set(levels.values())) > 1:
             called = name or _step_name(step, levels)
-            found.append(Factor(called, levels, _absent(step, levels), _weights(sections, levels, keys)))
+            absent = _STEPS[step][1] if _STEPS[step][1] in levels.values() else ""
+            found.append(Factor(called, levels, absent, _weights(sections, levels, keys)))
     return tuple(found)
 
 
@@ -178,7 +180,7 @@ def _leads(keys: Sequence[str], groups: Sequence[Sequence[str]]) -> bool:
 def _factor_name(step: str, keys: Sequence[str], leads: bool) -> str:
     """What a factor that is part of a step is called."""
     key = min(keys, key=lambda one: (_rank([one]), len(one))).rpartition(".")[2]
-    own = "overlap" if key in _OVERLAPS else key.replace("_", " ")
+    own = "overlap" if key in OVERLAPS else key.replace("_", " ")
     if step == "chunk":
         return "chunker" if key == "kind" else own
     return _STEPS[step][0] if leads else f"{_STEPS[step][0]} {own}"
@@ -188,10 +190,6 @@ def _step_name(step: str, levels: Mapping[str, str]) -> str:
     """What a whole step is called: chunks that differ in their size alone are a matter of chunk size."""
     sizes = all(len(words := one.split()) == 2 and words[0][0].isdigit() for one in levels.values())
     return "chunk size" if step == "chunk" and sizes else _STEPS[step][0]
-
-
-def _absent(step: str, levels: Mapping[str, str]) -> str:
-    return _STEPS[step][1] if _STEPS[step][1] in levels.values() else ""
 
 
 def _weights(sections: Mapping[str, Any], levels: Mapping[str, str], keys: Sequence[str]) -> dict[str, float]:
@@ -210,10 +208,6 @@ def _section(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(value) or None
     return value or None
-
-
-def _distinct(sections: Mapping[str, Any]) -> dict[str, Any]:
-    return {json.dumps(one, sort_keys=True, default=str): one for one in sections.values()}
 
 
 def _levels(
@@ -303,7 +297,7 @@ def _told_apart(
             continue
         last = key.rpartition(".")[2]
         called, told = last.replace("_", " "), str(value)
-        if last in _OVERLAPS:
+        if last in OVERLAPS:
             parts.append(f"overlap {value}" if value else "no overlap")
         elif last == "model":
             # two makers may have a model of the same name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +58,7 @@ class LabelSensitivity:
             ),
         )
 
-    def sentences(self, found: Sequence[Comparison]) -> tuple[str, ...]:
+    def sentences(self, found: Iterable[Comparison]) -> tuple[str, ...]:
         """Sentences on the labels, and on the differences that are real whatever their length."""
         lines = [f"The median label has {self.lengths[0]:,.0f} characters."]
         known = [one for one in found if one.setting in self.means and one.against in self.means]
@@ -105,4 +105,4 @@ def label_parts(sensitivity: LabelSensitivity | None, found: Iterable[Comparison
     """The part that `harness compare` prints; nothing if it is unknown or there is one setting."""
     if sensitivity is None or len(sensitivity.means) < 2:
         return ()
-    return (sensitivity.table(), sensitivity.sentences(tuple(found)))
+    return (sensitivity.table(), sensitivity.sentences(found))

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
+from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
 from harness.comparison.sentences import amount, at_most, these
 from harness.comparison.verdict import Needed, Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
 
-Section = Mapping[str, Any]
 _BY_WORDS = frozenset(("bm25", "sparse", "learned_sparse"))
-_OVERLAPS = ("chunk_overlap", "token_overlap", "overlap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,8 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
         return (*loss, NextStep("Sweep a field, or compare with a second folder of results."))
     surer = list(_surer(verdict))
     if not verdict.across:
-        return (NextStep(fitting(verdict), _by(verdict.instead, folder)), *surer, *loss)
+        instead = f"harness compare {folder} --measure {verdict.instead}" if verdict.instead else ""
+        return (NextStep(fitting(verdict), instead), *surer, *loss)
     regret = verdict.advice.regret if verdict.advice is not None else 0.0
     ordered = [*loss, *surer] if lost > regret else [*surer, *loss]
     return tuple(ordered or [NextStep("Add questions, or try a larger change.")])
@@ -65,10 +65,6 @@ def fitting(verdict: Verdict) -> str:
     if verdict.instead:
         return f"Use {verdict.instead} instead."
     return "Add ndcg_evidence@5000 to the measures."
-
-
-def _by(measure: str, folder: str) -> str:
-    return f"harness compare {folder} --measure {measure}" if measure else ""
 
 
 def largest_losses(verdict: Verdict) -> list[tuple[str, float]]:
@@ -179,7 +175,7 @@ def _recut(setting: Section, verdict: Verdict) -> str:
         further = {sizes[0]: best // 2, sizes[-1]: 2 * best}.get(best)
         if further:
             return f"Set chunk.{key} to {further}, so far {listed([str(one) for one in sizes], len(sizes))}."
-    overlap = next((one for one in _OVERLAPS if one in chunk), "")
+    overlap = next((one for one in OVERLAPS if one in chunk), "")
     if overlap and not chunk[overlap]:
         return f"Let chunks overlap: set chunk.{overlap} to {value // 5}, now 0."
     return f"Set chunk.{key} to {2 * value}, now {value}."

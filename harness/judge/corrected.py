@@ -54,7 +54,7 @@ def corrected_mean(human: Scores, judge: Scores, *, level: float = 0.95) -> Corr
 
     ``judge`` maps the ids of all queries to the measure under the judge's labels; ``human`` those of a
     *random sample* of them to the measure under human labels. None: nothing relevant was found, so there is
-    no value. The interval allows for skew (see ``guarded_bounds``) and for rare differences. Raises
+    no value. The interval allows for skew (see ``guarded_pair``) and for rare differences. Raises
     LabelError with fewer than 10 labelled queries that have a value, or when a labelled query was not judged.
     """
     unknown = sorted(set(human) - set(judge))

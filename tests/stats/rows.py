@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from harness.comparison.stats.intervals import guarded_bounds
+from harness.comparison.stats.intervals import bounds_at, student_quantile
 
 
 def moments(rows):
@@ -17,4 +17,4 @@ def moments(rows):
 
 
 def guarded(rows, tail=0.025):
-    return guarded_bounds(*moments(rows), rows.shape[1] - 1, tail)
+    return bounds_at(*moments(rows), student_quantile(1 - tail, rows.shape[1] - 1))

@@ -44,26 +44,20 @@ class Interval:
         return Interval(self.value, low, high, self.n)
 
 
-def guarded_bounds(
-    value: Floats, error: Floats, skew: Floats, freedom: float, tail: float
-) -> tuple[Floats, Floats]:
+def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
     """On either side the wider of Student's t and Hall's; ``tail`` is left out.
 
     ``error`` is the standard error of ``value``, ``skew`` the skewness of its sampling distribution (for a
     mean of n values, their skewness over √n), ``freedom`` the degrees of freedom of ``error``. Sources:
     Student, Biometrika 1908; Hall, JRSS B 1992. docs/statistics.md has how well they cover.
     """
-    return bounds_at(value, error, skew, student_quantile(1 - tail, freedom))
-
-
-def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
-    """The same for one value."""
-    low, high = guarded_bounds(np.array([value]), np.array([error]), np.array([skew]), freedom, tail)
+    critical = student_quantile(1 - tail, freedom)
+    low, high = bounds_at(np.array([value]), np.array([error]), np.array([skew]), critical)
     return float(low[0]), float(high[0])
 
 
 def bounds_at(value: Floats, error: Floats, skew: Floats, critical: float) -> tuple[Floats, Floats]:
-    """The same, ``critical`` standard errors away before skew is allowed for; NaN where that is infinite.
+    """The same of many values, out by ``critical`` standard errors and skewness; NaN where that is infinite.
 
     Seldom differing queries make differences skewed, and with few queries Student's interval then misses the
     mean on the long side. Hall's reaches out on that side, and gives way on the other.

@@ -88,7 +88,7 @@ def jackknife(statistic: Callable[[Ints], float], groups: np.ndarray, level: flo
 
     ``groups`` names the group of each row; ``statistic`` takes an array of row numbers and gives a
     coefficient of at most 1. Pairs of one query are not independent, so whole queries are left out
-    (Efron and Tibshirani 1993, ch. 11). The bounds are those of ``guarded_bounds``, for the queries are few
+    (Efron and Tibshirani 1993, ch. 11). The bounds are those of ``guarded_pair``, for the queries are few
     and unequal: with 12 of them percentiles of a bootstrap cover some 90 %
     (benchmarks/agreement_coverage.py has both). On Fisher's z scale, so that bounds stay below 1. No
     bounds with fewer than three groups, where leaving one out leaves the coefficient undefined, and where
