@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_of, routes_in_words
     from harness.comparison.gating import gate, github_annotations, junit
-    from harness.comparison.glance import Glance, glance_json, glance_of
+    from harness.comparison.glance import Glance, glance_json, glance_lines, glance_of
     from harness.comparison.glance_svg import svg_of
-    from harness.comparison.glance_text import glance_lines
     from harness.comparison.label_sensitivity import label_parts
     from harness.comparison.matrix import (
         ScoredOn,

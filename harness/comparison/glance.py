@@ -1,25 +1,30 @@
 """A verdict at a glance: the sentence, what matters, the leaders, the largest loss, what to do next.
 
-One value for all who draw it: the first screen of report.html, the end of ``harness bench``, Markdown reports
-and notebooks.
+One value for all who draw it: the first screen of report.html, Markdown reports and notebooks, and the end of
+``harness bench``, which has at most 24 lines of 80 columns with a small chart of dots and intervals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
 from harness.comparison.sentences import queries, sentence
-from harness.comparison.verdict import Effect, Standing, Verdict
+from harness.comparison.verdict import Bounds, Effect, Standing, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
-from harness.values import FEWEST_FOR_INTERVAL, counted
+from harness.values import FEWEST_FOR_INTERVAL, counted, width
 
 # Below this mean, all settings lose more than two thirds of what a perfect ranking has.
 POOR = 0.3
-
-
+LINES, COLUMNS = 24, 80
+# a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
+_AROUND, _LONGEST_NAME, _WIDEST_CHART, _NARROWEST_CHART = 10, 41, 21, 10
+# as many rows at most, where there is room
+_MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
+_MARKS = {"use": "●", "may": "○", "out": "×"}
 # of a setting, in this order
 _OF_SETTING = ("setting", "words", "mean", "low", "high", "group", "why", "regret", "losses")
 
@@ -121,3 +126,146 @@ def _good(verdict: Verdict) -> str:
     if not verdict.used:
         return f"The best mean is {best:.2f} of 1"
     return f"Its mean is {verdict.mean(verdict.used):.2f} of 1"
+
+
+def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
+    """The lines to print; ``ends`` are printed below, such as where the page is."""
+    head = [*_paragraph(glance.sentence), *_paragraph(glance.holds)]
+    tail = [
+        *_paragraph(glance.largest),
+        *_next(glance),
+        *(line for end in ends for line in _paragraph(end, whole=True)),
+    ]
+    # without two blank lines; each chart has a title
+    left = lines - len(head) - len(tail) - 2
+    unlike = _paragraph(interactions_of(glance)) if left >= _MOST_FACTORS + _FEWEST_SETTINGS + 2 else []
+    left -= len(unlike)
+    most = min(len(glance.factors), _MOST_FACTORS, max(0, left - 2 - _FEWEST_SETTINGS))
+    factors = _factors(glance, most) if most else []
+    return [*head, "", *factors, *unlike, *_settings(glance, left - len(factors)), "", *tail]
+
+
+def _paragraph(text: str, whole: bool = False) -> list[str]:
+    """Lines of at most 80 columns; a longer word is broken, unless it stays ``whole`` to be copied."""
+    lines = [""]
+    for word in text.split():
+        step = len(word) if whole or width(word) <= COLUMNS else COLUMNS if word.isascii() else COLUMNS // 2
+        for at in range(0, len(word), step):
+            joined = f"{lines[-1]} {word[at : at + step]}".strip()
+            if lines[-1] and width(joined) > COLUMNS:
+                lines.append(word[at : at + step])
+            else:
+                lines[-1] = joined
+    return [one for one in lines if one]
+
+
+def _next(glance: Glance) -> list[str]:
+    """The next step and its command, which has its own line where both are too long for one."""
+    text, command = f"Next: {glance.next.text}", glance.next.command
+    line = f"{text.rstrip('.')} ({command})." if command else text
+    return [line] if width(line) <= COLUMNS else [*_paragraph(text), *([f"  {command}"] if command else [])]
+
+
+def _factors(glance: Glance, most: int) -> list[str]:
+    """The title, and a line a factor: what it changes, the interval as a chart, and what that means."""
+    first = sorted(glance.factors, key=lambda one: not one.found.real)[:most]
+    shown = [one for one in glance.factors if one in first]
+    room = _room(one.words for one in shown)
+    columns = _columns(map(pair_of, shown), room)
+    lines = [f"What matters ({glance.measure})"]
+    for one in shown:
+        mark = "●" if one.found.real else "○"
+        chart = _chart(one.bounds, ends_of(shown), room - columns, mark, zero=True)
+        lines.append(_row(padded(pair_of(one), columns), shown_difference(one), chart, one.words))
+    return lines
+
+
+def interactions_of(glance: Glance) -> str:
+    """The first interaction, and how many more there are; '' for none."""
+    first, *more = glance.interactions or ("",)
+    return f"But {first}{f' And {len(more)} more like this.' if more else ''}" if first else ""
+
+
+def pair_of(effect: Effect) -> str:
+    """Two levels, the unit of numbers once: ``500 instead of 1,000 characters``."""
+    level, against = effect.found.setting, effect.found.against
+    one, other = level.split(), against.split()
+    if len(one) == 2 and len(other) == 2 and one[1] == other[1] and level[0].isdigit():
+        return f"{one[0]} instead of {against}"
+    # nor what both begin with
+    for shared in (f"{level.rpartition(', ')[0]}, ", "reranked by "):
+        if level.startswith(shared) and against.startswith(shared):
+            return f"{level} instead of {against.removeprefix(shared)}"
+    return f"{level} instead of {against}"
+
+
+def shown_difference(one: Effect) -> str:
+    """The difference with its sign, without one where it rounds to 0."""
+    difference = one.found.difference
+    return f"{difference:+.2f}" if round(difference, 2) else "0.00"
+
+
+def ends_of(shown: Iterable[Effect | Standing]) -> list[float]:
+    """All that the axis of a chart spans; of differences also 0."""
+    ends = [end for one in shown for end in (*one.bounds, 0.0 if isinstance(one, Effect) else None)]
+    return [end for end in ends if end is not None]
+
+
+def _settings(glance: Glance, room: int) -> list[str]:
+    """The title, and a line a setting, the one to use always among them."""
+    every = list(glance.settings)
+    most = max(1, room - 1)
+    shown = every if len(every) <= most else every[: max(1, most - 1)]
+    used = [one for one in every if one.group == "use" and one not in shown]
+    shown = [*shown[: max(0, len(shown) - len(used))], *used]
+    room = _room(one.short for one in shown)
+    columns = _columns((one.words for one in shown), room)
+    lines = [glance.about_settings]
+    for one in shown:
+        chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
+        lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
+    return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
+
+
+def _room(words: Iterable[str]) -> int:
+    """How many columns are left for names and charts, which are wide enough to keep charts alike."""
+    return COLUMNS - _AROUND - max(19, *map(width, words))
+
+
+def _columns(names: Iterable[str], room: int) -> int:
+    """How many columns names take."""
+    return min(_LONGEST_NAME, room - _NARROWEST_CHART, max(map(width, names), default=0))
+
+
+def _row(name: str, value: str, chart: str, words: str) -> str:
+    return f"  {name} {value:>5} {chart} {words}".rstrip()
+
+
+def padded(text: str, columns: int) -> str:
+    """Text in exactly so many columns, cut with an ellipsis where it is longer."""
+    if width(text) > columns:
+        while width(text) > columns - 1:
+            text = text[:-1]
+        text = text.rstrip() + "…"
+    return text + " " * (columns - width(text))
+
+
+def _chart(bounds: Bounds, ends: Sequence[float], columns: int, mark: str, zero: bool = False) -> str:
+    """An interval as a line with a mark at its middle value, on an axis that spans all ``ends``.
+
+    It takes so many ``columns``, up to a limit; ``zero`` marks where 0 is.
+    """
+    low, value, high = bounds
+    last, least, most = min(columns, _WIDEST_CHART) - 1, min(ends), max(ends)
+
+    def at(number: float) -> int:
+        return round((number - least) / (most - least) * last) if most > least else last // 2
+
+    cells = [" "] * (last + 1)
+    if zero:
+        cells[at(0.0)] = "│"
+    if low is not None and high is not None:
+        for place in range(at(low), at(high) + 1):
+            cells[place] = "┼" if cells[place] == "│" else "─"
+    cells[at(value)] = mark
+    return "".join(cells)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from harness.comparison.glance import Glance
-from harness.comparison.glance_text import ends_of, interactions_of, padded, pair_of, shown_difference
+from harness.comparison.glance import Glance, ends_of, interactions_of, padded, pair_of, shown_difference
 from harness.comparison.verdict import Bounds, Effect, Standing
 from harness.report import colours
 from harness.values import width

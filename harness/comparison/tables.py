@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.comparison.advice import FrontStep, front
-from harness.comparison.glance_text import pair_of
+from harness.comparison.glance import pair_of
 from harness.comparison.matrix import ScoreMatrix, from_table
 from harness.comparison.paired import Comparison, Options, compare_changes
 from harness.comparison.scores import Scores, turning_of

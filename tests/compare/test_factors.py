@@ -21,7 +21,7 @@ from harness.comparison import (
 )
 from harness.comparison.advice import Cheaper
 from harness.comparison.factors import effects_of
-from harness.comparison.glance_text import pair_of
+from harness.comparison.glance import pair_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence

@@ -9,8 +9,7 @@ from typing import Any
 
 from harness import comparison
 from harness.cli.api import Results
-from harness.comparison.glance import Glance
-from harness.comparison.glance_text import pair_of
+from harness.comparison.glance import Glance, pair_of
 from harness.comparison.verdict import Effect
 
 # the headline first: the settings differ in their chunks
