@@ -36,13 +36,6 @@ class Interval:
             return f"{self.value:.3f} [no interval]"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
-    def within(self, least: float, most: float) -> Interval:
-        """The same with bounds in the range that the quantity can have: values outside are impossible."""
-        if self.low is None or self.high is None:
-            return self
-        low, high = (min(max(bound, least), most) for bound in (self.low, self.high))
-        return Interval(self.value, low, high, self.n)
-
 
 def guarded_pair(value: float, error: float, skew: float, freedom: float, tail: float) -> tuple[float, float]:
     """On either side the wider of Student's t and Hall's; ``tail`` is left out.
