@@ -65,7 +65,7 @@ def test_one_value_is_not_silently_replaced_by_a_second(one, action, capsys):
 def test_the_lists_that_the_options_above_are_told_by():
     # an option in the plural whose value is text that the command splits would pass for one value
     found = {action.values[1].option_strings[0] for action in options(is_list)}
-    assert found == {"--documents", "--file", "--hits", "--measures", "--run"}
+    assert found == {"--documents", "--hits", "--measures", "--run"}
 
 
 def test_values_of_other_options_end_a_list(tmp_path, capsys):

@@ -120,7 +120,7 @@ def test_texts_of_passages_by_their_id(tmp_path, capsys):
         ("import ragas x --traces-of langfuse", "--traces-of goes with the format traces alone"),
         (
             "import rags x",
-            "no format 'rags' to import. Known: beir, chunking_eval, financebench, ragas, traces",
+            "no format 'rags'. Known: beir, chunking_eval, financebench, ragas, traces, csv, jsonl, xlsx,",
         ),
     ],
 )

@@ -1,5 +1,7 @@
 """One vector of sparse and dense parts: its dot product is weight × BM25 + similarity; what stays fixed."""
 
+from itertools import pairwise
+
 import bm25s
 import numpy as np
 import pytest
@@ -64,7 +66,7 @@ def search(tools, **config):
 def test_the_dot_product_of_the_sparse_parts_is_that_of_bm25s(method):
     known = term_ids(TEXTS)
     index = bm25s.BM25(method=method, k1=1.3, b=0.6, dtype="float64")
-    rows = list(map(known.row, range(len(TEXTS))))
+    rows = [known.terms[begin:end] for begin, end in pairwise(known.starts)]
     index.index((rows, known.vocabulary), create_empty_token=False, show_progress=False)
     stored = chunk_vectors(known, Saturation(method, 1.3, 0.6, float(known.lengths.mean())))
     idf = inverse_document_frequency(stored, method)
