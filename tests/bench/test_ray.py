@@ -1,5 +1,6 @@
 """The Ray engine on a cluster of three nodes: same numbers, and nothing lost when something dies."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import torch
+from threadpoolctl import threadpool_limits
 
 from harness import running
 from harness.running.engine import EngineConfig, make_engine
@@ -91,16 +94,35 @@ def test_no_cluster_is_an_error_that_says_how_to_start_one():
         done(engine, str)
 
 
-def run(config, folder):
+def run(config):
     return running.run_or_reuse(running.load_config(config), RecordingReporter(Silent()), again=True).folder
 
 
-def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_config, tmp_path):
+def tables(folder):
+    return {name: (folder / name).read_bytes() for name in ("rankings.csv", "per_query.csv")}
+
+
+def test_a_cluster_gives_the_bytes_of_a_run_in_this_process(cluster, write_config, real_models):
+    more = f"engine: {{kind: ray, address: '{cluster.address}', workers: 3}}"
+    folder = run(write_config(cache="cluster", more=more))
+    apart = tables(folder)
+    engine = json.loads((folder / "record.json").read_text())["engine"]
+    assert engine["threads"] == 1
+    assert sum(one["workers"] for one in engine["machines"]) >= 1
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            assert tables(run(write_config(cache="here"))) == apart
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_config):
     """Killed in the middle of its vectors and run again, it gives the bytes of a run that was left alone."""
     more = f"engine: {{kind: ray, address: '{cluster.address}', workers: 2}}"
     path = write_config(cache="left-alone", more=more)
-    whole = run(path, tmp_path)
-    expected = {name: (whole / name).read_bytes() for name in ("rankings.csv", "per_query.csv")}
+    expected = tables(run(path))
     path = write_config(cache="killed", more=more)
     command = [sys.executable, "-c", f"from harness.cli import main; main(['bench', {str(path)!r}])"]
     driver = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -110,5 +132,4 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_numbers(cluster, write_co
         time.sleep(0.05)
     driver.send_signal(signal.SIGKILL)
     driver.wait()
-    again = run(path, tmp_path)
-    assert {name: (again / name).read_bytes() for name in expected} == expected
+    assert tables(run(path)) == expected
