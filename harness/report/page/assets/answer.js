@@ -12,7 +12,7 @@ function facts() {
     count(DATA.settings.length, 'setting'),
     first && first.n < asked ? term(`${whole(first.n)} of ${count(asked, 'question')} count`, DATA.left_out) : count(asked, 'question'),
     DATA.documents.length ? count(DATA.documents.filter((d) => d.status !== 'skipped').length, 'document') : null,
-    judge ? `graded by ${judge === 'human' ? 'people' : judge}` : null,
+    judge ? (judge === 'human' ? 'graded by a label file' : `graded by ${judge}`) : null,
   ].filter(Boolean);
 }
 
