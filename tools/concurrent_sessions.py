@@ -134,9 +134,13 @@ def check(results: Path, expected: dict[str, dict[str, bytes]], outcome: Outcome
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """The files of a result; of files with timings only their names."""
+    """The files of a result, its own place in commands left out; of files with timings only their names."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    return {name: b"" if name in _TIMED else path.read_bytes() for name, path in files.items()}
+    place = str(folder).encode()
+    return {
+        name: b"" if name in _TIMED else path.read_bytes().replace(place, b"RESULTS")
+        for name, path in files.items()
+    }
 
 
 def start(root: Path, name: str, own: Path) -> int:

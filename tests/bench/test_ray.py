@@ -29,14 +29,15 @@ def cluster():
     pytest.importorskip("ray", reason="the extra ray is not installed")
     from ray.cluster_utils import Cluster
 
-    # the workers import jobs of these tests
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    for _ in range(2):
-        made.add_node(num_cpus=1)
-    made.wait_for_nodes()
-    yield made
-    made.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        # the workers import jobs of these tests
+        patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        for _ in range(2):
+            made.add_node(num_cpus=1)
+        made.wait_for_nodes()
+        yield made
+        made.shutdown()
 
 
 @pytest.fixture
