@@ -42,6 +42,7 @@ NOT_RUN = {
     "answers that a model judges: tests/test_compare_answers.py": (
         r"harness compare results/mine --measure answer"
     ),
+    "needs a cluster: tests/bench/test_ray.py": r"harness bench my.yaml --engine ray",
     "needs the vocabulary of tiktoken: tests/test_chunking_eval.py": (
         r"python benchmarks/chunking_eval|harness bench configs/chunking_eval"
     ),

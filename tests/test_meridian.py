@@ -301,6 +301,23 @@ def test_the_interval_holds_the_figure_and_closes_where_queries_do_not_differ(to
     assert blind.interval(blind.places(labels, labels), 0, same, resamples=50) == (1.0, 1.0)
 
 
+def test_agreement_with_the_quickstarts_blind_pass_is_as_the_readme_says(tools):
+    agreement, blind = tools["agreement"], tools["blind"]
+    readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")
+    names = ("quickstart-labels-before-blind.csv", "quickstart-blind.csv")
+    found = blind.places(*map(blind.read, names))
+    for unlisted in (0, None):
+        table = blind.table(found, unlisted)
+        low, high = blind.interval(found, unlisted, agreement.weighted_kappa)
+        assert (
+            f"| {sum(map(sum, table))} | {agreement.same(table):.1%} | "
+            f"{agreement.weighted_kappa(table):.3f} ({low:.3f} to {high:.3f}) | "
+            f"{agreement.plain_kappa(table):.3f} |"
+        ) in readme
+    verdicts = blind.answerable("quickstart-")
+    assert (sum(a == b for a, b in verdicts), len(verdicts)) == (140, 141)
+
+
 def test_agreement_with_the_blind_pass_is_as_the_readme_says(tools, both):
     agreement, blind = tools["agreement"], tools["blind"]
     readme = (MERIDIAN / "README.md").read_text(encoding="utf-8")

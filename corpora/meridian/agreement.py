@@ -120,7 +120,11 @@ def share_confirmed(table: list[list[int]]) -> float:
 def by_type(places: list[blind.Place], types: dict[str, str]) -> None:
     print("\n| type | places | same grade | weighted kappa |\n|---|---:|---:|---:|")
     for kind in dict.fromkeys(types.values()):
-        table = blind.table([place for place in places if types[place.query_id] == kind], 0)
+        own = [place for place in places if types[place.query_id] == kind]
+        # of a type without answers nobody may have listed a span
+        if not own:
+            continue
+        table = blind.table(own, 0)
         print(f"| {kind} | {sum(map(sum, table))} | {same(table):.0%} | {weighted_kappa(table):.2f} |")
 
 
