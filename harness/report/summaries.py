@@ -34,7 +34,8 @@ def summary_table(
     others = other_measures(rows, first)
     more = others if shown is None else list(shown)
     ordered = sorted(_said_once(lines).items(), key=lambda item: -_mean(item[1][first, "all"]))
-    judge = f", graded by {rows[0].judge}" if rows[0].judge else ""
+    grader = "a label file" if rows[0].judge == "human" else rows[0].judge
+    judge = f", graded by {grader}" if grader else ""
     return Table(
         title=f"{name}: means over queries{judge}",
         columns=("setting", "stage", "n", first, f"{level:.0%} interval", "train", "validation", *more),

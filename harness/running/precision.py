@@ -116,12 +116,7 @@ def _found(passages: Passages, rankings: Iterable[Ranking]) -> Passages:
     """The first passages of every ranking."""
     wanted = {chunk_id for ranking in rankings for chunk_id in ranking.chunk_ids[:_PASSAGES]}
     kept = [i for i, chunk_id in enumerate(passages.ids) if chunk_id in wanted]
-    return Passages(
-        tuple(passages.ids[i] for i in kept),
-        tuple(passages.texts[i] for i in kept),
-        tuple(passages.lengths[i] for i in kept),
-        key_of(passages.key, "found", sorted(wanted)),
-    )
+    return passages.part(kept, key_of(passages.key, "found", sorted(wanted)))
 
 
 def _pairs(few: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:

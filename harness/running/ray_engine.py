@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from threadpoolctl import threadpool_limits
+
 from harness.running.engine import Engine, EngineConfig, Job
 from harness.values import HarnessError, ModelError, Reporter, counted
 
@@ -44,12 +46,9 @@ class _Worker:
         }
 
     def run(self, job: Job, part: Any) -> Any:
-        """The job on one part."""
-        import torch
-
-        if torch.get_num_threads() != self._threads:
-            torch.set_num_threads(self._threads)
-        return job(part)
+        """The job on one part; torch reads the number of threads above when a job imports it."""
+        with threadpool_limits(self._threads):
+            return job(part)
 
 
 def _processor() -> str:
@@ -62,10 +61,9 @@ def _processor() -> str:
 
 @dataclass(slots=True, eq=False)
 class _Member:
-    """A worker of the pool, and how many parts it has; ``facts`` are None until it is up."""
+    """A worker of the pool, and how many parts it has."""
 
     actor: Any
-    facts: dict[str, str] | None = None
     load: int = 0
 
 
@@ -221,14 +219,14 @@ class RayEngine(Engine):
         for reference in references:
             member = self._joining.pop(reference)
             try:
-                member.facts = self._ray.get(reference)
+                facts = self._ray.get(reference)
             except self._ray.exceptions.RayTaskError as error:
                 raise _cause(error) from error
             except self._ray.exceptions.RayError as error:
                 self._count_death(str(error))
                 continue
             self._members.append(member)
-            self._seen[tuple(member.facts.items())] += 1
+            self._seen[tuple(facts.items())] += 1
 
     def _dismiss(self, member: _Member) -> None:
         """Take a dead worker out of the pool, once: all its parts report the death."""

@@ -226,12 +226,7 @@ class RunTools(Resources):
         if documents is None:
             return passages
         kept = [i for i, document in enumerate(passages.documents) if document in documents]
-        return Passages(
-            tuple(passages.ids[i] for i in kept),
-            tuple(passages.texts[i] for i in kept),
-            tuple(passages.lengths[i] for i in kept),
-            key_of(passages.key, "documents", sorted(documents)),
-        )
+        return passages.part(kept, key_of(passages.key, "documents", sorted(documents)))
 
     def _filtered(
         self, retriever: RetrieverConfig, config: FilterConfig, passages: Passages, asked: Sequence[Query]

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measures.answer.context import average_precision
+from harness.measures.answer.measure import AnswerMeasure
 from harness.measures.answer.measures import ANSWER_MEASURES
 from harness.measures.answer.responses import AspectCritic
+from harness.measures.answer.steps import STATEMENTS, AnswerCall, prompt_of
 from harness.values.errors import ConfigError
 
 from .helpers import ToyTools, case
@@ -311,3 +313,22 @@ def test_a_prompt_of_your_own(tmp_path):
         run("aspect_critic", [], aspect="short", prompts={"aspect": str(file)})
     with pytest.raises(ValueError, match="no step 'statements'"):
         run("aspect_critic", [], aspect="short", prompts={"statements": str(file)})
+
+
+class Foreign(AnswerMeasure):
+    """A measure of another package that asks a model, and brings no prompts of its own."""
+
+    facts = AspectCritic.facts
+    kind: str = "foreign"
+
+    def one(self, case):
+        return self.score(case, 1.0)
+
+
+def test_a_measure_without_prompts_of_its_own_asks_with_the_built_in_ones():
+    assert Foreign().prompt(STATEMENTS) == prompt_of(STATEMENTS, "en", None)
+
+
+def test_a_step_without_a_built_in_prompt_is_told():
+    with pytest.raises(ConfigError, match=r"'of_mine' of the step of_mine cannot be read.*Built in: "):
+        Foreign().prompt(AnswerCall("of_mine", ("answer",), STATEMENTS.shape))

@@ -159,8 +159,10 @@ class AnswerMeasure(StageConfig, ABC):
         """The score of a case that lacks nothing, or the way to it where a model or an encoder is asked."""
 
     def prompt(self, step: AnswerCall[T]) -> models.Prompt:
-        """The prompt of a step; only measures that ask a language model have any."""
-        raise NotImplementedError(f"{self.label} has no prompt for {step.name}")
+        """The prompt of a step: the built-in one; raises ConfigError where there is none of its name."""
+        from harness.measures.answer.steps import prompt_of
+
+        return prompt_of(step, "en", None)
 
     def run(self, cases: Sequence[Case], tools: AnswerTools) -> list[QueryScore]:
         """The scores of the cases, one for each. Raises LlmError if a model cannot be asked at all.

@@ -212,6 +212,15 @@ class Passages:
     lengths: tuple[int, ...]
     key: str
 
+    def part(self, places: Sequence[int], key: str) -> Passages:
+        """The chunks at these places; ``key`` identifies them."""
+        return Passages(
+            tuple(self.ids[place] for place in places),
+            tuple(self.texts[place] for place in places),
+            tuple(self.lengths[place] for place in places),
+            key,
+        )
+
     @cached_property
     def documents(self) -> tuple[str, ...]:
         """The document of each chunk."""
