@@ -58,7 +58,7 @@ class EntitiesConfig(NamingConfig):
 
 
 class EntitiesRewriter(NamingRewriter[EntitiesConfig]):
-    """English by capitals and figures, Chinese by titles, figures and the ends of names."""
+    """English by capitals and figures, Chinese by titles, figures, endings and places."""
 
     def identity(self) -> Identity:
         """The rules."""
