@@ -46,20 +46,11 @@ if TYPE_CHECKING:
     )
     from harness.comparison.selection import cross_validate, select
     from harness.comparison.sentences import finding_words, gate_sentence
-    from harness.comparison.stats.association import (
-        bounds,
-        kendall,
-        kendall_rows,
-        resampled,
-        spearman,
-        spearman_rows,
-    )
     from harness.comparison.stats.intervals import (
         Interval,
         guarded_pair,
     )
     from harness.comparison.stats.resample import bootstrap, jackknife
-    from harness.comparison.stats.units import units_of
     from harness.comparison.stored import (
         Details,
         Stored,

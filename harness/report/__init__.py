@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         TOO_LOW,
         WITHOUT,
         AnswerLossRow,
-        AnswerPredictionRow,
         AnswerScoreRow,
         AnswerSummaryRow,
         ReplyPassageRow,

@@ -1,4 +1,4 @@
-"""The tables about answers: how good they are, where they are lost, which ranking measure predicts them."""
+"""The tables about answers: how good they are, and where they are lost."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from harness.report.losses import answer_loss_table
-from harness.report.rows.answers import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
+from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.tables import Table
 from harness.values import counted, interval, number
-
-# In the order of use to a user: rankings of the same question, then settings, then questions.
-_CHOOSING = ("within queries", "settings", "queries")
 
 
 def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
@@ -23,9 +20,6 @@ def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Tabl
     yield from answer_tables(rows_of(AnswerSummaryRow), rows_of(ReplyRow))
     if losses := rows_of(AnswerLossRow):
         yield answer_loss_table(losses)
-    predicted = prediction_table(rows_of(AnswerPredictionRow))
-    if predicted is not None:
-        yield predicted
 
 
 def answer_tables(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRow]) -> Iterator[Table]:
@@ -79,48 +73,3 @@ def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
             f"Means of {', '.join(uneven)} are over different questions: harness compare takes those for "
             "which all settings have a value."
         )
-
-
-def best_predictors(rows: Sequence[AnswerPredictionRow]) -> Iterator[AnswerPredictionRow]:
-    """For every measure of answers the ranking measure with the highest coefficient.
-
-    Within queries where that is known, else over settings, else over queries; of equals the first.
-    """
-    by_measure: dict[str, list[AnswerPredictionRow]] = {}
-    for row in rows:
-        if row.coefficient == "kendall":
-            by_measure.setdefault(row.answer_measure, []).append(row)
-    for own in by_measure.values():
-        for over in _CHOOSING:
-            known = {i: row.value for i, row in enumerate(own) if row.over == over and row.value is not None}
-            if known:
-                yield own[max(known, key=known.__getitem__)]
-                break
-
-
-def prediction_table(rows: Sequence[AnswerPredictionRow]) -> Table | None:
-    """The best predictor of every measure of answers, and its coefficients; None if none is known."""
-    values = {(r.answer_measure, r.ranking_measure, r.over, r.coefficient): r for r in rows}
-    best = list(best_predictors(rows))
-    if not best:
-        return None
-
-    def cell(row: AnswerPredictionRow, over: str) -> str:
-        found = values[row.answer_measure, row.ranking_measure, over, "kendall"]
-        if found.value is None or found.ci_low is None or found.ci_high is None:
-            return number(found.value, 2)
-        return f"{number(found.value, 2)} ({number(found.ci_low, 2)} to {number(found.ci_high, 2)})"
-
-    return Table(
-        title="Which ranking measure best predicts each measure of answers: Kendall's tau-b",
-        columns=("answers", "rankings", *_CHOOSING),
-        rows=tuple(
-            (row.answer_measure, row.ranking_measure, *(cell(row, over) for over in _CHOOSING))
-            for row in best
-        ),
-        left=frozenset({0, 1}),
-        notes=(
-            "The best of many measures is partly chosen by chance: if its interval includes 0, it predicts "
-            "the answers no better than chance. All of them: answer_prediction.csv.",
-        ),
-    )

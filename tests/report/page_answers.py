@@ -17,15 +17,11 @@ LOSSES = {
 }
 _KEY = ("setting", "query_id")
 _SPENT = ("prompt_tokens", "completion_tokens", "price", "seconds")
-_PREDICTION = (
-    *("answer_measure", "ranking_measure", "over", "coefficient", "value", "ci_low", "ci_high"),
-    *("n_settings", "n_queries", "reason"),
-)
 
 
 def tables(names, ids, split, document, size_of, say):
     """The tables about answers, as columns and rows by name; every third question has no answer."""
-    replies, read, scores, summary, prediction, losses = [], [], [], [], [], []
+    replies, read, scores, summary, losses = [], [], [], [], []
     for i, setting in enumerate(names):
         for k, query in enumerate(ids):
             silent = k % 3 == 2
@@ -65,10 +61,6 @@ def tables(names, ids, split, document, size_of, say):
                 value = "" if silent else 0.5
                 scores.append([setting, query, split[query], "", measure, value, reason, details])
         summary += [[setting, "all", m, 0.5, 0.4, 0.6, len(ids), 4, "refusal x4"] for m in MEASURES]
-    for over, coefficient in (("within queries", "kendall"), ("settings", "kendall"), ("queries", "kendall")):
-        for measure in MEASURES:
-            prediction.append([measure, "ndcg_exp@10", over, coefficient, 0.4, 0.1, 0.7, 4, 12, ""])
-            prediction.append([measure, "mrr", over, coefficient, "", "", "", 4, 12, "fewer than 3 settings"])
     return {
         "replies": (
             (
@@ -100,6 +92,5 @@ def tables(names, ids, split, document, size_of, say):
             ),
             summary,
         ),
-        "answer_prediction": (_PREDICTION, prediction),
         "answer_losses": ((*_KEY, "split", "measure", "part", "loss", "left"), losses),
     }

@@ -2,11 +2,9 @@
 
 from harness.report.answer_tables import (
     answer_tables,
-    best_predictors,
-    prediction_table,
 )
 from harness.report.losses import answer_loss_table
-from harness.report.rows.answers import AnswerLossRow, AnswerPredictionRow, AnswerSummaryRow, ReplyRow
+from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 
 
 def reply(setting, query_id, reason=""):
@@ -69,23 +67,3 @@ def test_losses_are_means_and_the_best_setting_is_first():
     # a: (0.6 + 0.2) / 2 lost, 0.05 earned back
     assert table.rows == (("b", "0.100", "0.000", "0.900"), ("a", "0.400", "-0.050", "0.650"))
     assert table.notes == ("A loss below 0 means that answers are right without the evidence.",)
-
-
-def predicted(ranking, over, value, answers="f1"):
-    return AnswerPredictionRow(answers, ranking, over, "kendall", value, None, None, 3, 20, "")
-
-
-def test_the_best_predictor_is_chosen_within_queries_where_that_is_known():
-    rows = [
-        predicted("ndcg", "settings", 0.9),
-        predicted("rr", "settings", 0.1),
-        predicted("ndcg", "queries", 0.2),
-        predicted("rr", "queries", 0.3),
-        predicted("ndcg", "within queries", 0.1),
-        predicted("rr", "within queries", 0.2),
-    ]
-    assert [row.ranking_measure for row in best_predictors(rows)] == ["rr"]
-    assert prediction_table(rows).rows == (("f1", "rr", "0.20", "0.10", "0.30"),)
-    assert [row.ranking_measure for row in best_predictors(rows[:4])] == ["ndcg"]
-    assert [row.value for row in best_predictors(rows[2:4])] == [0.3]
-    assert prediction_table([predicted("rr", "queries", None)]) is None

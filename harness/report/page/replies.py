@@ -77,9 +77,7 @@ _SHORTEST = 400
 
 
 def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
-    """The means of all measures of answers, where answers are lost, and what predicts them.
-
-    None if nothing was answered.
+    """The means of all measures of answers, and where answers are lost; None if nothing was answered.
 
     ``means[measure][setting]`` is mean, low, high, questions, not scored and why, over all questions;
     ``answered[setting]`` how many of how many.
@@ -102,12 +100,6 @@ def answers_payload(tables: Tables, axes: Axes) -> dict[str, Any] | None:
         "means": means,
         "answered": [[asked[s] - silent[s], asked[s]] if s in asked else None for s in axes.settings],
         "losses": answer_losses(tables, axes),
-        "prediction": [
-            [row["answer_measure"], row["ranking_measure"], row["over"], row["coefficient"]]
-            + [figure(row[name]) for name in ("value", "ci_low", "ci_high")]
-            + [int(row["n_queries"]), row["reason"]]
-            for row in tables["answer_prediction"]
-        ],
     }
 
 

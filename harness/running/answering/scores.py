@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.comparison import ScoreMatrix, from_scores, number
+from harness.comparison import number
 from harness.measures import AnswerMeasure, Case
 from harness.models import Form, Request
 from harness.report import AnswerScoreRow, AnswerSummaryRow
@@ -181,15 +181,3 @@ def answer_rows(
                     n_not_scored=len(reasons),
                     reasons=counted_reasons(reasons, "; "),
                 )
-
-
-def matrix_of(measured: Sequence[Measured], measure: str, clusters: Mapping[str, str]) -> ScoreMatrix:
-    """The values of one measure, settings × queries; NaN if there is none."""
-    rows = [score for one in measured for score in one.scores[measure]]
-    splits = {query.query_id: query.split for query in measured[0].queries}
-    return from_scores(rows, measure, splits, clusters=clusters)
-
-
-def lower_is_better(config: BenchConfig) -> set[str]:
-    """The names of the measures of which lower values are better."""
-    return {one.label for one in config.answer_measures if one.facts.less_is_better}

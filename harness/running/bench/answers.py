@@ -1,4 +1,4 @@
-"""Measured answers → rows of result tables: scores, predictions, and where answers are lost."""
+"""Measured answers → rows of result tables: scores, and where answers are lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness import measures, report
-from harness.running.answering.prediction import prediction_rows
 from harness.running.answering.replies import Replies, reply_rows
 from harness.running.answering.scores import Measured, answer_rows, by_query, measure_all
 from harness.running.config.models import BenchConfig
@@ -30,11 +29,9 @@ def rows_of_answers(
 ) -> list[Any]:
     """Measure the answers of all settings; the rows of every table about them."""
     measured = measure_all(replied, corpus, evaluated.judged.judgments, config.answer_scoring, context)
-    per_query = [row for one in evaluated.scored for row in one.per_query]
     return [
         *reply_rows(replied, corpus),
         *answer_rows(measured, evaluated.clusters, config),
-        *prediction_rows(per_query, measured, evaluated.clusters, config),
         *_losses(measured, searched, corpus, config),
     ]
 
