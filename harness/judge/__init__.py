@@ -28,12 +28,5 @@ if TYPE_CHECKING:
     from harness.judge.pool import Pairs, Pool, pool_of
     from harness.judge.prompting import Example, Examples, GradingForm, candidates_of, load_prompt
     from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary
-    from harness.judge.threshold import (
-        CosineConfig,
-        RerankerJudgeConfig,
-        cosine_judge,
-        reranker_judge,
-        same_model_warning,
-    )
 else:
     __getattr__ = door(__name__, __file__)

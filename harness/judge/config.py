@@ -55,11 +55,6 @@ class PoolJudgeConfig(StageConfig, ABC):
         """The language models that it asks, if any."""
         return ()
 
-    @property
-    def runs_here(self) -> str:
-        """The name of the model that it runs on this machine, '' where it runs none."""
-        return ""
-
 
 class _GradingConfig(PoolJudgeConfig):
     """The keys of judges that other users of a model do not have."""

@@ -36,8 +36,6 @@ JUDGES: Kinds[PoolJudge] = Kinds(
     KindAt("labels", "LabelsConfig", "nobody", "kinds"),
     KindAt("llm", "LlmConfig", "LlmJudge.of"),
     KindAt("panel", "PanelConfig", "PanelJudge.of"),
-    KindAt("cosine", "CosineConfig", "cosine_judge", "threshold"),
-    KindAt("reranker", "RerankerJudgeConfig", "reranker_judge", "threshold"),
     home=__package__,
-    retired={"graph": "Use `labels` or `llm`; `cosine` asks nobody either."},
+    retired=dict.fromkeys(("graph", "cosine", "reranker"), "Use `labels`, or `llm` with any endpoint."),
 )

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import numpy as np
-
 from harness.judge.prompting import Example
 from harness.models import Estimate, Spending
 from harness.store import Ledger
@@ -129,15 +127,11 @@ class JudgeTools:
     """The tools that a run gives a judge. Nothing is loaded or read before it is needed.
 
     ``ledger`` keeps the answers of language models; ``people_graded()`` is what people have graded for train
-    queries, to be shown to a judge; ``vectors(model, texts)`` [texts, dimensions] are those of an embedding
-    model of the pipeline, and ``scores(model, pairs)`` those of a reranker for (query, passage) texts, higher
-    for more relevant.
+    queries, to be shown to a judge.
     """
 
     ledger: Ledger
     people_graded: Callable[[], Sequence[Example]]
-    vectors: Callable[[str, Sequence[str]], np.ndarray]
-    scores: Callable[[str, Sequence[tuple[str, str]]], Sequence[float]]
 
 
 class PoolJudge(Protocol):

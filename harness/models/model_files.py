@@ -61,10 +61,6 @@ class ModelFiles:
         """The facts for the run record: no path, which differs between machines."""
         return {"name": self.name, "origin": self.origin, "fingerprint": self.fingerprint}
 
-    def weights(self) -> frozenset[str]:
-        """The hashes of its weight files: the same ones are the same model, whatever it is called."""
-        return frozenset(_sha256(path) for path in self.folder.rglob("*.safetensors"))
-
 
 @lru_cache(maxsize=16)
 def resolve(name: str) -> ModelFiles:

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from harness.steps.search.read import KINDS as READERS
     from harness.steps.search.read.step import ReadConfig, Reader
     from harness.steps.search.rerank import KINDS as RERANKERS
-    from harness.steps.search.rerank.cross_encoder import CrossEncoderConfig
-    from harness.steps.search.rerank.late_interaction import LateInteractionConfig
     from harness.steps.search.rerank.scorer import (
-        LocalModelConfig,
         LocalModelScorer,
         Pair,
         PairScorer,

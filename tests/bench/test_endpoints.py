@@ -120,13 +120,3 @@ def test_the_example_is_planned_without_keys_and_says_what_is_missing(monkeypatc
     missing = " ".join(shown.err.split())
     assert "OPENAI_API_KEY is not set" in missing
     assert "COHERE_API_KEY is not set" in missing
-
-
-def test_a_judge_that_runs_here_is_not_compared_with_weights_that_are_elsewhere(config):
-    with FakeServer(script) as server:
-        path = config(server.url)
-        judge = "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2'}"
-        text = path.read_text().replace("measures:", f"{judge}\nmeasures:")
-        path.write_text(text)
-        results, _ = bench(path)
-    assert results.judgments

@@ -227,31 +227,13 @@ def test_the_key_appears_nowhere(judged, corpus):
     assert KEY not in " ".join(reporter.notes + reporter.warnings)
 
 
-def test_stand_ins_are_named_as_such_and_a_model_that_grades_itself_is_warned_of(write_config):
-    relevance = (
-        "relevance: {judge: cosine, model: 'embedded:all-MiniLM-L6-v2', pool: {depth: 3}}\n"
-        "measures: [ndcg_exp@3]\n"
-    )
-    results, folder, reporter = told(write_config(chunk="{kind: recursive, chunk_size: 90}", more=relevance))
-    name = "threshold judge: cosine embedded:all-MiniLM-L6-v2"
-    assert {row.judge for row in results.summary} == {name}
-    assert {r["judge"] for r in table(folder / "judgments.csv") if r["scored_on"] == "yes"} == {name}
-    assert any("measures nothing" in text for text in reporter.warnings)
-    assert results.record.cost["cost"] == 0
-
-
-def test_a_reranker_can_be_the_judge(write_config):
-    relevance = (
-        "relevance: {judge: reranker, model: 'embedded:maxsim', thresholds: [0.3, 0.5, 0.6, 0.7], "
-        "pool: {depth: 3}}\nmeasures: [ndcg_exp@3]\n"
-    )
-    results, _, reporter = told(
-        write_config(chunk="{kind: recursive, chunk_size: 90}", rerank="null", more=relevance)
-    )
-    assert {row.judge for row in results.summary} == {"threshold judge: reranker embedded:maxsim"}
-    # another name and another use of the weights that have retrieved
-    reply = [text for text in reporter.warnings if "measures nothing" in text]
-    assert ["also ranks (embedded:all-MiniLM-L6-v2: the same weights)" in text for text in reply] == [True]
+def test_a_model_that_grades_its_own_ranking_is_warned_of(judged):
+    with FakeServer(careful) as server:
+        path = judged(server.url)
+        path.write_text(path.read_text().replace("fake-1", "sentence-transformers/all-minilm-l6-v2"))
+        _, _, reporter = told(path)
+    (warned,) = [text for text in reporter.warnings if "measures nothing" in text]
+    assert "also ranks (embedded:all-MiniLM-L6-v2)" in warned
 
 
 def test_a_shallow_pool_and_overlapping_spans_are_warned_of(judged):

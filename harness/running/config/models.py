@@ -38,8 +38,8 @@ class RelevanceConfig(StageConfig):
 
     judge: SerializeAsAny[StageConfig] = Field(
         LabelsConfig(),
-        description="Who grades: `labels` (people, by the label file), `llm`, a `panel` of several, or "
-        "the weak substitutes `cosine` and `reranker`. The keys of each judge are in this section.",
+        description="Who grades: `labels` (people, by the label file), `llm`, or a `panel` of several. The "
+        "keys of each judge are in this section.",
     )
     rule: Literal["half_of_span_or_chunk", "any_overlap", "full_cover"] = Field(
         "half_of_span_or_chunk",

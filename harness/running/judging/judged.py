@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.judge import PEOPLE, LabelsConfig
-from harness.models import resolve
 from harness.report import CostRow, JudgmentRow
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.search import Searched
-from harness.steps import LocalModelConfig
 from harness.values import Document, Judgment
 
 if TYPE_CHECKING:
@@ -115,21 +113,18 @@ def judgment_row(
 
 
 def warn_of_same_model(config: BenchConfig, context: Context) -> None:
-    """Warn if the judge is also a ranker: by its name, or, where it runs here, by its weights."""
+    """Warn if a model that judges also ranks, whatever organisation prefix or case its name has."""
     judge = pool_judge_config(config)
-    if judge is None:
-        return
-    from harness.judge import same_model_warning
+    encoders = (one.model_name for setting in config.settings for one in setting.retrieve.encoders())
+    rankers = sorted({*encoders, *(one.model_name for setting in config.settings for one in setting.rerank)})
+    for model in [one.endpoint.model for one in judge.asked] if judge else []:
+        if same := [name for name in rankers if _bare(name) == _bare(model)]:
+            context.warn(
+                "judge",
+                f"The judge {model} also ranks ({', '.join(same)}): a model that grades its own ranking "
+                "agrees with itself, which measures nothing. Use another judge or human labels.",
+            )
 
-    encoders = [one for setting in config.settings for one in setting.retrieve.encoders()]
-    rerankers = [one for setting in config.settings for one in setting.rerank]
-    rankers = sorted({*(one.model_name for one in encoders), *(one.model_name for one in rerankers)})
-    warnings = [same_model_warning(one.endpoint.model, rankers) for one in judge.asked]
-    if judge.runs_here:
-        # the weights behind an endpoint or the user's own code are not available
-        here = [one.model_name for one in encoders if one.runs_here]
-        here += [one.model_name for one in rerankers if isinstance(one, LocalModelConfig)]
-        weights = {name: resolve(name).weights() for name in (judge.runs_here, *here)}
-        warnings.append(same_model_warning(judge.runs_here, rankers, weights))
-    for warning in filter(None, warnings):
-        context.warn("judge", warning)
+
+def _bare(name: str) -> str:
+    return name.removeprefix("embedded:").rstrip("/").rpartition("/")[2].casefold()

@@ -18,26 +18,17 @@ from harness.judge import (
     find_injection,
     load_prompt,
 )
-from harness.models import EMBEDDED, EmbedConfig
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus, load_corpus
 from harness.running.judging.judged import pool_judge_config
-from harness.running.passes import score_for_all, vectors
-from harness.steps import CrossEncoderConfig, LateInteractionConfig
 from harness.store import Ledger, LedgerEntry
 from harness.values import ConfigError, JudgeError, Silent, guide, kind_of
 
 
 def make_judge(config: PoolJudgeConfig, ledger: Ledger, context: Context, corpus: Corpus) -> PoolJudge:
     """The judge; nothing is asked and no weights are loaded yet. People's labels may serve it as examples."""
-    tools = JudgeTools(
-        ledger,
-        people_graded=lambda: people_graded(corpus),
-        vectors=lambda model, texts: vectors(texts, EmbedConfig(model=model), context),
-        scores=lambda model, pairs: score_for_all([(_reranker(model), pairs)], context)[0].scores,
-    )
-    return JUDGES.make(config, tools)
+    return JUDGES.make(config, JudgeTools(ledger, lambda: people_graded(corpus)))
 
 
 def people_graded(corpus: Corpus) -> tuple[Example, ...]:
@@ -56,10 +47,6 @@ def llm_configs(config: BenchConfig) -> tuple[LlmConfig, ...]:
         f"{config.name}: the judge is {kind}, not a language model. Configure relevance: {{judge: llm, …}}; "
         f"{guide('judge.md')} describes it."
     )
-
-
-def _reranker(model: str) -> LateInteractionConfig | CrossEncoderConfig:
-    return LateInteractionConfig(model=model) if model in EMBEDDED else CrossEncoderConfig(model=model)
 
 
 def answers(
