@@ -154,3 +154,23 @@ def test_a_measure_that_only_one_result_has(tmp_path, capsys):
     assert "answers were not scored by token_f1; it has refusal" in refused(
         capsys, "compare", one, other, "--measure", "token_f1"
     )
+
+
+def test_the_encoder_counts_only_where_a_measure_embeds(tmp_path, capsys):
+    folders = []
+    for encoder in ("one", "other"):
+        folder = write_answers(
+            tmp_path / encoder,
+            {encoder: 0.6},
+            measures=("by_vectors", "by_pairs"),
+            kinds=dict.fromkeys(("by_vectors", "by_pairs"), "answer_similarity"),
+        )
+        record = json.loads((folder / "record.json").read_text())
+        record["config"]["answer_embedding"] = {"model": encoder}
+        record["config"]["answer_measures"][1] |= {"by": "cross_encoder", "model": "mine"}
+        (folder / "record.json").write_text(json.dumps(record))
+        folders.append(folder)
+    assert "the encoder of answers differ: one and other" in refused(
+        capsys, "compare", *folders, "--measure", "by_vectors"
+    )
+    assert "by_pairs" in printed(capsys, "compare", *folders, "--measure", "by_pairs")

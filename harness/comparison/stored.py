@@ -81,6 +81,14 @@ class Stored:
         facts: MeasureFacts = kind.config.facts
         return facts
 
+    def needs(self, measure: str) -> frozenset[str]:
+        """What a measure of answers needs under its configuration."""
+        configured = self.configured[measure]
+        needs: frozenset[str] = (
+            measures.ANSWER_MEASURES.find(str(configured["kind"])).config.model_construct(**configured).needs
+        )
+        return needs
+
     def scored_on(self, measure: str) -> ScoredOn:
         """The data and rules that the result was scored with by a measure.
 
@@ -90,7 +98,7 @@ class Stored:
         whole = ScoredOn.of(self.result.record, self.result.texts, self.result.judged)
         if self.stage != ANSWER:
             return whole
-        record, needs = self.result.record, self.facts(measure).needs
+        record, needs = self.result.record, self.needs(measure)
         config = record["config"]
         rules: dict[str, Any] = {f"the keys of {measure}": dict(self.configured[measure])}
         if "llm" in needs:

@@ -111,6 +111,13 @@ def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> ND
     return stored_values(texts, config, context)[:]
 
 
+def pair_scores(pairs: Sequence[Pair], config: RerankerConfig, context: Context) -> list[float]:
+    """The scores of ``pairs``, in their order; equal pairs are scored once."""
+    keys = [digest(*pair) for pair in pairs]
+    done = scoring(config, context)(dict(zip(keys, pairs, strict=True)), context)
+    return [float(done.floats(key)[0]) for key in keys]
+
+
 Need = tuple[ModelPass, Items]
 
 

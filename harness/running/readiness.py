@@ -8,13 +8,11 @@ from typing import Any
 
 from harness import store
 from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
+from harness.running.config.answers import reranker_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.values import ConfigError, StageConfig, guide, main_script, outside_latin
-
-_COMPARE_VECTORS = {"answer_correctness", "answer_relevancy", "answer_similarity"}
-"""Measures of answers that use ``answer_embedding``."""
 
 
 def check_ready(config: BenchConfig, context: Context) -> None:
@@ -36,8 +34,11 @@ def check_ready(config: BenchConfig, context: Context) -> None:
             context.models.encoder(encoder)
         for reranker in setting.rerank:
             context.models.reranker(reranker)
-    if any(measure.kind in _COMPARE_VECTORS for measure in config.answer_measures):
-        context.models.encoder(config.answer_embedding)
+    for measure in config.answer_measures:
+        if "vectors" in measure.needs:
+            context.models.encoder(config.answer_embedding)
+        if measure.pair_model is not None:
+            context.models.reranker(reranker_of(measure.pair_model))
     context.models.try_out(context.artifacts)
 
 

@@ -38,6 +38,7 @@ class ToyTools:
 
     reply: Callable[[str, str, tuple[str, ...], int], str | None] = lambda *_: None
     vector_of: Callable[[str], Sequence[float]] = lambda text: [1.0]
+    score_of: Callable[[str, str], float] = lambda answer, golden: 0.0
     asked: list[tuple[str, str, tuple[str, ...], int]] = field(default_factory=list)
 
     def ask(self, form, texts, name, sample=0):
@@ -60,6 +61,9 @@ class ToyTools:
 
     def vectors(self, texts):
         return np.array([self.vector_of(text) for text in texts], dtype=np.float32)
+
+    def pair_scores(self, pairs, model):
+        return [self.score_of(*pair) for pair in pairs]
 
 
 NO_TOOLS = ToyTools()

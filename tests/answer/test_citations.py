@@ -1,5 +1,7 @@
 """Citations against labelled spans, and similarity."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,8 @@ from harness.measures.answer.citations import (
     CitationPrecision,
     CitationRecall,
 )
-from harness.measures.answer.likeness import AnswerSimilarity
 from harness.measures.answer.measure import Case
+from harness.measures.answer.similarity import AnswerSimilarity
 from harness.values.types import Chunk, Judgment, Query
 
 from .helpers import NO_TOOLS, ToyTools, case
@@ -125,6 +127,39 @@ def test_each_text_is_embedded_once():
 
     AnswerSimilarity().run([case("a", "b"), case("a", "c")], Counting())
     assert asked == ["a", "b", "c"]
+
+
+def test_a_cross_encoder_reads_the_answer_first_and_the_best_golden_answer_counts():
+    scores = {("a", "near"): 0.9, ("a", "far"): 0.2, ("near", "a"): 0.1, ("b", "near"): -3.5}
+    measure = AnswerSimilarity(by="cross_encoder", model="mine")
+    cases = [
+        replace(case("a", "far"), references=("far", "near")),
+        case("b", "near"),
+        case("b", None),
+        case(None, "near"),
+    ]
+    found = measure.run(cases, ToyTools(score_of=lambda *pair: scores[pair]))
+    # a logit stays one
+    assert [one.value for one in found] == [0.9, -3.5, None, None]
+    assert found[0].details == {"golden": "near"}
+    assert [one.failed for one in found] == [False, False, False, True]
+    assert measure.needs == {"answer", "reference"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"model": "mine"}, "model is for by: cross_encoder; the encoder of by: cosine is answer_embedding"),
+        ({"by": "cross_encoder"}, "needs a model .* or an endpoint, and neither is named"),
+        (
+            {"by": "cross_encoder", "model": "m", "endpoint": {"model": "m", "base_url": "http://x"}},
+            "and not both",
+        ),
+    ],
+)
+def test_similarity_is_by_one_model(keys, message):
+    with pytest.raises(ValueError, match=message):
+        AnswerSimilarity(**keys)
 
 
 def test_a_grade_that_no_label_has_is_refused():

@@ -9,7 +9,7 @@ from harness.cli import main
 from harness.running.answering.external import MeasureScores, compare_with_people, people_table
 from harness.values.types import ANSWER, QueryScore
 from tests.command import exit_code as run
-from tests.judge.fake_server import FakeServer, error, says
+from tests.judge.fake_server import Answer, FakeServer, error, says
 
 ROWS = [
     {
@@ -94,6 +94,32 @@ def test_with_a_model_whose_answers_are_paid_once(answers, tmp_path, capsys):
     found = values(tmp_path / "s.csv")
     assert [found[f"q{n}", "faithfulness"]["value"] for n in (1, 2, 3)] == ["1.0", "0.0", ""]
     assert found["q1", "short"]["value"] == "1.0"
+
+
+def test_a_cross_encoder_behind_an_endpoint_is_priced_before_and_paid_once(answers, tmp_path, capsys):
+    def rerank(request, number):
+        # as many words as the two share
+        query, texts = request["body"]["query"].split(), request["body"]["documents"]
+        scores = [len({*query} & {*text.split()}) for text in texts]
+        results = [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]
+        return Answer(body={"results": results})
+
+    with FakeServer(rerank) as server:
+        endpoint = {"model": "r-1", "base_url": server.url, "price_per_request": 0.5}
+        measure = {"kind": "answer_similarity", "by": "cross_encoder", "endpoint": endpoint}
+        path = tmp_path / "c.yaml"
+        path.write_text(json.dumps({"answer_measures": [measure]}))
+        words = ["score-answers", str(answers), "--config", str(path), "--output", "s.csv", "--quiet"]
+        assert run(*words, "--dry-run") == 0
+        assert "r-1: 2 pairs: 2 requests to make" in " ".join(capsys.readouterr().out.split())
+        assert server.count == 0
+        for _ in range(2):
+            assert run(*words) == 0
+        assert server.count == 2
+        assert run(*words, "--dry-run") == 0
+    assert "No calls are needed." in capsys.readouterr().out
+    found = values(tmp_path / "s.csv")
+    assert [found[f"q{n}", "answer_similarity"]["value"] for n in (1, 2, 3)] == ["2.0", "1.0", ""]
 
 
 def test_answers_that_cannot_be_read_are_asked_again_and_then_end_the_run(answers, tmp_path, capsys):

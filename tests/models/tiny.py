@@ -85,6 +85,17 @@ def bi_encoder(folder):
     return str(folder / "bi")
 
 
+def cross_encoder(folder, **activation):
+    """A cross-encoder in ``folder``, whose configuration may name its ``activation_fn``; returns its name."""
+    folder.mkdir(parents=True)
+    made = bert(save_tokenizer(folder), "BertForSequenceClassification")
+    made.config.num_labels = 1
+    made.classifier = type(made.classifier)(WIDTH, 1)
+    made.config.sentence_transformers = activation
+    made.save_pretrained(folder)
+    return str(folder)
+
+
 def colbert(folder):
     """A ColBERT model as sentence-transformers saves it, with its projection; returns its name."""
     import torch

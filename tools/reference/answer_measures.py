@@ -42,7 +42,7 @@ _PARITY = """
 ## Compared with ragas 0.4.3
 
 On the same answers of the model, and the same vectors, these give the values of ragas 0.4.3 to 1e-9:
-`faithfulness`, `answer_relevancy`, `answer_similarity`, `answer_correctness`, `context_precision`,
+`faithfulness`, `answer_relevancy`, `answer_similarity` by cosine, `answer_correctness`, `context_precision`,
 `context_recall`, `context_relevance`, `aspect_critic` with one sample, `noise_sensitivity` of both kinds, and
 `context_entity_recall` without the 1e-8 that ragas adds to the number of entities.
 `tests/answer/test_ragas_parity.py` checks this. The entries above say where a definition differs.

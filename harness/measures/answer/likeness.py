@@ -1,4 +1,4 @@
-"""How like the golden answer an answer is: word for word, by shared words, by the vectors of an encoder."""
+"""How like the golden answer an answer is, by its words: all of them, or those that both share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from harness.measures.answer.llm_measure import similarities
-from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts, Scoring
+from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts
 from harness.values import WIDE, QueryScore
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -77,26 +76,3 @@ def f1(answer: Sequence[str], golden: Sequence[str], common: int) -> float:
     if not answer or not golden:
         return float(tuple(answer) == tuple(golden))
     return 2 * common / (len(answer) + len(golden))
-
-
-class AnswerSimilarity(AnswerMeasure):
-    """How near an answer is to the golden one, by the vectors of an encoder.
-
-    The cosine of two vectors. It knows subjects better than facts: a wrong figure costs little.
-    """
-
-    kind: Literal["answer_similarity"] = "answer_similarity"
-    best_reference: ClassVar = True
-    facts: ClassVar = MeasureFacts(
-        about="how similar the answer is to the golden answer, by embedding",
-        formula="cos(v(answer), v(reference))",
-        range="-1 to 1",
-        undefined="without an answer or a golden answer, or if a vector is zero",
-        source="Risch et al., Semantic answer similarity, MRQA 2021; ragas `semantic_similarity`",
-        needs=frozenset({"answer", "reference", "vectors"}),
-    )
-
-    def one(self, case: Case) -> Scoring:
-        """One cosine."""
-        (cosine,) = yield from similarities((case.answer or "", case.reference))
-        return self.unscored(case, "a vector is zero") if cosine is None else self.score(case, cosine)

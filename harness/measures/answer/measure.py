@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,9 @@ class Case:
 Need = Literal["answer", "passages", "reference", "labels", "llm", "vectors"]
 """The input of a measure: parts of a case, or a tool."""
 
+PairModel: TypeAlias = "str | models.RerankEndpoint"
+"""A cross-encoder: the name of one on this machine, or an endpoint."""
+
 
 class AnswerTools(Protocol):
     """The tools of measures of answers: a language model behind the ledger, and an encoder."""
@@ -90,6 +93,9 @@ class AnswerTools(Protocol):
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
+
+    def pair_scores(self, pairs: Sequence[tuple[str, str]], model: PairModel) -> list[float]:
+        """The scores of pairs of texts by a cross-encoder, from the cache where they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ class Calls(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class TextPairs:
-    """The cosines that a case needs from the encoder, one per pair of texts."""
+    """The likenesses that a case needs, one per pair of texts: by its cross-encoder, else cosines."""
 
     texts: tuple[tuple[str, str], ...]
 
@@ -153,6 +159,16 @@ class AnswerMeasure(StageConfig, ABC):
     def needs(self) -> frozenset[Need]:
         """The parts of a case that it uses under its configuration."""
         return self.facts.needs
+
+    @property
+    def pair_model(self) -> PairModel | None:
+        """The cross-encoder that it asks, if any."""
+        return None
+
+    @property
+    def may_cost(self) -> bool:
+        """Whether it asks a language model or an endpoint."""
+        return "llm" in self.needs or isinstance(self.pair_model, models.RerankEndpoint)
 
     @abstractmethod
     def one(self, case: Case) -> QueryScore | Scoring:
@@ -222,7 +238,9 @@ class AnswerMeasure(StageConfig, ABC):
                     wanted[at] = scorings[at].send(value)
                 except StopIteration as end:
                     scores[at] = end.value
-            sent = _cosines({at: one for at, one in wanted.items() if isinstance(one, TextPairs)}, tools)
+            pairs = {at: one for at, one in wanted.items() if isinstance(one, TextPairs)}
+            model = self.pair_model
+            sent = _cosines(pairs, tools) if model is None else _pair_scores(pairs, model, tools)
             calls = {at: one for at, one in wanted.items() if isinstance(one, Calls)}
             for step in dict.fromkeys(one.step for one in calls.values()):
                 same = {at: one for at, one in calls.items() if one.step == step}
@@ -287,3 +305,10 @@ def _cosines(wanted: Mapping[int, TextPairs], tools: AnswerTools) -> dict[int, A
         return float(np.clip(vectors[left] @ vectors[right] / scale, -1, 1)) if scale > 0 else None
 
     return {at: [cosine(row[a], row[b]) for a, b in one.texts] for at, one in wanted.items()}
+
+
+def _pair_scores(wanted: Mapping[int, TextPairs], model: PairModel, tools: AnswerTools) -> dict[int, Any]:
+    """The score of each pair of texts of each case."""
+    pairs = [pair for one in wanted.values() for pair in one.texts]
+    scores = iter(tools.pair_scores(pairs, model) if pairs else [])
+    return {at: list(islice(scores, len(one.texts))) for at, one in wanted.items()}

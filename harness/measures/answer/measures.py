@@ -13,7 +13,7 @@ ANSWER_MEASURES: Kinds[AnswerMeasure] = Kinds(
     "answer_measures",
     KindAt("exact_match", "ExactMatch", module="likeness"),
     KindAt("token_f1", "TokenF1", module="likeness"),
-    KindAt("answer_similarity", "AnswerSimilarity", module="likeness"),
+    KindAt("answer_similarity", "AnswerSimilarity", module="similarity"),
     KindAt("citation_precision", "CitationPrecision", module="citations"),
     KindAt("citation_recall", "CitationRecall", module="citations"),
     KindAt("refusal", "Refusal", module="responses"),

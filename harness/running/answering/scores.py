@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.comparison import number
-from harness.measures import AnswerMeasure, Case
+from harness.measures import AnswerMeasure, Case, PairModel
 from harness.models import Form, Request
 from harness.report import AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
-from harness.running.config.answers import AnswerScoringConfig
+from harness.running.config.answers import AnswerScoringConfig, reranker_of
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.scoring import means_by_split, values_of
+from harness.running.passes import pair_scores
 from harness.running.tools import RunTools
-from harness.steps import PendingCalls, PendingCallsError, without_citations
+from harness.steps import Pair, PendingCalls, PendingCallsError, without_citations
 from harness.values import ConfigError, Judgment, LlmAnswer, LlmError, Query, QueryScore
 
 
@@ -44,6 +45,10 @@ class MeasuringTools:
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
         return RunTools(self.context).vectors(texts, self.config.answer_embedding)
+
+    def pair_scores(self, pairs: Sequence[Pair], model: PairModel) -> list[float]:
+        """The scores of pairs of texts, from the cache where they are known, else computed or bought."""
+        return pair_scores(pairs, reranker_of(model), self.context)
 
 
 def pending_calls(attempts: Iterable[Callable[[], object]]) -> tuple[PendingCalls, ...]:

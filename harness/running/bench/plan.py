@@ -395,6 +395,6 @@ def _measuring(
 ) -> tuple[PendingCalls, ...]:
     every = [case for one in replied for case in cases_of(one, corpus, {})]
     tools = MeasuringTools(config.answer_scoring, context)
-    # the others cost nothing, and a plan embeds nothing
-    asking = [one for one in config.answer_measures if every and "llm" in one.needs]
+    # the others cost nothing, and a plan computes nothing
+    asking = [one for one in config.answer_measures if every and one.may_cost]
     return pending_calls(partial(one.run, every, tools) for one in asking)

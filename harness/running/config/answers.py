@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
-from harness import measures
+from harness import measures, steps
 from harness.models import EmbedConfig, ModelConfig
 from harness.values import ConfigError, StageConfig, quoted
 
@@ -29,6 +29,13 @@ def _measure(value: Any) -> Any:
         return measures.ANSWER_MEASURES.find(value["kind"]).config.model_validate(value)
     except ConfigError:
         raise ValueError(measures.ANSWER_MEASURES.unknown(value["kind"])) from None
+
+
+def reranker_of(model: measures.PairModel) -> steps.RerankerConfig:
+    """The configuration of the reranker that a cross-encoder of measures is."""
+    kind, key = ("cross_encoder", "model") if isinstance(model, str) else ("endpoint", "endpoint")
+    found: steps.RerankerConfig = steps.RERANKERS.find(kind).config(**{key: model})
+    return found
 
 
 if TYPE_CHECKING:

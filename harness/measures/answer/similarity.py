@@ -1,0 +1,87 @@
+"""How like the golden answer an answer is, by a model: two vectors of an encoder, or a cross-encoder."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from harness.measures.answer.measure import (
+    AnswerMeasure,
+    Case,
+    MeasureFacts,
+    Need,
+    PairModel,
+    Scoring,
+    TextPairs,
+)
+from harness.models import RerankEndpoint
+
+
+class AnswerSimilarity(AnswerMeasure):
+    """How near an answer is to the golden one, by a model that reads both.
+
+    It knows subjects better than facts: a wrong figure costs little.
+    """
+
+    kind: Literal["answer_similarity"] = "answer_similarity"
+    by: Literal["cosine", "cross_encoder"] = Field(
+        "cosine",
+        description="The cosine of two vectors of `answer_embedding`, or the score of a cross-encoder that "
+        "reads the answer and then the golden answer.",
+    )
+    model: str | None = Field(
+        None,
+        description="With `by: cross_encoder`: a hub id or a local folder, such as "
+        "`cross-encoder/stsb-roberta-base`, or in Chinese one trained on Chinese similarity.",
+    )
+    endpoint: RerankEndpoint | None = Field(
+        None,
+        description="With `by: cross_encoder`, instead of `model`: an endpoint, with the keys of `rerank: "
+        "{kind: endpoint}`.",
+    )
+    best_reference: ClassVar = True
+    facts: ClassVar = MeasureFacts(
+        about="how similar the answer is to the golden answer, by embedding or by a cross-encoder",
+        formula="cos(v(answer), v(reference)); with `by: cross_encoder` s(answer, reference), which is what "
+        "the model gives after its own activation, as `CrossEncoder.predict` of sentence-transformers: for "
+        "one output the sigmoid of the logit, unless the model's configuration names another",
+        range="-1 to 1; with a cross-encoder 0 to 1 after a sigmoid, or any number for one that gives "
+        "logits, such as `cross-encoder/ms-marco-MiniLM-L-6-v2`",
+        undefined="without an answer or a golden answer, or if a vector is zero",
+        source="Risch et al., Semantic answer similarity, MRQA 2021; ragas `semantic_similarity`",
+        needs=frozenset({"answer", "reference", "vectors"}),
+        compare="ragas 0.4.3 recognises a cross-encoder and then raises NotImplementedError, so its values "
+        "are those of the cosine alone. `SASEvaluator` of Haystack 3.4 gives the scores of `by: "
+        "cross_encoder`, but puts all of them through a sigmoid where any is above 1; here logits stay "
+        "logits",
+    )
+
+    @model_validator(mode="after")
+    def _names_one_model(self) -> Self:
+        given = [name for name in ("model", "endpoint") if getattr(self, name)]
+        if self.by == "cosine" and given:
+            raise ValueError(
+                f"{given[0]} is for by: cross_encoder; the encoder of by: cosine is answer_embedding"
+            )
+        if self.by == "cross_encoder" and len(given) != 1:
+            raise ValueError(
+                "by: cross_encoder needs a model (such as cross-encoder/stsb-roberta-base) or an endpoint, "
+                f"and {'not both' if given else 'neither is named'}"
+            )
+        return self
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """No vectors where a cross-encoder reads both texts."""
+        return self.facts.needs if self.by == "cosine" else self.facts.needs - {"vectors"}
+
+    @property
+    def pair_model(self) -> PairModel | None:
+        """The cross-encoder."""
+        return (self.endpoint or self.model) if self.by == "cross_encoder" else None
+
+    def one(self, case: Case) -> Scoring:
+        """One cosine or score."""
+        (found,) = yield TextPairs(((case.answer or "", case.reference),))
+        return self.unscored(case, "a vector is zero") if found is None else self.score(case, found)
