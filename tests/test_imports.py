@@ -140,7 +140,7 @@ FOR_PACKAGES = {
     | {"PairScorer", "Reader", "Retriever", "Rewriter", "Tools", "cut"},
     "values": {"Kind", "Ranking"},
     "measures": {"Family"},
-    "data": {"ImportFormat", "TraceFormat"},
+    "data": {"ImportFormat"},
     "labels": {"Format"},
 }
 

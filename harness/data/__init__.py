@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from harness.data.corpus.text import ParsedDocument, refusal, some_pages
     from harness.data.corpus.workers import ParsingConfig
     from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
-    from harness.data.external.traces import read_traces
-    from harness.data.import_formats import IMPORTS, TRACES, ImportFormat, TraceFormat
+    from harness.data.import_formats import IMPORTS, ImportFormat
     from harness.data.trec.dicts import evaluate_dicts
     from harness.data.trec.evaluate import DocScores, evaluate
     from harness.data.trec.ids import TrecError

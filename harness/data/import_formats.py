@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,47 +47,8 @@ IMPORTS: OpenTable[ImportFormat] = OpenTable(
         "ragas": ImportFormat(
             "answers: user_input, retrieved_contexts, response, reference",
             At(_COLLECTION, "import_ragas"),
-            options=("texts",),
-            answered=True,
-        ),
-        "traces": ImportFormat(
-            "an export of OpenTelemetry, Langfuse or LangSmith",
-            At(_COLLECTION, "import_traces"),
-            options=("texts", "traces_of"),
             answered=True,
         ),
     },
 )
 """By name; other packages add theirs, see docs/own-steps.md."""
-
-
-@dataclass(frozen=True, slots=True)
-class TraceFormat:
-    """How to recognise an export by one of its records, and how to read its steps."""
-
-    name: str
-    knows: Callable[[Mapping[str, Any]], bool]
-    steps: Callable[..., Any]
-    """From the records of an export to a list of ``TraceStep``."""
-
-
-_TRACES = "harness.data.external.traces"
-_OURS = (
-    TraceFormat(
-        "opentelemetry",
-        lambda record: "resourceSpans" in record or "resource_spans" in record,
-        At(f"{_TRACES}.opentelemetry", "otel_steps"),
-    ),
-    TraceFormat(
-        "langsmith", lambda record: "run_type" in record, At(f"{_TRACES}.langsmith", "langsmith_steps")
-    ),
-    TraceFormat(
-        "langfuse",
-        lambda record: (
-            "observations" in record or "traceId" in record or isinstance(record.get("trace"), dict)
-        ),
-        At(f"{_TRACES}.langfuse", "langfuse_steps"),
-    ),
-)
-TRACES: OpenTable[TraceFormat] = OpenTable("traces", TraceFormat, {one.name: one for one in _OURS})
-"""Exports of traces by name; the first that knows a record reads it."""

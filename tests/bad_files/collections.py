@@ -1,13 +1,11 @@
-"""Known collections and traces of production, as `harness import` reads them."""
+"""Known collections, as `harness import` reads them."""
 
 from harness.data.corpus.importers.beir import BeirDocument, BeirJudgment, BeirQuery
 from harness.data.corpus.importers.chunking_eval import SpanRow
 from harness.data.corpus.importers.financebench import EvidenceRow, FilingRow, QuestionRow
-from harness.data.external.collection import TextRow
 from tests.bad_files.benchmark import ENGINES, PASSAGE
 from tests.bad_files.kind import Kind, lines, with_line
 from tests.bad_files.scored import ANSWERS
-from tests.external import samples
 
 BEIR = {
     "in/corpus.jsonl": lines({"_id": "d1", "title": "Pumps", "text": "A pump feeds water."}),
@@ -31,11 +29,6 @@ def collection(name, file, files, row):
     return Kind(file, f"import {name} in --to out", files, row=row)
 
 
-def traces(*records):
-    """An export of traces."""
-    return Kind("t.jsonl", "import traces t.jsonl --to out", {"t.jsonl": lines(*records)})
-
-
 KINDS = {
     "beir corpus": collection("beir", "in/corpus.jsonl", BEIR, BeirDocument),
     "beir queries": collection("beir", "in/queries.jsonl", BEIR, BeirQuery),
@@ -45,15 +38,6 @@ KINDS = {
     "financebench questions": collection("financebench", "in/questions.csv", FINANCE, QuestionRow),
     "financebench evidence": collection("financebench", "in/evidence.csv", FINANCE, EvidenceRow),
     "ragas answers": Kind("a.jsonl", "import ragas a.jsonl --to out", {"a.jsonl": ANSWERS}),
-    "opentelemetry": traces(samples.GEN_AI),
-    "langfuse": traces(samples.LANGFUSE),
-    "langsmith": traces(*samples.LANGSMITH),
-    "texts of traces": Kind(
-        "texts.csv",
-        "import traces t.jsonl --texts texts.csv --to out",
-        {"texts.csv": TEXTS, "t.jsonl": lines(samples.GEN_AI)},
-        row=TextRow,
-    ),
 }
 
 ROWS = {
@@ -92,9 +76,4 @@ ROWS = {
         ("unknown question", ("f1,", "f9,"), 2),
     ],
     "ragas answers": [("contexts that are no list", ("[", '"'), 1)],
-    "langfuse": [
-        ("records of no known format", '{"a": 1}\n', "its records are of no"),
-        ("no question", lines({"id": "x", "observations": []}), "no trace has a question"),
-        ("a number in place of a record", "[5]\n", "entry 1"),
-    ],
 }

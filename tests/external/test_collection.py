@@ -6,11 +6,18 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.data.external.collection import import_ragas, import_traces
-from harness.values.errors import CorpusError
+from harness.data.external.collection import import_ragas
 
-from . import samples
-from .samples import ANSWER, FIRST, QUESTION, SECOND
+QUESTION = "How long is the Halden ferry crossing?"
+ANSWER = "The crossing takes 35 minutes."
+FIRST = "The Halden ferry crosses in 35 minutes."
+SECOND = "The ferry was built in 1961."
+ANSWERED = {
+    "user_input": QUESTION,
+    "retrieved_contexts": [FIRST, SECOND],
+    "documents": ["docs/ferry.pdf"] * 2,
+    "response": ANSWER,
+}
 
 
 def lines(path, *rows):
@@ -25,19 +32,18 @@ def rows_of(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_traces_become_a_corpus(tmp_path):
-    again = json.loads(json.dumps(samples.LANGFUSE).replace("lf-trace-1", "lf-trace-2"))
-    summary = import_traces(lines(tmp_path / "t.jsonl", samples.LANGFUSE, again), tmp_path / "june")
+def test_answers_become_a_corpus(tmp_path):
+    summary = import_ragas(lines(tmp_path / "a.jsonl", ANSWERED, ANSWERED), tmp_path / "june")
     assert (summary.documents, summary.queries) == (1, 2)
     assert "Questions asked before in the same words: 1; they are in one cluster each." in summary.notes
     june = tmp_path / "june"
     assert [(row["query_id"], row["text"], row["cluster"]) for row in rows_of(june / "queries.csv")] == [
-        ("lf-trace-1", QUESTION, "lf-trace-1"),
-        ("lf-trace-2", QUESTION, "lf-trace-1"),
+        ("q1", QUESTION, "q1"),
+        ("q2", QUESTION, "q1"),
     ]
     assert (june / "documents" / "docs_ferry.pdf.txt").read_text() == f"{FIRST}\n\n{SECOND}\n"
     assert rows_of(june / "hits.jsonl")[1] == {
-        "query_id": "lf-trace-1",
+        "query_id": "q1",
         "rank": 2,
         "document": "docs_ferry.pdf.txt",
         "text": SECOND,
@@ -46,8 +52,8 @@ def test_traces_become_a_corpus(tmp_path):
 
 
 def test_the_folder_can_be_scored(tmp_path, monkeypatch, capsys):
-    import_traces(lines(tmp_path / "t.jsonl", samples.LANGFUSE), tmp_path / "june")
-    labels = "query_id,document,quote,grade\nlf-trace-1,docs_ferry.pdf,crosses in 35 minutes,4\n"
+    import_ragas(lines(tmp_path / "a.jsonl", ANSWERED), tmp_path / "june")
+    labels = "query_id,document,quote,grade\nq1,docs_ferry.pdf,crosses in 35 minutes,4\n"
     (tmp_path / "june" / "labels.csv").write_text(labels)
     monkeypatch.chdir(tmp_path)
     words = (
@@ -93,34 +99,14 @@ def test_names_of_documents_cannot_lead_out_of_the_folder(tmp_path):
     assert names[1].startswith("passage-")
 
 
-def test_texts_of_passages_by_their_id(tmp_path, capsys):
-    record = json.loads(json.dumps(samples.GEN_AI).replace("content", "left_out"))
-    source = lines(tmp_path / "t.jsonl", record)
-    summary = import_traces(source, tmp_path / "bare")
-    assert any("only the id is known: 2" in note for note in summary.notes)
-    texts = tmp_path / "texts.csv"
-    texts.write_text(f"id,text,document\nferry-1,{FIRST},ferry.pdf\n")
-    with pytest.raises(SystemExit) as done:
-        main(["import", "traces", str(source), "--to", str(tmp_path / "full"), "--texts", str(texts)])
-    assert done.value.code == 0
-    output = capsys.readouterr().out
-    assert "only the id is known: 1" in output
-    assert f"Next:\n  harness score-answers {tmp_path / 'full' / 'answers.jsonl'}\n" in output
-    assert [row["text"] for row in rows_of(tmp_path / "full" / "hits.jsonl")] == [FIRST]
-    texts.write_text("id,text\na,x\na,y\n")
-    with pytest.raises(CorpusError, match="line 3: has the id of line 2"):
-        import_traces(source, tmp_path / "again", texts=texts)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("import ragas x.jsonl --qrels q", "--qrels goes with the format beir alone"),
-        ("import beir x --texts q", "--texts goes with ragas and traces alone"),
-        ("import ragas x --traces-of langfuse", "--traces-of goes with the format traces alone"),
+        ("import traces x", "The import of traces was removed: write what your pipeline returned"),
         (
             "import rags x",
-            "no format 'rags'. Known: beir, chunking_eval, financebench, ragas, traces, csv, jsonl, xlsx,",
+            "no format 'rags'. Known: beir, chunking_eval, financebench, ragas, csv, jsonl, xlsx,",
         ),
     ],
 )

@@ -18,7 +18,6 @@ from harness.labels.testset.rows import Place, Question
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
 from harness.values.types import Document
-from tests.external import samples
 from tests.judge.fake_server import FakeServer, says
 from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
 
@@ -245,22 +244,12 @@ TRACE = {
         ),
     ],
 )
-def test_lists_logs_and_traces_are_read(tmp_path, name, content, field, texts):
+def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):
     (tmp_path / name).write_text(content)
     found = read_user_questions(tmp_path / name)
     assert found.where == f"the field {field}"
     assert [one.asked for one in found.questions] == texts
     assert found.questions[0].text == "How do I charge?"
-
-
-@pytest.mark.parametrize("records", [samples.LANGSMITH, [samples.LANGFUSE], [samples.OPENINFERENCE]])
-def test_a_trace_has_one_question_however_many_steps_were_asked_it(tmp_path, records):
-    path = tmp_path / "t.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    found = read_user_questions(path)
-    assert [(one.text, one.asked) for one in found.questions] == [(samples.QUESTION, 1)]
-    assert (found.entries, found.without) == (1, 0)
-    assert found.where.startswith("traces of ")
 
 
 def test_labels_of_tables_are_in_a_question_as_words():

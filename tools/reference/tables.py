@@ -10,7 +10,7 @@ import harness.data.corpus.hits
 import harness.data.external.answer_files
 import harness.report.rows  # noqa: F401 - declares the tables
 from harness.data.corpus.inputs import INPUTS
-from harness.data.import_formats import IMPORTS, TRACES
+from harness.data.import_formats import IMPORTS
 from harness.labels import FORMATS
 from harness.report.columns import TABLES, TableSpec
 from harness.values import Declared
@@ -50,7 +50,6 @@ def input_columns(name: str) -> str:
 def import_formats() -> str:
     """What `harness import` reads."""
     rows = [f"| `{name}` | {one.about} |" for name, one in IMPORTS.items()]
-    rows += [f"| `traces` of `{name}` | known by its records, or named by `--traces-of` |" for name in TRACES]
     rows += [f"| `{name}` with `--documents` | {one.about} |" for name, one in FORMATS.items()]
     return "\n".join(["| format | what |", "|---|---|", *rows])
 

@@ -31,10 +31,7 @@ COMMANDS = {
         "write the answers of a run for other tools, such as ragas",
     ),
     "judge": ("judge.family", "judgments: show, export, import; test a judge, compare it with people"),
-    "import": (
-        "importing.import_",
-        "import a known collection, a test set, or production traces as a corpus",
-    ),
+    "import": ("importing.import_", "import a known collection, a test set, or answers as a corpus"),
     "cache": ("cache.cache", "show the size of the cache, and free space"),
 }
 
@@ -45,6 +42,8 @@ REMOVED = {
     "judge check-answers": "harness score-answers --human shows how well measures agree with people",
     "judge batches": "raise endpoint.max_concurrency or use a cheaper model; a batch in progress is "
     "collected by the version that sent it",
+    "import traces": "write what your pipeline returned as described in docs/hits.md and use harness score "
+    "--hits, or its answers in ragas' columns and use harness import ragas",
     "plot": "the report page saves its charts as SVG",
     "labels next": "use harness labels unjudged; what most settings found comes first",
     "label --results": "name the configuration, harness label my.yaml",

@@ -9,9 +9,10 @@ from shlex import quote
 from typing import Any
 
 from harness import data, labels, running
+from harness.cli.commands import REMOVED
 from harness.cli.commands.declaring import command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
-from harness.data import IMPORTS, TRACES
+from harness.data import IMPORTS
 from harness.labels import FORMATS
 from harness.values import ConfigError, counted
 
@@ -22,7 +23,6 @@ Convert a folder in a known format into a corpus under corpora/, with documents,
 
 Or convert the questions, contexts and answers of a pipeline into a corpus to label and score:
 
-  harness import traces export.jsonl --to corpora/june
   harness import ragas answers.jsonl --to corpora/june
 
 Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
@@ -51,19 +51,11 @@ def _listed(table: Mapping[str, data.ImportFormat] | Mapping[str, labels.Format]
     several("--documents", "for a test set: its documents", "GLOB"),
     path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
     path("--qrels", "beir: which qrels to read if DIR holds several, such as qrels/dev.tsv"),
-    path(
-        "--texts",
-        "ragas, traces: a table with id, text and optionally document, for passages that are given by id "
-        "only",
-    ),
-    option(
-        "--traces-of",
-        metavar="TOOL",
-        help=f"traces: {', '.join(TRACES)}; default: detected from the records",
-    ),
 )
 def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
+    if instead := REMOVED.get(f"import {args.format}"):
+        raise ConfigError(f"The import of {args.format} was removed: {instead}.")
     if args.format not in IMPORTS and args.format not in FORMATS:
         raise labels.unknown_format(args.format, [*IMPORTS, *FORMATS])
     if args.documents and args.format not in FORMATS:
@@ -91,7 +83,7 @@ def import_(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
-    given = {name: getattr(args, name) for name in ("qrels", "texts", "traces_of")}
+    given = {name: getattr(args, name) for name in ("qrels",)}
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         formats = [known for known, one in IMPORTS.items() if name in one.options]

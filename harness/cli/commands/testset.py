@@ -173,7 +173,7 @@ _propose = _step(
     "propose",
     "propose questions",
     "Write proposed.csv: questions of several kinds, each with the passage that would answer it as a "
-    "suggestion. By the language model of testset.yaml (llm); or from a list, a search log or traces "
+    "suggestion. By the language model of testset.yaml (llm); or from a list or a search log "
     "(--from); or drafted by rules, without a model (--offline).",
     one_of(
         flag("--offline", "draft from headings, tables and sentences"),

@@ -1,1 +1,1 @@
-"""Questions, passages and answers of other pipelines: ragas files and production traces, read and written."""
+"""Questions, passages and answers of other pipelines: ragas files, read and written."""

@@ -7,21 +7,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
 from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
-from harness.data.corpus.inputs import input_table, read_rows
-from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
-from harness.data.external.traces import read_traces
-from harness.values import Column, CorpusError, encodable, golden_cell, guide
+from harness.data.external.answer_files import AnsweredQuery, read_answers, write_answers
+from harness.values import encodable, golden_cell, guide
 
 _ODD = re.compile(r"[^\w.-]+")
 _LONGEST = 80
 _README = """# {title}
 
-Written by `harness import {format}` from {source}.
+Written by `harness import ragas` from {source}.
 
 - `queries.csv`: the questions. Questions with the same words are one cluster. `answer` is the golden answer.
 - `documents/`: what was retrieved, as far as it is known: a file per document that the source names, else a
@@ -37,31 +33,12 @@ Score the answers, and, once there are labels ({guide}), what was retrieved:
 """
 
 
-def import_traces(
-    source: Path, target: Path, *, traces_of: str = "", texts: Path | None = None
-) -> ImportSummary:
-    """An export of traces as a corpus folder; ``texts`` is a table of passages by id, with a text each."""
-    found = read_traces(source, traces_of)
-    left = found.left.without_question + found.left.without_rest
-    notes = [f"Read as {found.format}."] + ([f"Traces left out: {found.left}."] if left else [])
-    return _write(found.exchanges, source, target, "traces", texts, notes)
+def import_ragas(source: Path, target: Path) -> ImportSummary:
+    """A file with ragas' columns as a corpus folder.
 
-
-def import_ragas(source: Path, target: Path, *, texts: Path | None = None) -> ImportSummary:
-    """A file with ragas' columns as a corpus folder; ``texts`` as for traces."""
-    return _write(read_answers(source), source, target, "ragas", texts, [])
-
-
-def _write(
-    exchanges: Sequence[AnsweredQuery],
-    source: Path,
-    target: Path,
-    format: str,
-    texts: Path | None,
-    notes: list[str],
-) -> ImportSummary:
-    if texts is not None:
-        exchanges = with_texts(exchanges, texts)
+    Raises CorpusError where the file cannot be read or the folder exists.
+    """
+    exchanges = read_answers(source)
     names = _names(exchanges)
     firsts: dict[str, str] = {}
     for one in exchanges:
@@ -88,30 +65,9 @@ def _write(
         write_text(folder / "hits.jsonl", "".join(f"{row}\n" for row in hits))
         write_answers(exchanges, folder / "answers.jsonl")
         labelling = guide("labelling.md")
-        readme = _README.format(
-            title=target.name, format=format, source=source.name, folder=target, guide=labelling
-        )
+        readme = _README.format(title=target.name, source=source.name, folder=target, guide=labelling)
         write_text(folder / "README.md", readme)
-    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, (*notes, *_notes(exchanges)))
-
-
-@input_table("texts", "what passages say of which only the id is known", CorpusError, key=("id",))
-@dataclass(frozen=True, slots=True)
-class TextRow:
-    """The text of a passage."""
-
-    id: Annotated[str, Column("the id of the passage")]
-    text: Annotated[str, Column("its text")]
-    document: Annotated[str, Column("its document")] = ""
-
-
-def with_texts(exchanges: Iterable[AnsweredQuery], path: Path) -> list[AnsweredQuery]:
-    """Passages of which only the id is known, with the text that a table has for it; see `TextRow`."""
-    rows = {row.id: Passage(row.text, row.document, row.id) for row in read_rows(path, TextRow)}
-    return [
-        replace(one, read=tuple(p if p.text else rows.get(p.passage_id, p) for p in one.read))
-        for one in exchanges
-    ]
+    return ImportSummary(target, len(set(names.values())), len(exchanges), 0, tuple(_notes(exchanges)))
 
 
 def _names(exchanges: Iterable[AnsweredQuery]) -> dict[tuple[str, str], str]:
@@ -163,12 +119,6 @@ def _notes(exchanges: Sequence[AnsweredQuery]) -> list[str]:
         notes.append(f"Questions asked before in the same words: {again}; they are in one cluster each.")
     if unanswered := sum(one.answer is None for one in exchanges):
         notes.append(f"Questions without an answer: {unanswered}.")
-    unread = sum(not passage.text for one in exchanges for passage in one.read)
-    if unread:
-        notes.append(
-            f"Passages of which only the id is known: {unread}. --texts FILE, with columns id and "
-            "text, tells what they say."
-        )
     if nothing := sum(not one.read for one in exchanges):
         notes.append(f"Questions for which nothing was retrieved: {nothing}.")
     return notes

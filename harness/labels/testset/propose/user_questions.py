@@ -1,4 +1,4 @@
-"""Questions of users: a list, a search log, traces of an application."""
+"""Questions of users: a list or a search log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.data import read_json, read_table, read_traces
+from harness.data import read_json, read_table
 from harness.labels.testset.kinds import GIVEN
 from harness.labels.testset.rows import Question
 from harness.values import CorpusError, on_one_line
@@ -37,14 +37,12 @@ class QuestionList:
 
 
 def read_user_questions(path: Path, field: str = "") -> QuestionList:
-    """The questions of a list, a log or traces; ``field`` names the column, dots lead into objects.
+    """The questions of a list or a log; ``field`` names the column, dots lead into objects.
 
-    An export of OpenTelemetry, Langfuse or LangSmith has one question per trace, whatever its steps ask;
-    any other file, and one of which ``field`` is named, is read object by object. The columns
-    ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
+    The columns ``type`` and ``answerable`` of a list are taken over. Raises CorpusError that says what the
     file holds where there is no such field.
     """
-    where, asked = (None if field else _of_traces(path)) or _by_field(path, field)
+    where, asked = _by_field(path, field)
     counts = Counter(text for _, text in asked if text)
     first: dict[str, dict[str, Any]] = {}
     for entry, text in asked:
@@ -77,19 +75,6 @@ def _by_field(path: Path, field: str) -> tuple[str, Asked]:
         where = f"no text under {field!r}" if field else "no field that is known to hold questions"
         raise CorpusError(f"{path}: there is {where}. It has: {names}. Name the field with --field.")
     return f"the field {name}", list(zip(entries, texts, strict=True))
-
-
-def _of_traces(path: Path) -> tuple[str, Asked] | None:
-    """The questions of an export of traces; None for all other files, which are read object by object."""
-    if path.suffix.lower() not in (".json", ".jsonl"):
-        return None
-    try:
-        read = read_traces(path)
-    except CorpusError:
-        return None
-    texts = [on_one_line(one.question) for one in read.exchanges]
-    texts += [""] * (read.left.without_question + read.left.without_rest)
-    return f"traces of {read.format}", [({}, text if len(text) <= _LONGEST else "") for text in texts]
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
