@@ -22,7 +22,6 @@ from harness.comparison import (
     Options,
     ScoreMatrix,
     conclude,
-    select,
 )
 from harness.comparison.paired import compare_to
 
@@ -83,7 +82,6 @@ def main() -> None:
         "all against a baseline": lambda m: compare_to(m, m.settings[0], options),
         "the verdict": lambda m: conclude(m, Grounds(options=options)),
         "the verdict by 100 clusters": lambda m: conclude(clustered(m), Grounds(options=options)),
-        "selection on train, report on validation": lambda m: select(m, options),
     }
     print("| work | s |\n|---|---|")
     taken = {}

@@ -45,7 +45,6 @@ def test_a_clear_difference_is_called_real_and_the_better_setting_named(tmp_path
     assert float(clear["p"]) < 0.01
     assert clear["finding"] == "real"
     assert "better" in out.split("the clearest first")[1]
-    assert "train" in out
 
 
 def test_against_a_baseline_there_is_one_row_a_setting(tmp_path, capsys):
@@ -200,14 +199,6 @@ def test_markdown_for_a_pull_request_has_verdict_leaders_and_real_differences(tm
     code, out, _ = run(capsys, "compare", folder, "--format", "latex")
     assert r"large\_y &" in out
     assert r"\toprule" in out
-
-
-def test_selection_can_be_cross_validated(tmp_path, capsys):
-    folder = write_results(tmp_path / "r", {"small": 0.4, "large": 0.6})
-    output = one_line(run(capsys, "compare", folder, "--select", "cross-validated", "--folds", "4")[1])
-    assert "4 folds" in output
-    assert "large in 40" in output
-    assert "was chosen on" not in output
 
 
 def test_few_queries_have_no_interval(tmp_path, capsys, monkeypatch):

@@ -41,10 +41,8 @@ if TYPE_CHECKING:
         chunkings_of,
         headline_of,
         options_of,
-        turning_of,
         verdict_of,
     )
-    from harness.comparison.selection import cross_validate, select
     from harness.comparison.sentences import finding_words, gate_sentence
     from harness.comparison.stats.intervals import (
         Interval,

@@ -1,4 +1,4 @@
-"""The output of `harness compare`: the verdict, the settings, the differences, and the value of choosing."""
+"""The output of `harness compare`: the verdict, the settings, and their differences."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from harness.comparison.advice import FrontStep, front
 from harness.comparison.glance import pair_of
 from harness.comparison.matrix import ScoreMatrix, from_table
 from harness.comparison.paired import Comparison, Options, compare_changes
-from harness.comparison.scores import Scores, turning_of
-from harness.comparison.selection import cross_validate, select
 from harness.comparison.sentences import finding_words
 from harness.comparison.verdict import Verdict
 from harness.comparison.words import sentences_of
@@ -24,16 +22,8 @@ from harness.values import FEWEST_FOR_INTERVAL, counted, interval, number, signe
 SHOWN = 30
 
 
-def compared_parts(
-    scores: Scores,
-    verdict: Verdict,
-    *,
-    select_by: str = "train",
-    folds: int = 5,
-    only_real: bool = False,
-) -> tuple[Part, ...]:
+def compared_parts(verdict: Verdict, *, only_real: bool = False) -> tuple[Part, ...]:
     """The parts of a comparison in the order of reading; ``only_real`` leaves out other differences."""
-    matrix = scores.matrices[verdict.measure].defined()
     parts: list[Part] = [
         sentences_of(verdict),
         *names_table(verdict),
@@ -42,9 +32,7 @@ def compared_parts(
     ]
     if verdict.comparisons:
         parts += _differences(verdict, only_real and verdict.baseline is None)
-        chosen = _selected(matrix, scores, select_by, folds, verdict) if verdict.across else ()
-        # where nothing was found no choice is better than another
-        parts += [(*chosen, *_front(verdict))] if verdict.leader is not None else []
+        parts += [costs] if (costs := tuple(_front(verdict))) else []
     return tuple(parts)
 
 
@@ -159,21 +147,10 @@ def _bounded(one: Comparison) -> tuple[str, str]:
     return signed(one.difference), signed_interval(one.low, one.high, one.n)
 
 
-def _selected(
-    matrix: ScoreMatrix, scores: Scores, select_by: str, folds: int, verdict: Verdict
-) -> tuple[str, ...]:
-    if select_by == "cross-validated":
-        return cross_validate(matrix, folds, options=scores.options).sentences(verdict.quoted)
-    if {"train", "validation"} <= set(matrix.splits):
-        turning = turning_of(scores).get(matrix.measure)
-        return select(matrix, scores.options, turning).sentences(verdict.quoted)
-    return ()
-
-
 def _front(verdict: Verdict) -> list[str]:
     steps = _steps(verdict)
     if not steps:
-        return [verdict.costs.reason] if verdict.costs.reason else []
+        return [verdict.costs.reason] if verdict.costs.reason and verdict.leader is not None else []
     named = [
         f"{verdict.quoted(step.setting)} ({step.quality:.3f} for {step.cost:,.0f}"
         + (f"; {step.price:,.0f} more for each 0.01)" if step.price is not None else ")")

@@ -10,19 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from harness import comparison, report, running
-from harness.cli.commands.declaring import command, flag, formats, number, option, path
+from harness.cli.commands.declaring import command, flag, formats, option, path
 from harness.cli.commands.shared import names_in_words, write_with_picture
 from harness.cli.terminal import TerminalReporter, print_line, write_lines, write_out, write_parts
 from harness.values import ANSWER, ConfigError, listed
 
 _COMPARE = """\
 Compare settings query by query. The verdict comes first: decision, margin with its interval, test, what it
-holds for, caveats, next step. Then the settings, their differences, and how well a choice on train holds up.
+holds for, caveats, next step. Then the settings and their differences.
 
   harness compare results/quickstart
   harness compare results/monday results/today --measure ndcg_exp@10       # starts with what has changed
   harness compare results/quickstart --baseline "chunk=500/0" --csv differences.csv
-  harness compare results/quickstart --select cross-validated
   harness compare results/main results/branch --format markdown --output comment.md
 
   harness compare results/mine --measure token_f1                          # by what was answered
@@ -76,14 +75,6 @@ _SHARED = (
         metavar="X",
         help="recommend only what costs at most this, in the unit of the verdict",
     ),
-    option(
-        "--select",
-        choices=("train", "cross-validated"),
-        default="train",
-        help="how to estimate the value of the chosen setting: choose on train and check on validation "
-        "(default), or cross-validate over all queries",
-    ),
-    number("--folds", 5, "folds of the cross-validation"),
     *formats("json"),
     path("--csv", "write every comparison to this file"),
 )
@@ -106,9 +97,7 @@ def compare(args: argparse.Namespace) -> int:
         found = {**comparison.verdict_json(verdict), "comparisons": comparisons}
         write_lines(json.dumps(found, indent=2, ensure_ascii=False) + "\n", args.output)
         return 0
-    parts = comparison.compared_parts(
-        scores, verdict, select_by=args.select, folds=args.folds, only_real=args.format != "text"
-    )
+    parts = comparison.compared_parts(verdict, only_real=args.format != "text")
     before = _before({name: one for name, (_, one) in own.items()}, measure, done)
     names = names_in_words(verdict)
     parts = tuple(

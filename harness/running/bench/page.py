@@ -110,13 +110,11 @@ def _of_measure(
 ) -> dict[str, Any]:
     comparison.refuse_no_quality(measure)
     verdict = known or comparison.verdict_of(scores, measure)
-    matrix = scores.matrices[measure].defined()
     return {
         "of": verdict,
         "n": verdict.population.queries,
         "verdict": _verdict(verdict, places),
         "pairs": {"rows": [_pair(one, places, scores.options) for one in verdict.comparisons]},
-        "selection": _or_why(lambda: _selection(verdict, matrix, scores, places)),
     }
 
 
@@ -129,26 +127,6 @@ def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "standing": [standing.get(name) for name in places],
-    }
-
-
-def _selection(
-    verdict: comparison.Verdict,
-    matrix: comparison.ScoreMatrix,
-    scores: comparison.Scores,
-    places: Mapping[str, int],
-) -> dict[str, Any]:
-    if not verdict.across:
-        raise HarnessError("No setting is chosen: the measure compares only settings over the same chunks.")
-    if len(matrix.settings) < 2:
-        raise HarnessError("There is one setting: nothing to choose from.")
-    if verdict.leader is None:
-        raise HarnessError("Nothing was found under any setting: no choice is better than another.")
-    chosen = comparison.select(matrix, scores.options, comparison.turning_of(scores).get(matrix.measure))
-    return {
-        "sentences": chosen.sentences(),
-        "chosen": places[chosen.chosen],
-        "best": places[chosen.best_on_validation],
     }
 
 

@@ -1,4 +1,4 @@
-// Chosen on train, reported on validation.
+// The means of every setting on train and on validation.
 
 section({
   id: 'splits',
@@ -10,18 +10,15 @@ section({
     const order = ranked().filter((i) => known(at(i, 'train')?.mean) && known(at(i, 'validation')?.mean));
     if (!order.length) return null;
     order.sort((x, y) => at(y, 'train').mean - at(x, 'train').mean);
-    const selection = atFinal() ? statistics().selection || {} : {};
     const [low, high, ticks] = scoreRange(order.flatMap((i) => [{ mean: at(i, 'train').mean }, at(i, 'validation')]));
     const place = percentOf(low, high);
     return [
-      selection.sentences ? h('ul.advice', null, selection.sentences.map((text) => h('li.foreign', null, prose(text)))) : selection.why ? h('p.lede', null, selection.why) : null,
       legend([['train', 'train'], ['validation', `validation, with its ${percent(DATA.level)} interval`]]),
       rowChart(order.map((i) => {
         const train = at(i, 'train');
         const validation = at(i, 'validation');
         return {
           name: nameOf(i),
-          badge: [i === selection.chosen && badge('lead', 'chosen on train'), i === selection.best && badge('open', 'best on validation')],
           value: `${fixed(train.mean)} → ${fixed(validation.mean)}`,
           drawing: strip([
             gridlines(ticks, place),
