@@ -22,6 +22,7 @@ from harness import models
 from harness.models import ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
 from harness.running.engine import Job, LocalEngine, value_bytes
+from harness.running.rates import keep_rate
 from harness.steps import PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn, key_of
 from harness.values import StoreError
@@ -38,6 +39,11 @@ def digest(*texts: str) -> bytes:
     """The key of an item made of texts."""
     parts = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
     return parts[0] if len(parts) == 1 else hashlib.sha256(b"".join(parts)).digest()
+
+
+def length_of(item: str | Sequence[str]) -> int:
+    """The characters of a text or a pair."""
+    return len(item) if isinstance(item, str) else sum(map(len, item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +100,20 @@ def compute_new(
                 groups = [keys for keys in whole if any(key not in known for key in keys)]
                 parts = [[items[key] for key in keys] for keys in groups]
                 engine = LocalEngine() if job is None else context.engine
-                for place, values in engine.map(job or run, parts, run):
-                    batch = groups[place]
+                characters, seconds = 0, 0.0
+                for part in engine.map(job or run, parts, run, task):
+                    batch = groups[part.index]
                     new = sum(key not in known for key in batch)
-                    done = {key: value_bytes(value) for key, value in zip(batch, values, strict=True)}
+                    done = {key: value_bytes(value) for key, value in zip(batch, part.value, strict=True)}
                     put = store.put(done)
                     kept = kept and put
                     held = hold == "all" or (hold == "unkept" and not put)
                     known |= done if held else dict.fromkeys(done, b"")
                     task.advance(new)
+                    characters += sum(map(length_of, parts[part.index]))
+                    seconds += part.seconds
+            if engine is context.engine:
+                keep_rate(path, characters, seconds, context)
             if not kept:
                 _warn_of_other_batches(context)
         return Computed(known, frozenset(missing))

@@ -303,7 +303,7 @@ def _parse(
                 task.advance()
 
             if context.engine.apart:
-                fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep)
+                fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep, task)
             else:
                 fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
     context.count("documents_parsed", len(fresh))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,7 +15,7 @@ from pydantic import Field
 
 from harness.models import EncoderConfig, LocalEncoder
 from harness.steps import RERANKERS, RerankerConfig
-from harness.values import ModelError, Reporter, StageConfig
+from harness.values import ModelError, Reporter, StageConfig, Task
 
 Job: TypeAlias = Callable[[Any], Any]
 """Work on one part. An engine may send it to another machine, so it pickles, and holds no model."""
@@ -44,6 +47,15 @@ class EngineConfig(StageConfig):
     gpus: float = Field(0, ge=0, description="GPUs of each worker; a fraction shares one.")
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a job made of the part at ``index``, and the ``seconds`` that a worker took."""
+
+    index: int
+    value: Any
+    seconds: float
+
+
 class Engine(ABC):
     """Runs jobs over parts. The caller alone writes to disk, so workers need no cache.
 
@@ -53,12 +65,21 @@ class Engine(ABC):
     apart: ClassVar[bool] = False
 
     @abstractmethod
-    def map(self, job: Job, parts: Sequence[Any], here: Job) -> Iterator[tuple[int, Any]]:
-        """The index of every part and what the job made of it, in any order, each as soon as it is done.
+    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
+        """What the job made of every part, in any order, each as soon as it is done.
 
-        ``here`` does the same in this process, with models that are loaded already. Raises what the job
-        raises.
+        ``here`` does the same in this process, with models that are loaded already. The caller advances
+        ``task``; the engine says beside its bar how many workers there are. Raises what the job raises.
         """
+
+    def size(self) -> int:
+        """How many workers there would be; raises ModelError if a cluster has to say it and none answers."""
+        return 1
+
+    @property
+    @abstractmethod
+    def worker(self) -> tuple[str, float, float]:
+        """What decides the speed of one worker: the kind of engine, its CPUs, its GPUs."""
 
     def describe(self) -> dict[str, Any]:
         """The workers that took part, for the run record; empty for this process."""
@@ -71,10 +92,18 @@ class Engine(ABC):
 class LocalEngine(Engine):
     """Runs every job in this process, in the order of the parts."""
 
-    def map(self, job: Job, parts: Sequence[Any], here: Job) -> Iterator[tuple[int, Any]]:
+    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
         """One part after the other."""
         for index, part in enumerate(parts):
-            yield index, here(part)
+            begun = perf_counter()
+            value = here(part)
+            yield Done(index, value, perf_counter() - begun)
+
+    @property
+    def worker(self) -> tuple[str, float, float]:
+        """The CPUs and GPUs of this machine; GPUs are seen once torch is loaded."""
+        torch = sys.modules.get("torch")
+        return "local", os.cpu_count() or 1, torch.cuda.device_count() if torch is not None else 0
 
 
 def make_engine(config: EngineConfig, reporter: Reporter) -> Engine:

@@ -17,7 +17,7 @@ from harness.data import (
 )
 from harness.running.config.models import BenchConfig
 from harness.running.engine import Engine
-from harness.values import CorpusError, file_sha256
+from harness.values import CorpusError, Task, file_sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ def parse_apart(
     engine: Engine,
     hashes: Mapping[str, str],
     keep: Callable[[DocumentFile, ParsedDocument | None], None],
+    task: Task,
 ) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
     """As `parse_documents`, by the workers of an engine."""
     largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))
@@ -55,13 +56,13 @@ def parse_apart(
     job = ParseJob(parser, config.parsing, own)
     parsed: dict[str, ParsedDocument] = {}
     skipped: dict[str, SkippedDocument] = {}
-    for index, found in engine.map(job, parts, job):
-        file = largest[index]
+    for done in engine.map(job, parts, job, task):
+        file, found = largest[done.index], done.value
         if isinstance(found, ParsedDocument):
             parsed[file.doc_id] = found
             keep(file, found)
             continue
-        reason = found.reason.replace(str(paths[index]), str(file.path))
+        reason = found.reason.replace(str(paths[done.index]), str(file.path))
         if config.on_bad_document == "fail":
             raise bad_document(reason)
         skipped[file.doc_id] = replace(found, path=file.path, reason=reason)

@@ -22,6 +22,7 @@ from harness.running.compute import (
     compute_new,
     compute_served,
     digest,
+    length_of,
 )
 from harness.running.context import Context
 from harness.running.engine import ModelJob
@@ -194,7 +195,9 @@ def _for_all(
         new = {fingerprint: items.keys() & left[fingerprint] for fingerprint, items in need.items()}
         for fingerprint, keys in new.items():
             left[fingerprint] -= keys
-        shares.append({f: (len(keys), sum(_length(need[f][key]) for key in keys)) for f, keys in new.items()})
+        shares.append(
+            {f: (len(keys), sum(length_of(need[f][key]) for key in keys)) for f, keys in new.items()}
+        )
     values = [sum(map(len, need.values())) for need in needs]
     context.count(f"{name}_reused", sum(values) - sum(len(computed.new) for computed in done.values()))
     whole = {f: sum(share[f][1] for share in shares if f in share) for f in done}
@@ -206,7 +209,3 @@ def _for_all(
         )
         for share, count in zip(shares, values, strict=True)
     ]
-
-
-def _length(item: str | Pair) -> int:
-    return len(item) if isinstance(item, str) else sum(map(len, item))

@@ -11,19 +11,25 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic, perf_counter
 from typing import Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
-from harness.running.engine import Engine, EngineConfig, Job
-from harness.values import HarnessError, ModelError, Reporter, counted
+from harness.running.engine import Done, Engine, EngineConfig, Job
+from harness.values import HarnessError, ModelError, Reporter, Task, counted
 
 # A worker has the next batch at hand while it sends the last one back.
 _AHEAD = 2
 # How often a part is tried that was on its way when a worker died: one that kills every worker ends the run.
 _TRIES = 3
 _POLL_SECONDS = 1.0
-_PATIENCE_SECONDS = 60
+_REMEDY = "If workers run out of memory, lower batch_tokens or the number of workers."
+# polls without a single worker, until that is said
+_PATIENCE_POLLS = 60
+# A part is late after so many times the mean seconds of those done, and after so many seconds.
+_LATE_TIMES = 4
+_LATE_SECONDS = 10.0
 _REACH_SECONDS = 5
 
 
@@ -45,10 +51,11 @@ class _Worker:
             "python": platform.python_version(),
         }
 
-    def run(self, job: Job, part: Any) -> Any:
-        """The job on one part; torch reads the number of threads above when a job imports it."""
+    def run(self, job: Job, part: Any) -> tuple[Any, float]:
+        """What the job made of one part, and the seconds; torch reads the number of threads when imported."""
+        begun = perf_counter()
         with threadpool_limits(self._threads):
-            return job(part)
+            return job(part), perf_counter() - begun
 
 
 def _processor() -> str:
@@ -67,6 +74,48 @@ class _Member:
     load: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A part that a worker has had since ``begun``."""
+
+    member: _Member
+    index: int
+    begun: float
+
+
+@dataclass(slots=True)
+class _Work:
+    """One call of ``map``: the parts that wait, are on their way, and have ended."""
+
+    job: Any
+    parts: Sequence[Any]
+    waiting: deque[int]
+    flying: dict[Any, _Flight] = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
+    tries: Counter[int] = field(default_factory=Counter)
+    seconds: float = 0.0
+    polls: int = 0
+
+    def next_for(self, member: _Member) -> int | None:
+        """A part that waits, else for an idle worker one that is late with another, else None."""
+        if self.waiting:
+            return self.waiting.popleft()
+        if member.load or not self.ended:
+            return None
+        late = monotonic() - max(_LATE_SECONDS, _LATE_TIMES * self.seconds / len(self.ended))
+        copies = Counter(flight.index for flight in self.flying.values())
+        slow = [one for one in self.flying.values() if one.begun < late and copies[one.index] == 1]
+        return min(slow, key=lambda one: one.begun).index if slow else None
+
+    def put_back(self, index: int) -> int:
+        """Let a part wait again, unless it is done or another worker has it; returns how often it failed."""
+        self.tries[index] += 1
+        if index not in self.ended and all(one.index != index for one in self.flying.values()):
+            # first, as it has waited longest
+            self.waiting.appendleft(index)
+        return self.tries[index]
+
+
 @dataclass(slots=True)
 class RayEngine(Engine):
     """One pool of workers for the whole run, begun with the first job.
@@ -82,42 +131,76 @@ class RayEngine(Engine):
     _owned: bool = False
     _members: list[_Member] = field(default_factory=list)
     _joining: dict[Any, _Member] = field(default_factory=dict)
+    _late: dict[Any, _Member] = field(default_factory=dict)
     _seen: Counter[tuple[tuple[str, str], ...]] = field(default_factory=Counter)
     _died: int = 0
 
-    def map(self, job: Job, parts: Sequence[Any], here: Job) -> Iterator[tuple[int, Any]]:
-        """Give each worker the next part as it gets free; results come as they are done."""
+    def map(self, job: Job, parts: Sequence[Any], here: Job, task: Task) -> Iterator[Done]:
+        """Give each worker the next part as it gets free; results come as they are done.
+
+        Once no part waits, an idle worker also does what takes another one unusually long; the first result
+        counts.
+        """
         if not parts:
             return
         self._connect()
-        shared = self._ray.put(job)
-        waiting, tries = deque(range(len(parts))), Counter[int]()
-        flying: dict[Any, tuple[_Member, int]] = {}
+        work = _Work(self._ray.put(job), parts, deque(range(len(parts))))
         try:
-            while waiting or flying:
-                self._hire(len(waiting) + len(flying))
+            while len(work.ended) < len(parts):
+                self._hire(len(parts) - len(work.ended))
                 for member in self._free():
-                    while waiting and member.load < _AHEAD:
-                        index = waiting.popleft()
+                    while member.load < _AHEAD and (index := work.next_for(member)) is not None:
                         member.load += 1
-                        flying[member.actor.run.remote(shared, parts[index])] = (member, index)
-                for reference in self._done(flying):
-                    member, index = flying.pop(reference)
-                    member.load -= 1
-                    try:
-                        yield index, self._ray.get(reference)
-                    except self._ray.exceptions.RayTaskError as error:
-                        raise _cause(error) from error
-                    except self._ray.exceptions.RayError as error:
-                        self._dismiss(member)
-                        tries[index] += 1
-                        if tries[index] >= _TRIES:
-                            raise _lost(str(error)) from error
-                        # first, as it has waited longest
-                        waiting.appendleft(index)
+                        reference = member.actor.run.remote(work.job, parts[index])
+                        work.flying[reference] = _Flight(member, index, monotonic())
+                task.describe(self._workers())
+                for reference in self._ready(work):
+                    done = self._result(reference, work)
+                    if done is not None:
+                        yield done
         finally:
-            for reference in flying:
+            for reference, flight in work.flying.items():
                 self._ray.cancel(reference)
+                self._late[reference] = flight.member
+
+    def size(self) -> int:
+        """As many as are asked for, else as the cluster has room for, which is asked."""
+        if self.config.workers is not None:
+            return self.config.workers
+        if self.config.address == "local":
+            return max(1, (os.cpu_count() or 1) // self.config.threads)
+        self._connect()
+        return self._most()
+
+    @property
+    def worker(self) -> tuple[str, float, float]:
+        """Any of the pool."""
+        return "ray", self.config.threads, self.config.gpus
+
+    def _workers(self) -> str:
+        """What the bar says about the workers."""
+        text = counted(len(self._members), "worker") if self._members else "waiting for workers"
+        return f"{text}, {self._died} lost" if self._died else text
+
+    def _result(self, reference: Any, work: _Work) -> Done | None:
+        """What a part gave, or None if its worker died or another has done it; its death puts it back."""
+        flight = work.flying.pop(reference)
+        flight.member.load -= 1
+        try:
+            value, seconds = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:
+            raise _cause(error) from error
+        except self._ray.exceptions.RayError as error:
+            again = 1 + sum(one.member is flight.member for one in work.flying.values())
+            self._dismiss(flight.member, str(error), again)
+            if work.put_back(flight.index) >= _TRIES:
+                raise _lost(str(error)) from error
+            return None
+        if flight.index in work.ended:
+            return None
+        work.ended.add(flight.index)
+        work.seconds += seconds
+        return Done(flight.index, value, seconds)
 
     def describe(self) -> dict[str, Any]:
         """The address, threads, and how many workers of each kind of machine took part."""
@@ -138,6 +221,7 @@ class RayEngine(Engine):
             self._ray.kill(member.actor)
         self._members.clear()
         self._joining.clear()
+        self._late.clear()
         if self._owned:
             self._ray.shutdown()
         self._ray = None
@@ -197,23 +281,22 @@ class RayEngine(Engine):
         """The workers that can take a part, the least busy first."""
         return sorted((one for one in self._members if one.load < _AHEAD), key=lambda one: one.load)
 
-    def _done(self, flying: dict[Any, tuple[_Member, int]]) -> list[Any]:
-        """The references of finished parts; workers that are up join meanwhile."""
-        waited = 0.0
-        while True:
-            ready, _ = self._ray.wait([*flying, *self._joining], num_returns=1, timeout=_POLL_SECONDS)
-            if any(reference in self._joining for reference in ready):
-                self._join([reference for reference in ready if reference in self._joining])
-                return [reference for reference in ready if reference in flying]
-            if ready:
-                return list(ready)
-            if not self._members:
-                waited += _POLL_SECONDS
-                if waited == _PATIENCE_SECONDS:
-                    self.reporter.note(
-                        f"The cluster has no room for {counted(self.config.threads, 'CPU')} and "
-                        f"{self.config.gpus:g} GPUs a worker yet; waiting for it."
-                    )
+    def _ready(self, work: _Work) -> list[Any]:
+        """The references of finished parts after at most a second; workers that are up join meanwhile."""
+        waited_for = [*work.flying, *self._joining, *self._late]
+        ready, _ = self._ray.wait(waited_for, num_returns=1, timeout=_POLL_SECONDS)
+        self._join([reference for reference in ready if reference in self._joining])
+        for reference in ready:
+            if member := self._late.pop(reference, None):
+                member.load -= 1
+        if not ready and not self._members:
+            work.polls += 1
+            if work.polls == _PATIENCE_POLLS:
+                self.reporter.note(
+                    f"The cluster has no room for {counted(self.config.threads, 'CPU')} and "
+                    f"{self.config.gpus:g} GPUs a worker yet; waiting for it."
+                )
+        return [reference for reference in ready if reference in work.flying]
 
     def _join(self, references: Sequence[Any]) -> None:
         for reference in references:
@@ -223,21 +306,23 @@ class RayEngine(Engine):
             except self._ray.exceptions.RayTaskError as error:
                 raise _cause(error) from error
             except self._ray.exceptions.RayError as error:
-                self._count_death(str(error))
+                self._count_death(f"one did not come up, {error}")
                 continue
             self._members.append(member)
             self._seen[tuple(facts.items())] += 1
 
-    def _dismiss(self, member: _Member) -> None:
-        """Take a dead worker out of the pool, once: all its parts report the death."""
+    def _dismiss(self, member: _Member, why: str, again: int) -> None:
+        """Take a dead worker out of the pool, once: all its parts, ``again`` of them, report the death."""
         if member in self._members:
             self._members.remove(member)
-            self._count_death("workers keep dying")
+            batches = counted(again, "batch it had is", "batches it had are")
+            self.reporter.note(f"A worker was lost ({_first_line(why)}); {batches} done again.")
+            self._count_death(why)
 
     def _count_death(self, why: str) -> None:
         self._died += 1
         if self._died > _TRIES * self._most():
-            raise _lost(why)
+            raise _lost(f"workers keep dying: {why}")
 
 
 def _reach(address: str) -> None:
@@ -252,12 +337,18 @@ def _cause(error: Any) -> BaseException:
     cause = error.cause
     if isinstance(cause, HarnessError):
         return cause
-    return ModelError(f"A worker of the Ray cluster failed: {type(cause).__name__}: {str(cause)[:500]}")
+    name = type(cause).__name__
+    # Python's MemoryError, and torch's OutOfMemoryError of a GPU
+    remedy = f" {_REMEDY}" if "Memory" in name else ""
+    return ModelError(f"A worker of the Ray cluster failed: {name}: {str(cause)[:500]}.{remedy}")
 
 
 def _lost(why: str) -> ModelError:
-    why = " ".join(why.splitlines()[:1]).rstrip(".")
     return ModelError(
-        f"The Ray cluster loses its workers ({why}). What was computed is kept; run again to go on. If "
-        "they run out of memory, lower batch_tokens or the number of workers."
+        f"The Ray cluster loses its workers ({_first_line(why)}). What was computed is kept; run again to go "
+        f"on. {_REMEDY}"
     )
+
+
+def _first_line(why: str) -> str:
+    return " ".join(why.splitlines()[:1]).rstrip(".")

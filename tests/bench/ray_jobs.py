@@ -33,3 +33,32 @@ class Deadly:
             (marks / f"dead-{time.time_ns()}").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return 2 * part
+
+
+@dataclass(frozen=True)
+class Slow:
+    """As ``Doubled``, but the first worker takes ``seconds`` for each part, as on a slow node."""
+
+    folder: str
+    seconds: float
+
+    def __call__(self, part):
+        marks, own = Path(self.folder), str(os.getpid())
+        try:
+            with (marks / "first").open("x", encoding="utf-8") as file:
+                file.write(own)
+        except FileExistsError:
+            pass
+        if (marks / "first").read_text(encoding="utf-8") == own:
+            time.sleep(self.seconds)
+            (marks / f"{part}-slow").touch()
+        (marks / f"{part}-{time.time_ns()}-done").touch()
+        return 2 * part
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Wants more memory than its worker may have."""
+
+    def __call__(self, part):
+        return len(bytearray(1 << 60))

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import sys
 
 import pytest
@@ -10,7 +11,9 @@ from harness import running
 from harness.cli import main
 from harness.models import EmbedConfig
 from harness.running import engine as engines
-from harness.running.engine import Engine, EngineConfig, LocalEngine, ModelJob, make_engine
+from harness.running.bench.spread import StageSpread
+from harness.running.engine import Done, Engine, EngineConfig, LocalEngine, ModelJob, make_engine
+from harness.running.rates import Rate
 from harness.values import CorpusError, ModelError, Silent
 
 SAME = ("per_query.csv", "rankings.csv", "summary.csv", "chunks.csv")
@@ -20,14 +23,19 @@ class Scattered(Engine):
     """Sends jobs through pickle, as to other machines, and ends the last part first."""
 
     apart = True
+    worker = ("scattered", 1, 0)
 
     def __init__(self):
         self.jobs = []
 
-    def map(self, job, parts, here):
+    def size(self):
+        return 2
+
+    def map(self, job, parts, here, task):
         self.jobs.append(type(job).__name__)
         for index in reversed(range(len(parts))):
-            yield index, pickle.loads(pickle.dumps(job))(pickle.loads(pickle.dumps(parts[index])))
+            value = pickle.loads(pickle.dumps(job))(pickle.loads(pickle.dumps(parts[index])))
+            yield Done(index, value, 2.0)
 
 
 @pytest.fixture
@@ -110,3 +118,74 @@ def test_without_ray_the_error_says_what_to_install(write_config, monkeypatch, c
     path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
     assert code_of("bench", path, "--engine", "ray") != 0
     assert "pip install 'ndcg-harness[ray]'" in capsys.readouterr().err
+
+
+def planned(path, reporter=None):
+    reporter = reporter or Silent()
+    running.make_plan(running.load_config(path), reporter)
+    return reporter.notes
+
+
+def test_a_plan_says_how_the_work_is_spread_and_how_long_it_takes(write_config, scattered):
+    path = write_config(cache="elsewhere")
+    cold = planned(path)
+    assert cold[0] == "Engine: ray at auto, 2 workers of 1 CPU."
+    embed, score = cold[1:3]
+    count, batches = map(
+        int, re.match(r"embed by .*: (\d+) texts in (\d+) batches on 2 workers", embed).groups()
+    )
+    assert embed.endswith("time unknown (nothing was measured with such workers).")
+    # two settings, ten passages for each question, at most
+    assert re.search(r"at most \d+ pairs on 2 workers: time unknown", score)
+    assert cold[3] == "On the workers, together: what is unknown."
+    assert "no earlier run in" in cold[4]
+    folder = running.run_or_reuse(running.load_config(path), Silent(), again=True).folder
+    record = json.loads((folder / "record.json").read_text())
+    assert record["counts"]["vectors_computed"] == count
+    warm = planned(path)
+    assert warm[1] == "Nothing is left to compute on workers."
+    assert warm[2].endswith(f" in the run of {record['date']}.")
+    # a batch takes two seconds in this engine, so that the rate is its characters by 2 s
+    path = write_config(cache="elsewhere", chunk="{kind: recursive_token, chunk_size: 60}")
+    again = planned(path)
+    speed = float(
+        re.search(r"\(([\d,]+) characters a second each, by earlier runs on Ray\)", again[1])[1].replace(
+            ",", ""
+        )
+    )
+    with running.Context.at(running.load_config(path).cache, Silent()) as context:
+        (rate,) = {one for one in kept_rates(context) if round(one.speed) == speed}
+    assert rate.seconds == 2.0 * batches
+    assert "unknown" not in "".join(again)
+
+
+def kept_rates(context):
+    """All rates that a cache has."""
+    folder = context.artifacts.path("rate", "").parent
+    keys = [path.name.removesuffix(".json.gz") for path in folder.iterdir()]
+    return [Rate(**context.artifacts.get("rate", key)) for key in keys]
+
+
+def test_rates_of_this_process_stand_in_for_workers_of_its_cpus(write_config, scattered, monkeypatch):
+    path = write_config(cache="elsewhere")
+    with monkeypatch.context() as local:
+        local.setattr("harness.running.context.make_engine", make_engine)
+        running.run_or_reuse(running.load_config(path), Silent(), again=True)
+    path = write_config(cache="elsewhere", chunk="{kind: recursive_token, chunk_size: 60}")
+    assert "by earlier runs in one process on" in planned(path)[1]
+    # what a GPU does is not known from CPUs
+    path = write_config(
+        cache="elsewhere",
+        chunk="{kind: recursive_token, chunk_size: 60}",
+        more="engine: {kind: ray, gpus: 1}",
+    )
+    assert "nothing was measured with such workers" in planned(path)[1]
+
+
+@pytest.mark.parametrize(
+    ("batches", "seconds", "wall"),
+    # as many workers as there are batches are busy; where these are not known, all are
+    [(100, 60.0, 15.0), (2, 60.0, 30.0), (None, 60.0, 15.0), (0, 60.0, 60.0), (100, None, None)],
+)
+def test_no_more_workers_are_busy_than_there_are_batches(batches, seconds, wall):
+    assert StageSpread("embed", "9 texts", batches, 4, seconds, "").wall == wall

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from harness import running
 from harness.running.engine import EngineConfig, make_engine
-from harness.values import ModelError, RecordingReporter, Silent
-from tests.bench.ray_jobs import Deadly, Doubled
+from harness.values import Hidden, ModelError, RecordingReporter, Silent
+from tests.bench.ray_jobs import Deadly, Doubled, Greedy, Slow
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 ROOT = Path(__file__).parents[2]
@@ -41,15 +42,26 @@ def cluster():
 
 
 @pytest.fixture
-def engine(cluster):
+def engine(cluster, monkeypatch):
     """An engine with three workers."""
     made = make_engine(EngineConfig(kind="ray", address=cluster.address, workers=3), Silent())
+    monkeypatch.setattr("harness.running.ray_engine._LATE_SECONDS", 0.5)
     yield made
     made.close()
 
 
+class Told(Hidden):
+    """A task that keeps what its bar says."""
+
+    def __init__(self):
+        self.texts = []
+
+    def describe(self, text):
+        self.texts.append(text)
+
+
 def done(engine, job, parts=range(20)):
-    return dict(engine.map(job, list(parts), job))
+    return {one.index: one.value for one in engine.map(job, list(parts), job, Hidden())}
 
 
 def test_every_part_is_done_once_and_keeps_its_place(engine, tmp_path):
@@ -62,6 +74,33 @@ def test_every_part_is_done_once_and_keeps_its_place(engine, tmp_path):
 def test_what_a_killed_worker_had_is_done_again(engine, tmp_path):
     assert done(engine, Deadly(str(tmp_path), 1)) == {part: 2 * part for part in range(20)}
     assert engine.describe()["workers_lost"] == 1
+
+
+def test_the_bar_tells_of_workers_and_a_note_of_one_that_was_lost(engine, tmp_path):
+    job, task = Deadly(str(tmp_path), 1), Told()
+    list(engine.map(job, list(range(20)), job, task))
+    assert {"1 worker", "2 workers", "3 workers"} & set(task.texts)
+    assert any(text.endswith(", 1 lost") for text in task.texts)
+    (note,) = engine.reporter.notes
+    # it had the part that kills, and maybe the next one
+    assert re.fullmatch(
+        r"A worker was lost \(.*\); (1 batch it had is|2 batches it had are) done again\.", note
+    )
+
+
+def test_what_a_slow_worker_has_is_done_by_an_idle_one(engine, tmp_path):
+    assert done(engine, Slow(str(tmp_path), 100)) == {part: 2 * part for part in range(20)}
+    # the results are there before the slow worker has ended its first part
+    assert not list(tmp_path.glob("*-slow"))
+    times = Counter(path.name.split("-")[0] for path in tmp_path.glob("*-done"))
+    assert times == dict.fromkeys(map(str, range(20)), 1)
+    # another job of the run uses the workers that are left
+    assert done(engine, Doubled(str(tmp_path))) == {part: 2 * part for part in range(20)}
+
+
+def test_a_worker_without_memory_ends_the_run_with_a_remedy(engine):
+    with pytest.raises(ModelError, match=r"MemoryError.*lower batch_tokens or the number of workers"):
+        done(engine, Greedy())
 
 
 def test_a_part_that_kills_every_worker_ends_the_run(engine, tmp_path):
@@ -79,8 +118,8 @@ def test_an_error_of_a_job_is_the_error_of_the_run(engine):
 def test_a_killed_node_loses_nothing(cluster, engine, tmp_path):
     node = cluster.add_node(num_cpus=1)
     job, found = Doubled(str(tmp_path), 0.3), {}
-    for place, (index, value) in enumerate(engine.map(job, list(range(40)), job)):
-        found[index] = value
+    for place, one in enumerate(engine.map(job, list(range(40)), job, Hidden())):
+        found[one.index] = one.value
         if place == 5:
             cluster.remove_node(node, allow_graceful=False)
     assert found == {part: 2 * part for part in range(40)}

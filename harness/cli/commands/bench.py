@@ -21,6 +21,14 @@ _DONE = {
 }
 
 
+_ENGINE = option(
+    "--engine",
+    help="where models compute and documents are read: `local`, or `ray` for the cluster that the key "
+    "engine names; default: what CONFIG says",
+    choices=("local", "ray"),
+)
+
+
 @command(
     "Run every setting of CONFIG and write results/<name>/. Anything computed before, by this or another "
     "configuration, is reused from the cache; a killed run resumes. If nothing has changed since the results "
@@ -31,24 +39,25 @@ _DONE = {
         "retrieve, print the calls, tokens and price that rewriting, endpoints, answers and the judge would "
         "take, and stop",
     ),
-    option(
-        "--engine",
-        help="where models compute and documents are read: `local`, or `ray` for the cluster that the key "
-        "engine names; default: what CONFIG says",
-        choices=("local", "ray"),
-    ),
+    _ENGINE,
     AGAIN,
     QUIET,
 )
 def bench(args: argparse.Namespace) -> int:
     """Run it and print the summary."""
-    config = running.load_config(args.config)
-    if args.engine is not None:
-        engine = config.engine.model_copy(update={"kind": args.engine})
-        config = config.model_copy(update={"engine": engine})
+    config = _config_of(args)
     if args.dry_run:
         return _dry_run(config, args.quiet)
     return run_and_show(config, args.quiet, args.again)
+
+
+def _config_of(args: argparse.Namespace) -> running.BenchConfig:
+    """The configuration, with the engine that the command names."""
+    config = running.load_config(args.config)
+    if args.engine is None:
+        return config
+    engine = config.engine.model_copy(update={"kind": args.engine})
+    return config.model_copy(update={"engine": engine})
 
 
 def run_and_show(config: running.BenchConfig, quiet: bool, again: bool) -> int:
@@ -152,12 +161,13 @@ _TO_DO = {"rewriting": "to rewrite", "filter": "to filter", "context": "to write
 @command(
     "Check the configuration, read the documents, load models that were not tried before, and anchor the "
     "labels; then print how many chunks, vectors and pairs a run takes. No document is embedded and nothing "
-    "is paid for.",
+    "is paid for. With a cluster, it also says how the work would be spread, and about how long it takes.",
     config_file("YAML file"),
+    _ENGINE,
 )
 def validate(args: argparse.Namespace) -> int:
     """Make the plan and print it."""
-    config = running.load_config(args.config)
+    config = _config_of(args)
     reporter = TerminalReporter()
     plan = running.make_plan(config, reporter)
     corpus = plan.corpus

@@ -12,7 +12,6 @@ import numpy as np
 
 from harness.judge import Pool, PoolJudgeConfig
 from harness.models import (
-    EncoderConfig,
     Estimate,
     ServedEncoder,
     ServedEstimate,
@@ -22,9 +21,11 @@ from harness.models import (
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
 from harness.running.bench.flow import prepare
-from harness.running.compute import digest, is_computed, pending_call
+from harness.running.bench.spread import spread_of
+from harness.running.bench.work import Looked, depths, most_pairs, pairs_to_score, texts_of
+from harness.running.compute import is_computed, pending_call
 from harness.running.config.models import BenchConfig
-from harness.running.context import Context, NotStoredError
+from harness.running.context import Context
 from harness.running.corpora import Corpora
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import warn_of_unfilled_budgets
@@ -36,15 +37,11 @@ from harness.running.search import Chunked, Searched, as_read, search_settings, 
 from harness.running.tools import RETRIEVE, RunTools
 from harness.steps import (
     ANSWERERS,
-    RETRIEVERS,
     AnswerReply,
     PendingCalls,
     PendingCallsError,
 )
 from harness.values import Query, Ranking, Reporter
-
-Looked = Searched | NotStoredError | PendingCallsError
-"""The search of a setting by what is stored, or the first thing that it lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +129,11 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
 
     Nothing is computed, so that what depends on rankings is counted only where these are stored. ``search``:
     as in a dry run, what models on this machine do is done, unless a language model or a user-defined service
-    would have to be asked before.
+    would have to be asked before. With a cluster, it is noted first how the work is spread.
     """
-    with Context.at(config.cache, reporter, may_ask=False, precision=config.precision) as context:
+    with Context.at(
+        config.cache, reporter, may_ask=False, precision=config.precision, engine=config.engine
+    ) as context:
         corpora, points = prepare(config, context)
         queries = corpora.united.queries.queries
         tools = RunTools.of(queries, context)
@@ -145,6 +144,9 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             calls |= tools.run_rewriters(point.setting.rewrite, point.setting.retrieve, queries)
         looked: list[Looked] = [stored_search(point, queries, context) for point in points]
         services = _services(points, looked)
+        spread = spread_of(points, looked, queries, config, context)
+        for line in spread.lines() if spread is not None else ():
+            reporter.note(line)
         endpoints: tuple[PendingCalls, ...] = ()
         if not search:
             endpoints = (
@@ -206,11 +208,11 @@ def _settings(
         name, health = point.setting.name, point.chunking.health
         missing = {
             (model, key)
-            for model, (config, texts) in _texts([point], (), context).items()
+            for model, (config, texts) in texts_of([point], (), context).items()
             for key in texts.keys() - is_computed("vectors", texts, encoding(config, context).path, context)
         }
-        scored = _pairs_to_score(point, found, context)
-        pairs = len(scored - planned) + _most_pairs(point, found, len(queries))
+        scored = pairs_to_score(point, found, context)
+        pairs = len(scored - planned) + most_pairs(point, found, len(queries))
         yield SettingPlan(
             name,
             chunks=len(point.chunking.chunks),
@@ -224,57 +226,16 @@ def _settings(
         planned |= missing | scored
 
 
-_Texts = dict[str, tuple[EncoderConfig, dict[bytes, str]]]
-
-
-def _texts(points: Sequence[Chunked], queries: Sequence[Query], context: Context) -> _Texts:
-    """The texts that searching embeds, by the fingerprint of their encoder; queries are taken as they are."""
-    found: _Texts = {}
-    for point in points:
-        for retriever in point.setting.retrieve.every():
-            for config, texts in RETRIEVERS.make(retriever).wants(point.chunking.passages, queries):
-                items = found.setdefault(context.models.encoder(config).fingerprint, (config, {}))[1]
-                items.update((digest(text), text) for text in texts)
-    return found
-
-
 def _texts_to_buy(
     points: Sequence[Chunked], queries: Sequence[Query], context: Context
 ) -> Iterator[PendingCalls]:
     """The vectors that endpoints would be asked for, by model."""
-    for config, items in _texts(points, queries, context).values():
+    for config, items in texts_of(points, queries, context).values():
         encoder = context.models.encoder(config)
         if isinstance(encoder, ServedEncoder):
             known = is_computed("vectors", items, encoding(config, context).path, context)
             left = [text for key, text in items.items() if key not in known]
             yield pending_call(left, len(known), encoder)
-
-
-def _pairs_to_score(point: Chunked, found: Looked, context: Context) -> set[tuple[str, bytes]]:
-    """The pairs of the first reranker that lacks any, where they are known."""
-    if isinstance(found, NotStoredError) and found.what == "pairs":
-        model = context.models.reranker(point.setting.rerank[found.place]).fingerprint
-        return {(model, key) for key in found.keys}
-    return set()
-
-
-def _most_pairs(point: Chunked, found: Looked, queries: int) -> int:
-    """At most how many pairs rerankers score that depend on what is not known yet."""
-    if isinstance(found, Searched):
-        return 0
-    first = found.place + 1 if isinstance(found, NotStoredError) and found.what == "pairs" else 0
-    return queries * sum(_depths(point)[first:])
-
-
-def _depths(point: Chunked) -> list[int]:
-    """How many chunks each reranker scores for a query; approximate if a length of text is retrieved."""
-    retriever, chunks = point.setting.retrieve, point.chunking.chunks
-    most = retriever.top_k
-    if retriever.top_chars is not None:
-        length = sum(len(chunk.text) for chunk in chunks) / max(1, len(chunks))
-        most = math.ceil(retriever.top_chars / max(1.0, length))
-    most = min(len(chunks), most)
-    return [most if one.top_n is None else min(most, one.top_n) for one in point.setting.rerank]
 
 
 def _pairs_to_buy(
@@ -287,7 +248,7 @@ def _pairs_to_buy(
     asked: dict[str, tuple[ServedPairs, list[tuple[int, int, int]]]] = {}
     for point, found in zip(points, looked, strict=True):
         texts = point.chunking.passages.texts
-        for reranker, depth in zip(point.setting.rerank, _depths(point), strict=True):
+        for reranker, depth in zip(point.setting.rerank, depths(point), strict=True):
             scorer = context.models.reranker(reranker)
             if isinstance(found, Searched) or scorer.served is None:
                 continue
