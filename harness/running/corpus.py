@@ -35,7 +35,6 @@ from harness.data import (
 from harness.judge import LabelsConfig
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
-from harness.running.parsing import parse_apart
 from harness.running.text_warnings import report_text
 from harness.store import key_of
 from harness.values import (
@@ -303,6 +302,8 @@ def _parse(
                 task.advance()
 
             if context.engine.apart:
+                from harness.running.parsing import parse_apart
+
                 fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep, task)
             else:
                 fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
