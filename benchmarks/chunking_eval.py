@@ -26,7 +26,8 @@ from harness.running.bench.flow import run_bench
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpus
+from harness.running.corpus import Corpus
 from harness.steps.chunk import chunk_documents
 from harness.values.progress import Silent
 from harness.values.text.spans import trim

@@ -15,7 +15,8 @@ from harness.measures.trail import Characters, Trail, read
 from harness.running.chunks import chunk_corpus
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpus
+from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.judged import judged_by_people
 from harness.running.search import Chunked, search_settings

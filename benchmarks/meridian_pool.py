@@ -29,7 +29,8 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpus
+from harness.running.corpus import Corpus
 from harness.running.search import Chunked, search_settings
 from harness.values.progress import Silent
 from harness.values.text.sentences import passage_spans

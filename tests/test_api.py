@@ -223,7 +223,7 @@ def test_a_plain_script_reads_pdfs_without_a_main_guard(tmp_path):
         "import harness\n"
         "config = harness.load_config('c.yaml')\n"
         "from harness.running.context import Context\n"
-        "from harness.running.corpus import load_corpus\n"
+        "from harness.running.corpora import load_corpus\n"
         "from harness.values.progress import Silent\n"
         "with Context.at(config.cache, Silent()) as context:\n"
         "    print(len(load_corpus(config, context).documents))\n"

@@ -25,7 +25,7 @@ from harness.data.corpus.importers.chunking_eval import import_chunking_eval
 from harness.data.corpus.text import text_sha256
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.corpus import load_corpus
+from harness.running.corpora import load_corpus
 from harness.steps.chunk import chunk_documents
 from harness.values.errors import CorpusError
 from harness.values.progress import Silent

@@ -139,7 +139,7 @@ def test_the_gate_repeats_the_warnings_that_bear_on_answers(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--measure", "token_f1", "--stage", "retrieve"), "--stage and --judge do not apply to it"),
+        (("--measure", "token_f1", "--stage", "retrieve"), "--stage does not apply to it"),
         (("--measure", "exact_match"), "was not scored by exact_match"),
     ],
 )

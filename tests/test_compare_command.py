@@ -117,13 +117,9 @@ def test_a_measure_of_chunks_finds_no_change_between_chunkings(tmp_path, capsys)
         assert ("not comparable" in changes) == apart
 
 
-def test_a_result_passes_the_gate_against_itself_and_has_no_judge_to_ask(tmp_path, capsys):
+def test_a_result_passes_the_gate_against_itself(tmp_path, capsys):
     folder = write_results(tmp_path / "r", {"a": 0.6})
     assert run(capsys, "gate", folder, "--baseline", folder)[0] == 0
-    other = write_results(tmp_path / "s", {"a": 0.6})
-    assert "people have judged the results" in refused(
-        capsys, "gate", folder, "--baseline", other, "--judge", "my.yaml"
-    )
 
 
 def add_prices(folder, tokens, depth="10 ranks"):

@@ -26,7 +26,7 @@ NOT_RUN = {
     ),
     "a whole run, from a wheel: tests/test_demo.py": r"harness demo",
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
-    "asks a model: tests/judge, tests/llm": r"harness judge |.* --judge |harness bench my.yaml --dry-run",
+    "asks a model: tests/judge, tests/llm": r"harness judge |harness bench my.yaml --dry-run",
     "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",
     "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (

@@ -18,7 +18,7 @@ from pypdf import PdfReader
 from harness.measures import FAMILIES, score
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.corpus import load_corpus
+from harness.running.corpora import load_corpus
 from harness.values.progress import Silent
 from harness.values.text.sentences import TO_GRADE, passage_spans
 from harness.values.types import Chunk, Document, Judgment, Ranking

@@ -213,7 +213,7 @@ class ScoredOn:
             hashes = {PurePath(path).as_posix(): digest for path, digest in record["hashes"].items()}
             files = {"queries": hashes[PurePath(config["queries"]).as_posix()]}
             rules = {
-                "the rules of relevance": config["relevance"],
+                "the rules of relevance": _stated(config["relevance"]),
                 "the anchoring of quotes": config["anchor"],
                 "the conventions": record["counts"]["conventions"],
                 "the judged spans": judged,
@@ -228,6 +228,13 @@ class ScoredOn:
                 "The run record is damaged, so it is unknown what was scored. Run the benchmark again."
             ) from None
         return cls(files, texts, rules)
+
+
+def _stated(section: Any) -> Any:
+    """A section of a configuration without what it leaves open, as versions differ in such keys."""
+    if not isinstance(section, Mapping):
+        return section
+    return {key: _stated(value) for key, value in section.items() if value is not None}
 
 
 def differences(one: ScoredOn, other: ScoredOn) -> list[str]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         LabelRow,
         grade_of,
         graded_passages,
-        read_judgments,
         read_labels,
         refuse_disputed,
     )

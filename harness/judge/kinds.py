@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NoReturn
-
-from pydantic import Field
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
 from harness.values import ConfigError, KindAt, Kinds, StageConfig
 
@@ -19,10 +19,8 @@ class LabelsConfig(StageConfig):
     """Human labels."""
 
     kind: Literal["labels"] = "labels"
-    file: str | None = Field(
-        None,
-        description="JSON lines with query_id, doc_id, start, end, grade, instead of the file that `labels` "
-        "names.",
+    gone: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"file": "this key was removed: `labels` takes offsets (start and end) too, so name it there."}
     )
 
 

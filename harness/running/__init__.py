@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from harness.running.config.models import BenchConfig, Setting, parsers_of
     from harness.running.config.source import read_source
     from harness.running.context import Context
-    from harness.running.corpus import Corpus, document_files, load_corpus, load_documents, read_texts
+    from harness.running.corpora import load_corpus
+    from harness.running.corpus import Corpus, document_files, load_documents, read_texts
     from harness.running.hits.scoring import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config
     from harness.running.judging.judges import answers, llm_configs, make_judge

@@ -11,9 +11,9 @@ from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus, read_documents, read_inputs, with_duplicates
+from harness.running.corpus import Corpus, Inputs, read_documents, read_inputs
 from harness.running.search import Searched
-from harness.values import text_id
+from harness.values import ConfigError, Document, Judgment, counted, text_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,49 +42,98 @@ class Corpora:
         return renamed
 
 
+def load_corpus(config: BenchConfig, context: Context) -> Corpus:
+    """As `load_corpora`, where there is one text a document; ConfigError where there are several parsers."""
+    parsers = parsers_of(config.settings)
+    if len(parsers) > 1:
+        raise ConfigError(
+            f"{config.name}: this needs one text per document, but the settings use several parsers "
+            f"({', '.join(parsers)}). Choose one under parse."
+        )
+    return load_corpora(config, context).united
+
+
 def load_corpora(config: BenchConfig, context: Context) -> Corpora:
     """Read queries and labels, and the documents once with each parser.
 
     Raises CorpusError or LabelError for what cannot be used.
     """
-    parsers = parsers_of(config.settings)
-    if len(parsers) == 1:
-        corpus = load_corpus(config, context)
-        return Corpora({setting.name: corpus for setting in config.settings}, corpus, {})
-    by_parser = _read(config, context)
-    name_of = {parser.model_dump_json(): name for name, parser in parsers.items()}
-    own = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
-    return Corpora({setting: by_parser[name] for setting, name in own.items()}, _united(by_parser, own), own)
-
-
-def _read(config: BenchConfig, context: Context) -> dict[str, Corpus]:
     inputs = read_inputs(config, context)
+    parsers = parsers_of(config.settings)
     read = {}
-    for name, parser in parsers_of(config.settings).items():
-        context.reporter.note(f"Reading the documents with {name}.")
+    for name, parser in parsers.items():
+        if len(parsers) > 1:
+            context.reporter.note(f"Reading the documents with {name}.")
         read[name] = read_documents(config, parser, inputs, context)
     texts = {
-        name: {item.document.doc_id: item.document for item in parsed}
-        for name, (parsed, _, _) in read.items()
+        name: {one.document.doc_id: one.document for one in parsed} for name, (parsed, _, _) in read.items()
     }
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
     with context.timed("labels"):
-        rows = inputs.label_rows
-        anchored = data.anchor_in_each(rows, texts, config.anchor, inputs.query_ids, skipped)
-        if config.labels:
-            for one in anchored.values():
-                refuse_disputed(one.graded(), config.labels)
-        found = {
-            name: data.FoundLabels(one, with_duplicates(one.judgments, texts[name], config, context))
-            for name, one in anchored.items()
-        }
-        labels = data.one_evidence_a_row(rows, found)
-    return {
+        anchored = data.anchor_in_each(inputs.label_rows, texts, config.anchor, inputs.query_ids, skipped)
+        labels = _labels(anchored, texts, inputs, config, context)
+    corpora = {
         name: Corpus(
-            tuple(parsed), tuple(missing), inputs.queries, anchored[name], labels[name], hashes, rows
+            tuple(parsed),
+            tuple(missing),
+            inputs.queries,
+            anchored[name],
+            labels[name],
+            hashes,
+            inputs.label_rows,
         )
         for name, (parsed, missing, hashes) in read.items()
     }
+    if len(corpora) == 1:
+        (corpus,) = corpora.values()
+        return Corpora({setting.name: corpus for setting in config.settings}, corpus, {})
+    name_of = {parser.model_dump_json(): name for name, parser in parsers.items()}
+    own = {setting.name: name_of[setting.parse.model_dump_json()] for setting in config.settings}
+    return Corpora({setting: corpora[name] for setting, name in own.items()}, _united(corpora, own), own)
+
+
+def _labels(
+    anchored: Mapping[str, AnchorResult],
+    texts: Mapping[str, Mapping[str, Document]],
+    inputs: Inputs,
+    config: BenchConfig,
+    context: Context,
+) -> Mapping[str, tuple[Judgment, ...]]:
+    """The graded spans in the text of every parser."""
+    if config.labels:
+        for one in anchored.values():
+            # a quote and a page may turn out to be the same text
+            refuse_disputed(one.graded(), config.labels)
+    found = {
+        name: data.FoundLabels(one, _with_duplicates(one.judgments, texts[name], config, context))
+        for name, one in anchored.items()
+    }
+    if len(found) == 1:
+        return {name: one.judgments for name, one in found.items()}
+    return data.one_evidence_a_row(inputs.label_rows, found)
+
+
+def _with_duplicates(
+    labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, context: Context
+) -> tuple[Judgment, ...]:
+    """The labels and, unless switched off, the other places that hold their text; says how many."""
+    if not config.anchor.duplicates:
+        return labels
+    found = data.credit_duplicates(labels, documents, config.anchor.duplicate_length)
+    context.count("duplicates_credited", found.added)
+    context.count("duplicates_joined", found.joined)
+    if found.added:
+        context.reporter.note(
+            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
+            f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
+            "(anchor.duplicates: false counts the labelled places only)."
+        )
+    if found.joined:
+        context.reporter.note(
+            f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
+            "label of the query: such labels count as the same evidence."
+        )
+    return found.judgments
 
 
 def _united(corpora: Mapping[str, Corpus], parsers: Mapping[str, str]) -> Corpus:

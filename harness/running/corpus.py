@@ -15,16 +15,13 @@ from harness.data import (
     ParserConfig,
     QuerySet,
     SkippedDocument,
-    anchor,
     bad_document,
-    credit_duplicates,
     find_documents,
     graded_passages,
     libraries_of,
     parse_documents,
     parser_fingerprint,
     possible_ids,
-    read_judgments,
     read_labels,
     read_queries,
     refusal,
@@ -32,17 +29,14 @@ from harness.data import (
     suffixes_of,
     suggestion,
 )
-from harness.judge import LabelsConfig
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.text_warnings import report_text
 from harness.store import key_of
 from harness.values import (
-    ConfigError,
     CorpusError,
     Document,
     Judgment,
-    LabelError,
     counted,
     document_of,
     file_sha256,
@@ -108,45 +102,6 @@ class Inputs:
         return [query.query_id for query in self.queries.queries]
 
 
-def load_corpus(config: BenchConfig, context: Context) -> Corpus:
-    """Read documents, queries and labels; raises CorpusError or LabelError for what cannot be used.
-
-    ConfigError where several parsers are to read the documents: that is ``running.corpora.load_corpora``.
-    """
-    parser = _one_parser(config)
-    inputs = read_inputs(config, context)
-    parsed, skipped, hashes = read_documents(config, parser, inputs, context)
-    documents = {item.document.doc_id: item.document for item in parsed}
-    with context.timed("labels"):
-        file = _span_file(config)
-        anchored = anchor(
-            inputs.label_rows,
-            documents,
-            config.anchor,
-            query_ids=inputs.query_ids,
-            skipped_documents=[item.doc_id for item in skipped],
-        )
-        if config.labels:
-            # a quote and a page may turn out to be the same text
-            refuse_disputed(anchored.graded(), config.labels)
-        labels = (
-            with_duplicates(anchored.judgments, documents, config, context)
-            if file is None
-            else read_judgments(file, documents, inputs.query_ids)
-        )
-    return Corpus(tuple(parsed), tuple(skipped), inputs.queries, anchored, labels, hashes, inputs.label_rows)
-
-
-def _one_parser(config: BenchConfig) -> ParserConfig:
-    parsers = parsers_of(config.settings)
-    if len(parsers) > 1:
-        raise ConfigError(
-            f"{config.name}: this needs one text per document, but the settings use several parsers "
-            f"({', '.join(parsers)}). Choose one under parse."
-        )
-    return next(iter(parsers.values()))
-
-
 def read_inputs(config: BenchConfig, context: Context) -> Inputs:
     """Read queries and label rows, before the documents, which may take long."""
     with context.timed("labels"):
@@ -172,12 +127,11 @@ def input_files(config: BenchConfig) -> list[Path]:
 
 def _other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, ...]:
     """The files that a run reads besides the documents, each once; what steps read is checked by them."""
-    spans = _span_file(config, must_exist)
     tables = [file for setting in config.settings for file in setting.files]
     if must_exist:
         for file in tables:
             refuse_special(file)
-    read = (config.queries, config.labels, spans, *tables)
+    read = (config.queries, config.labels, *tables)
     return tuple(dict.fromkeys(path for path in read if path is not None))
 
 
@@ -235,42 +189,6 @@ def _files(
     more = suffixes_of(parser)
     skip = config.on_bad_document != "fail"
     return find_documents(config.documents, Path(), more, others, note, skip)
-
-
-def with_duplicates(
-    labels: tuple[Judgment, ...], documents: Mapping[str, Document], config: BenchConfig, context: Context
-) -> tuple[Judgment, ...]:
-    """The labels and, unless switched off, the other places that hold their text; says how many."""
-    if not config.anchor.duplicates:
-        return labels
-    found = credit_duplicates(labels, documents, config.anchor.duplicate_length)
-    context.count("duplicates_credited", found.added)
-    context.count("duplicates_joined", found.joined)
-    if found.added:
-        context.reporter.note(
-            f"{counted(found.repeated, 'label occurs', 'labels occur')} word for word elsewhere too: "
-            f"{counted(found.added, 'place counts', 'places count')} as the same evidence "
-            "(anchor.duplicates: false counts the labelled places only)."
-        )
-    if found.joined:
-        context.reporter.note(
-            f"{counted(found.joined, 'label has', 'labels have')} no evidence name and the text of another "
-            "label of the query: such labels count as the same evidence."
-        )
-    return found.judgments
-
-
-def _span_file(config: BenchConfig, must_exist: bool = True) -> Path | None:
-    """The file of graded spans that ``relevance.file`` names."""
-    judge = config.relevance.judge
-    if not (isinstance(judge, LabelsConfig) and judge.file):
-        return None
-    if must_exist:
-        try:
-            refuse_special(Path(judge.file))
-        except CorpusError as error:
-            raise LabelError(f"relevance.file: {error}") from error
-    return Path(judge.file)
 
 
 def _parse(

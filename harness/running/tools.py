@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from time import perf_counter
@@ -71,16 +71,18 @@ class RunTools(Resources):
         with self.stage(REWRITE):
             put = self.put(setting.rewrite, queries)
         with self.stage(RETRIEVE):
-            found = self.search("", setting.finder, passages, queries if put is None else put.queries)
+            found = self.search("", setting.finder, passages, put.queries)
             return self.fused(setting.rewrite, put, found, setting.finder, passages, queries)
 
-    def put(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Phrasings | None:
-        """The queries as a rewriter puts them; None without one."""
-        return None if rewrite is None else self.phrasings(rewrite, queries)
+    def put(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Phrasings:
+        """The queries as a rewriter puts them; as they are without one."""
+        if rewrite is None:
+            return Phrasings(tuple(queries), (1,) * len(queries), 0.0)
+        return self.phrasings(rewrite, queries)
 
     def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The texts that a rewriter makes of the queries, one after the other; the queries without one."""
-        return queries if rewrite is None else self.phrasings(rewrite, queries).queries
+        return self.put(rewrite, queries).queries
 
     def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
         """The texts that a rewriter makes of the queries, and how many for each; made once a run."""
@@ -105,14 +107,14 @@ class RunTools(Resources):
     def fused(
         self,
         rewrite: RewriterConfig | None,
-        put: Phrasings | None,
+        put: Phrasings,
         found: RetrievalResult,
         retriever: RetrieverConfig,
         passages: Passages,
         queries: Sequence[Query],
     ) -> RetrievalResult:
         """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
-        if rewrite is None or put is None:
+        if rewrite is None:
             return found
         found = replace(found, rewritings=(put, *found.rewritings))
         if put.one_each:
@@ -203,7 +205,7 @@ class RunTools(Resources):
         begun, before = perf_counter(), self.context.clock.counts.get("vectors_computed", 0)
         with self.stage(name):
             put = self.put(retriever.rewrite, queries)
-            asked = queries if put is None else put.queries
+            asked = put.queries
             if retriever.filter is None:
                 found = self._cached(
                     retriever, passages, asked, lambda: self.found(retriever, passages, asked)
@@ -212,7 +214,7 @@ class RunTools(Resources):
                 found = self._filtered(retriever, retriever.filter, passages, asked)
             computed = self.context.clock.counts.get("vectors_computed", 0) - before
             effort = Effort(perf_counter() - begun, computed, computed)
-            found = replace(found, name=name, asked=tuple(asked), effort=effort)
+            found = replace(found, name=name, asked=asked, effort=effort)
             return self.fused(retriever.rewrite, put, found, retriever, passages, queries)
 
     def found(
@@ -240,27 +242,30 @@ class RunTools(Resources):
         filtered = self.filtered(config, passages.documents, asked)
         bare = retriever.model_copy(update={"filter": None, "rewrite": None})
         if (weight := config.boost) is None:
-            rows = groups_of(filtered)
+            groups: dict[frozenset[str] | None, list[Query]] = {}
+            for query, one in zip(asked, filtered, strict=True):
+                groups.setdefault(one.documents, []).append(query)
             outputs = [
-                self.search("", bare, self.only(passages, documents), [asked[i] for i in at])
-                for documents, at in rows.items()
+                self.search("", bare, self.only(passages, among), own) for among, own in groups.items()
             ]
-            return replace(merged(outputs, list(rows.values())), filtered=filtered)
+            return replace(merged(outputs, asked), filtered=filtered)
 
         def raised() -> RetrievalResult:
             """All chunks that the retriever can score, those of the documents named raised.
 
             A fusion scores what its routes have found.
             """
-            deep, rows, outputs = to_full_depth(bare, passages), in_batches(len(asked), passages), []
-            for at in rows:
-                found = self.found(deep, passages, [asked[i] for i in at])
+            deep = bare.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
+            # such that the ranks of all passages fit in memory
+            size, outputs = max(1, _CELLS // max(1, len(passages.ids))), []
+            for begin in range(0, len(asked), size):
+                found = self.found(deep, passages, asked[begin : begin + size])
                 rankings = [
-                    boosted(one, filtered[i].documents, weight, bare, passages)
-                    for i, one in zip(at, found.rankings, strict=True)
+                    boosted(one, named.documents, weight, bare, passages)
+                    for named, one in zip(filtered[begin : begin + size], found.rankings, strict=True)
                 ]
                 outputs.append(replace(found, rankings=rankings))
-            return merged(outputs, rows)
+            return merged(outputs, asked)
 
         named = [None if one.documents is None else sorted(one.documents) for one in filtered]
         return replace(
@@ -298,69 +303,33 @@ class RunTools(Resources):
         return found
 
 
-T = TypeVar("T")
-Own = TypeVar("Own", Query, FilterResult)
+Own = TypeVar("Own", Query, FilterResult, Ranking)
 
 # ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
 
 
-def groups_of(filtered: Sequence[FilterResult]) -> dict[frozenset[str] | None, list[int]]:
-    """The places of the queries that are searched in the same documents, by these documents."""
-    groups: dict[frozenset[str] | None, list[int]] = {}
-    for at, one in enumerate(filtered):
-        groups.setdefault(one.documents, []).append(at)
-    return groups
-
-
-def merged(outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]) -> RetrievalResult:
-    """The results for parts of the queries, put together; ``rows`` are the places of each part's."""
+def merged(outputs: Sequence[RetrievalResult], queries: Sequence[Query]) -> RetrievalResult:
+    """The results for parts of the queries, in the order of all."""
     if not outputs:
         return RetrievalResult([])
-    shares = [(one.exact_share, len(at)) for one, at in zip(outputs, rows, strict=True)]
-    known = [(share, weight) for share, weight in shares if share is not None]
+    place = {query.query_id: at for at, query in reversed(list(enumerate(queries)))}
+
+    def in_place(parts: Iterable[Sequence[Own]]) -> list[Own]:
+        return sorted((one for part in parts for one in part), key=lambda one: place[one.query_id])
+
+    known = [(one.exact_share, len(one.rankings)) for one in outputs if one.exact_share is not None]
     total = sum(weight for _, weight in known)
     return replace(
         outputs[0],
-        rankings=_in_place([one.rankings for one in outputs], rows),
-        asked=_by_query([one.asked for one in outputs], outputs, rows),
+        rankings=in_place(one.rankings for one in outputs),
+        asked=tuple(in_place(one.asked for one in outputs)),
         effort=sum((one.effort for one in outputs), Effort()),
         exact_share=sum(share * weight for share, weight in known) / total if total else None,
-        routes=tuple(merged(routes, rows) for routes in zip(*(one.routes for one in outputs), strict=True)),
-        filtered=_by_query([one.filtered for one in outputs], outputs, rows),
+        routes=tuple(merged(own, queries) for own in zip(*(one.routes for one in outputs), strict=True)),
+        filtered=tuple(in_place(one.filtered for one in outputs)),
         rewritings=tuple(made for one in outputs for made in one.rewritings),
     )
-
-
-def _in_place(parts: Sequence[Sequence[T]], rows: Sequence[Sequence[int]]) -> list[T]:
-    placed = {
-        at: one for part, own in zip(parts, rows, strict=True) for at, one in zip(own, part, strict=True)
-    }
-    return [placed[at] for at in range(len(placed))]
-
-
-def _by_query(
-    parts: Sequence[Sequence[Own]], outputs: Sequence[RetrievalResult], rows: Sequence[Sequence[int]]
-) -> tuple[Own, ...]:
-    """The values of all parts, any number for each query, in the order of the queries."""
-    placed: list[tuple[int, Own]] = []
-    for part, found, at in zip(parts, outputs, rows, strict=True):
-        first: dict[str, int] = {}
-        for ranking, place in zip(found.rankings, at, strict=True):
-            first.setdefault(ranking.query_id, place)
-        placed += [(first[one.query_id], one) for one in part]
-    return tuple(one for _, one in sorted(placed, key=lambda pair: pair[0]))
-
-
-def in_batches(queries: int, passages: Passages) -> list[range]:
-    """The indexes of the queries in parts, such that the ranks of all passages fit in memory."""
-    step = max(1, _CELLS // max(1, len(passages.ids)))
-    return [range(begin, min(begin + step, queries)) for begin in range(0, queries, step)]
-
-
-def to_full_depth(retriever: RetrieverConfig, passages: Passages) -> RetrieverConfig:
-    """The same retriever, to rank all chunks that it can score."""
-    return retriever.model_copy(update={"top_k": max(1, len(passages.ids)), "top_chars": None})
 
 
 def boosted(

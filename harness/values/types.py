@@ -96,14 +96,14 @@ class Judgment:
     ``answer`` is the part of the span that answers, a half-open range of the document; None: all of it.
     """
 
-    query_id: Annotated[str, Column("the query")]
-    doc_id: Annotated[str, Column("the document")]
-    start: Annotated[int, Column("the first character")]
-    end: Annotated[int, Column("the end, exclusive", least=1)]
-    grade: Annotated[int | None, Column("the grade; null: not scored", most=MAX_GRADE)]
-    evidence: Annotated[str, Column("spans of a query that share a name are copies of one fact")] = ""
+    query_id: str
+    doc_id: str
+    start: int
+    end: int
+    grade: int | None
+    evidence: str = ""
     source: str = ""
-    judge: Annotated[str, Column("who graded")] = ""
+    judge: str = ""
     prompt_sha: str = ""
     answer: tuple[int, int] | None = None
 

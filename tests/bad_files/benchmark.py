@@ -1,7 +1,7 @@
-"""The files of a benchmark: queries, labels, documents, graded spans."""
+"""The files of a benchmark: queries, labels, documents."""
 
 from harness.data.corpus.labels import LabelRow
-from harness.values.types import Judgment, Query
+from harness.values.types import Query
 from tests.bad_files.kind import Kind, lines, with_line
 
 ENGINES = "Engines turn heat into work.\n\nA pump feeds water into the boiler of the engine.\n"
@@ -14,8 +14,6 @@ QUERIES_JSONL = lines(
 LABEL = "q1,engines,,,A pump feeds water into the boiler,4\n"
 LABELS = f"query_id,document,start,end,quote,grade\n{LABEL}q2,engines,0,28,,3\n"
 LABELS_JSONL = lines({"query_id": "q1", "document": "engines", "quote": "feeds water", "grade": 4})
-SPAN = {"query_id": "q1", "doc_id": "engines", "start": 30, "end": 79, "grade": 4}
-SPANS = lines(SPAN, {**SPAN, "query_id": "q2", "start": 0, "end": 28})
 BENCH = """\
 name: small
 documents: docs/*
@@ -59,12 +57,6 @@ KINDS = {
         row=LabelRow,
     ),
     "document": Kind("docs/engines.txt", VALIDATE, SMALL),
-    "graded spans": Kind(
-        "spans.jsonl",
-        VALIDATE,
-        bench() | renamed("labels: labels.csv", "relevance: {file: spans.jsonl}") | {"spans.jsonl": SPANS},
-        row=Judgment,
-    ),
 }
 
 ROWS = {
@@ -97,13 +89,5 @@ ROWS = {
         ("grade in a list", ('"grade": 4', '"grade": [4]'), 1),
         ("no number", ('"quote": "feeds water"', '"start": NaN, "end": 9'), 1),
         ("endless number", ('"quote": "feeds water"', '"start": 1, "end": ' + "9" * 5000), 1),
-    ],
-    "graded spans": [
-        ("empty range", ('"end": 79', '"end": 30'), 1),
-        ("offsets beyond the text", ('"end": 79', '"end": 799'), 1),
-        ("unknown query", ('"q1"', '"q3"'), 1),
-        ("unknown document", ('"engines"', '"engine"'), 1),
-        ("missing key", ('"doc_id": "engines", ', ""), 1),
-        ("unknown key", ('"grade": 4', '"grade": 4, "colour": 1'), "'colour'"),
     ],
 }

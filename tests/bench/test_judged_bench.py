@@ -288,16 +288,10 @@ def test_without_labels_a_judge_is_enough(judged, corpus):
     assert results.record.counts["labels"] == 0
 
 
-def test_labels_may_come_as_graded_spans(write_config, corpus):
-    text = (corpus / "docs" / "people.txt").read_text()
-    end = text.index(".") + 1
-    row = {"query_id": "q1", "doc_id": "people", "start": 0, "end": end, "grade": 4}
-    (corpus / "spans.jsonl").write_text(json.dumps(row) + "\n")
-    path = write_config(
-        chunk="{kind: recursive, chunk_size: 90}",
-        more=f"relevance: {{judge: labels, file: {corpus}/spans.jsonl}}",
-    )
-    path.write_text(path.read_text().replace(f"labels: {corpus}/labels.csv\n", ""))
+def test_questions_that_are_left_out_are_counted_by_the_reason_everywhere(write_config, corpus):
+    end = (corpus / "docs" / "people.txt").read_text().index(".") + 1
+    (corpus / "labels.csv").write_text(f"query_id,document,start,end,grade\nq1,people,0,{end},4\n")
+    path = write_config(chunk="{kind: recursive, chunk_size: 90}")
     results, folder, _ = told(path)
     assert [(r["query_id"], r["grade"], r["judge"]) for r in table(folder / "judgments.csv")] == [
         ("q1", "4", "human")

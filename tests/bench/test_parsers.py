@@ -15,8 +15,8 @@ from harness.running.bench.page import write_page
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.corpora import load_corpora
-from harness.running.corpus import load_corpus, load_documents
+from harness.running.corpora import load_corpora, load_corpus
+from harness.running.corpus import load_documents
 from harness.values.errors import ConfigError, HarnessError, LabelError
 from harness.values.progress import Silent
 from tests.command import bench, table

@@ -190,7 +190,7 @@ def test_the_models_of_a_sweep_are_named_by_their_last_part(write):
             ["batch_factor", "omit this key"],
         ),
         ("relevance: {judge: cosine, model: m}", 6, ["'cosine' any more", "llm"]),
-        ("relevance: {judge: labels, file: l.jsonl}", 1, ["labels and relevance.file"]),
+        ("relevance: {judge: labels, file: l.jsonl}", 6, ["relevance.file", "name it there"]),
         ("parse: {kind: pdfminer}", 6, ["pypdf", "pypdfium2"]),
         ("parser: {kind: pypdfium2}", 6, ["such as parse: {kind: pypdfium2}"]),
         ("rewrite: {kind: statement}", 6, ["'statement' any more", "declarative"]),

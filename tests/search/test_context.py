@@ -13,7 +13,7 @@ from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.config.sweep import TABLES
 from harness.running.context import Context
-from harness.running.corpus import load_corpus
+from harness.running.corpora import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.steps import CONTEXTS
 from harness.steps.search.context.step import ContextText, nested

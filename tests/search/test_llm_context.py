@@ -10,7 +10,7 @@ from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.corpus import load_corpus
+from harness.running.corpora import load_corpus
 from harness.steps.search.context.llm import FOLDER, LlmContextConfig
 from harness.values.errors import LlmError
 from harness.values.progress import Silent

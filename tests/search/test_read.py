@@ -12,7 +12,7 @@ from harness.running.bench.flow import run_bench
 from harness.running.chunks import chunk_corpus
 from harness.running.config.load import load_config
 from harness.running.context import Context
-from harness.running.corpus import load_corpus
+from harness.running.corpora import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings
 from harness.steps.chunk.recursive import RecursiveConfig
 from harness.steps.search.read import KINDS as READERS

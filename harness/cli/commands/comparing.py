@@ -12,7 +12,7 @@ from typing import Any
 from harness import comparison, report, running
 from harness.cli.commands.declaring import command, flag, formats, option, path
 from harness.cli.commands.shared import names_in_words, write_with_picture
-from harness.cli.terminal import TerminalReporter, print_line, write_lines, write_out, write_parts
+from harness.cli.terminal import print_line, write_lines, write_out, write_parts
 from harness.values import ANSWER, ConfigError, listed
 
 _COMPARE = """\
@@ -47,12 +47,6 @@ _SHARED = (
         "--measure",
         metavar="NAME",
         help="default: one that is comparable between these settings",
-    ),
-    path(
-        "--judge",
-        "with a language model as judge: let the judge of this configuration grade passages that it has "
-        "graded for only some of the results",
-        "CONFIG",
     ),
     option("--stage", default="final", metavar="NAME", help="final (default), retrieve or rerank"),
     option(
@@ -120,10 +114,10 @@ def _read(
     """
     answers = comparison.answers_to_take(folders, args.measure)
     if answers is None:
-        stored, done = running.read_united(folders, args.stage, args.measure, args.judge, TerminalReporter())
+        stored, done = running.read_united(folders, args.stage, args.measure)
         return stored, comparison.measure_to_take(stored, args.measure), done
-    if args.stage != "final" or args.judge is not None:
-        raise ConfigError(f"{answers[1]} is a measure of answers: --stage and --judge do not apply to it.")
+    if args.stage != "final":
+        raise ConfigError(f"{answers[1]} is a measure of answers: --stage does not apply to it.")
     return (*answers, ())
 
 

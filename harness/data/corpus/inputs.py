@@ -51,7 +51,6 @@ class InputSpec(Generic[R]):
     """Of these columns no two rows hold the same, and those that have to be there are never empty."""
     formulas: bool
     """Cells may have the apostrophe that keeps a spreadsheet from running them; it is taken off."""
-    closed: bool
     """No other columns are allowed."""
     columns: tuple[Declared, ...]
 
@@ -72,12 +71,11 @@ def input_table(
     *,
     key: tuple[str, ...] = (),
     formulas: bool = False,
-    closed: bool = False,
 ) -> Callable[[type[R]], type[R]]:
     """Declare the dataclass below as the rows of a table that people write; see `InputSpec`."""
 
     def declare(row: type[R]) -> type[R]:
-        INPUTS[row] = InputSpec(name, about, row, error, key, formulas, closed, columns_of(row))
+        INPUTS[row] = InputSpec(name, about, row, error, key, formulas, columns_of(row))
         return row
 
     return declare
@@ -145,8 +143,6 @@ def _names(spec: InputSpec[Any], table: InputTable) -> dict[str, str]:
                 f"{table.path}: there is no column {' or '.join(called)}. The columns are: "
                 f"{', '.join(table.columns)}. Add or rename one."
             )
-    if spec.closed and (more := [name for name in table.columns if name not in names.values()]):
-        raise spec.error(f"{table.path}: there is no column {more[0]!r} in {spec.name}. Remove it.")
     return names
 
 

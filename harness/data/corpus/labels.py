@@ -1,16 +1,15 @@
-"""Labels as they are in a file: rows that are still to be anchored, and spans that are placed already."""
+"""Labels as they are in a file: rows that are still to be anchored."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from harness.data.corpus.inputs import INPUTS, input_table, read_rows, rows_of
-from harness.data.corpus.table import Note, read_table, suggestion
-from harness.values import MAX_GRADE, Column, Document, Judgment, LabelError
+from harness.data.corpus.inputs import INPUTS, input_table, read_rows
+from harness.data.corpus.table import Note
+from harness.values import MAX_GRADE, Column, LabelError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,52 +96,3 @@ def grade_of(where: str, value: str) -> int:
         return int(column.read(value))
     except ValueError as fault:
         raise LabelError(f"{where}: grade {fault}") from None
-
-
-input_table(
-    "graded spans",
-    "grades of another tool",
-    LabelError,
-    key=("query_id", "doc_id", "start", "end", "judge"),
-    closed=True,
-)(Judgment)
-
-
-def read_judgments(
-    file: Path, documents: Mapping[str, Document], query_ids: Collection[str]
-) -> tuple[Judgment, ...]:
-    """Graded spans from JSON lines: query_id, doc_id, start, end, grade (0..4 or null), evidence, judge.
-
-    Raises LabelError that names all lines at fault: malformed ones, labels given twice, and grades of unknown
-    queries or documents, or beyond the end of a document; and where two judges differ on a span.
-    """
-    try:
-        table = read_table(file, INPUTS[Judgment].needs, LabelError, ending=".jsonl")
-        read = rows_of(table, Judgment, partial(_misplaced, documents, query_ids))
-    except LabelError as error:
-        raise LabelError(f"relevance.file: {error}") from error
-    rows = tuple(replace(row, source=str(file), judge=row.judge or "human") for row in read)
-    refuse_disputed(
-        (
-            (raw.line, (one.query_id, one.doc_id, one.start, one.end), one.judge, one.grade)
-            for raw, one in zip(table.rows, rows, strict=True)
-        ),
-        file,
-    )
-    return rows
-
-
-def _misplaced(documents: Mapping[str, Document], query_ids: Collection[str], row: Judgment) -> str:
-    name, text = row.query_id, documents.get(row.doc_id)
-    if row.grade is None:
-        return ""
-    if name not in query_ids:
-        return f"there is no query {name!r}{suggestion(name, query_ids)}. Correct the id."
-    if text is None:
-        return f"there is no document {row.doc_id!r}{suggestion(row.doc_id, documents)}. Correct the name."
-    if row.end <= len(text.text):
-        return ""
-    return (
-        f"end {row.end} lies beyond the text of {row.doc_id} ({len(text.text)} characters). Correct it; or "
-        "was the text extracted by another engine?"
-    )

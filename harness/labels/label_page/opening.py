@@ -42,8 +42,7 @@ class PassageSource:
             return self.state
         if self.pool is not None:
             return self.pool.with_name(self.pool.stem + SUFFIX)
-        labels = self.bench().label_file
-        neighbour = Path(labels) if labels is not None else self.config
+        neighbour = self.bench().labels or self.config
         if neighbour is None:
             raise _nothing_named()
         return neighbour.with_name(neighbour.stem + SUFFIX)

@@ -65,10 +65,9 @@ def label_pairs(corpus: Corpus) -> list[Pair]:
         raise LabelError("There are no human labels to compare with: name a label file under labels.")
     queries = {query.query_id: query for query in corpus.queries.queries}
     documents = {document.doc_id: document for document in corpus.documents}
-    scored = [label for label in corpus.labels if label.grade is not None]
     pairs = (
         Pair(queries[label.query_id], Chunk.of(documents[label.doc_id], label.start, label.end))
-        for label in sorted(scored, key=lambda label: label.query_id)
+        for label in sorted(corpus.labels, key=lambda label: label.query_id)
     )
     return list({pair.key: pair for pair in pairs}.values())
 
@@ -89,7 +88,7 @@ def settings_agreement(
     """Score all settings under the judge's grades and under people's, by the first measure, and compare."""
     possible = {query.query_id for query in corpus.queries.queries if query.answerable}
     # Someone who has looked and found nothing gives grades of 0.
-    looked = possible & {label.query_id for label in corpus.labels if label.grade is not None}
+    looked = possible & {label.query_id for label in corpus.labels}
     judge, human = (
         _values(searched, judged, corpus, config, context, queries)
         for judged, queries in (

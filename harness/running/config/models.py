@@ -341,23 +341,13 @@ class BenchConfig(StageConfig):
             )
         return canonical
 
-    @property
-    def label_file(self) -> Path | str | None:
-        """The file of human labels, whichever key names it."""
-        judge = self.relevance.judge
-        return self.labels or (judge.file if isinstance(judge, LabelsConfig) else None)
-
     @model_validator(mode="after")
     def _labels_have_a_source(self) -> BenchConfig:
-        judge = self.relevance.judge
-        if isinstance(judge, LabelsConfig):
-            if self.labels is None and judge.file is None:
-                raise ValueError(
-                    "labels: this key is missing. Give the label file, or use a judge "
-                    f"(relevance: {{judge: llm, …}}); {guide('judge.md')} describes it."
-                )
-            if self.labels is not None and judge.file is not None:
-                raise ValueError("labels and relevance.file both name labels; keep one of them.")
+        if isinstance(self.relevance.judge, LabelsConfig) and self.labels is None:
+            raise ValueError(
+                "labels: this key is missing. Give the label file, or use a judge "
+                f"(relevance: {{judge: llm, …}}); {guide('judge.md')} describes it."
+            )
         return self
 
     @property
@@ -377,18 +367,11 @@ class BenchConfig(StageConfig):
     @model_validator(mode="after")
     def _several_parsers_need_labels(self) -> BenchConfig:
         """A grade holds for one text, a label row for all: only rows have one ideal under every parser."""
-        if len({setting.parse.model_dump_json() for setting in self.settings}) < 2:
-            return self
-        judge = self.relevance.judge
-        if not isinstance(judge, LabelsConfig):
+        several = len({setting.parse.model_dump_json() for setting in self.settings}) > 1
+        if several and not isinstance(self.relevance.judge, LabelsConfig):
             raise ValueError(
                 "parse: several parsers can be compared only by human labels. A judge grades the passages of "
                 "each text separately, and it is unknown which of them say the same: their ideals would "
                 "differ. Use one parser, or relevance: {judge: labels}."
-            )
-        if judge.file is not None:
-            raise ValueError(
-                "parse: relevance.file holds offsets, which fit only one extracted text. Use one parser, or "
-                "a file of quotes under labels."
             )
         return self

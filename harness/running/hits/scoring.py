@@ -19,7 +19,8 @@ from harness.running.bench.job import file_hashes
 from harness.running.chunks import Chunking, health_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpus
+from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import evaluate
 from harness.running.evaluate.tables import results_of
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_unfilled_budgets

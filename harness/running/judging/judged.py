@@ -67,10 +67,10 @@ def judged_by_people(corpus: Corpus, config: BenchConfig) -> Judged:
     names = sorted({name or PEOPLE for label in corpus.labels for name in label.judge.split(", ")})
     return Judged(
         judge=", ".join(names) or PEOPLE,
-        fingerprint={"kind": "labels", "file": str(config.label_file)},
+        fingerprint={"kind": "labels", "file": str(config.labels)},
         judgments=corpus.labels,
         rows=label_rows(corpus, scored_on=True),
-        failed=frozenset(label.query_id for label in corpus.labels if label.grade is None),
+        failed=frozenset(),
         costs=[],
         spent={},
     )

@@ -20,7 +20,8 @@ from harness.judge import (
 )
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
-from harness.running.corpus import Corpus, load_corpus
+from harness.running.corpora import load_corpus
+from harness.running.corpus import Corpus
 from harness.running.judging.judged import pool_judge_config
 from harness.store import Ledger, LedgerEntry
 from harness.values import ConfigError, JudgeError, Silent, guide, kind_of
