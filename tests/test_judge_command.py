@@ -222,7 +222,7 @@ def test_a_panel_is_planned_run_shown_and_checked(place, tmp_path, capsys):
         assert "9 pairs: 27 calls to make" in printed(capsys, "bench", path, "--dry-run", "--quiet")
         assert "median of fake-1" in printed(capsys, "validate", path)
         out = printed(capsys, "bench", path, "--quiet")
-        assert "The members agree on 0% of the pairs" in out
+        assert "All members agree on 0% of the pairs" in out
         assert "stern-1 (pointwise v1) is -" in out or "stern-1 (pointwise v1) is +" in out
         assert "27 answers" in printed(capsys, "judge", "answers", path)
         record = json.loads((tmp_path / "results" / "one" / "record.json").read_text())

@@ -100,12 +100,14 @@ class Stored:
             return whole
         record, needs = self.result.record, self.needs(measure)
         config = record["config"]
-        rules: dict[str, Any] = {f"the keys of {measure}": dict(self.configured[measure])}
+        keys = {name: _model_of(value) for name, value in self.configured[measure].items()}
+        prompts = record.get("counts", {}).get("answer_prompts", {})
+        rules: dict[str, Any] = {
+            f"the keys of {measure}": keys,
+            f"the prompts of {measure}": prompts.get(measure),
+        }
         if "llm" in needs:
-            judge = config.get("answer_judge") or {}
-            rules["the model that scores answers"] = judge.get("endpoint", {}).get("model")
-            prompts = record.get("counts", {}).get("answer_prompts", {})
-            rules[f"the prompts of {measure}"] = prompts.get(measure)
+            rules["the model that scores answers"] = _model_of(config.get("answer_judge"))
         if "vectors" in needs:
             rules["the encoder of answers"] = (config.get("answer_embedding") or {}).get("model")
         if "labels" in needs:
@@ -147,6 +149,15 @@ class Stored:
     def concerned(self, warning: ResultWarning) -> bool:
         """Whether a warning of the run says something about these scores, by some measure."""
         return self.stage != ANSWER or warning.kind in _BEAR_ON_ANSWERS
+
+
+def _model_of(value: Any) -> Any:
+    """The name of the model in place of its endpoint, whose limits and prices do not decide scores."""
+    if isinstance(value, list | tuple):
+        return [_model_of(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    return value["model"] if "model" in value else _model_of(value.get("endpoint"))
 
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:

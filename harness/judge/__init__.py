@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from harness.judge.corrected import FEWEST, Corrected, corrected_difference, corrected_mean
     from harness.judge.kinds import JUDGES, PEOPLE, LabelsConfig
     from harness.judge.llm import LlmJudge
-    from harness.judge.panel import PanelConfig, PanelJudge, together
+    from harness.judge.panel import (
+        PanelConfig,
+        PanelJudge,
+        panel_agreement,
+        panel_sentence,
+        together,
+        votes_in_words,
+    )
     from harness.judge.pool import Pairs, Pool, pool_of
     from harness.judge.prompting import Example, Examples, GradingForm, candidates_of, load_prompt
     from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary

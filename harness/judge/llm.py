@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from math import floor
@@ -18,7 +17,7 @@ from harness.judge.prompting import Example, Examples, GradingForm, JudgePrompt,
 from harness.judge.records import JudgeTools, Pair, PairGrade, Sink, Summary
 from harness.models import Client, Estimate, Job, Model, ask, one_line
 from harness.store import Ledger
-from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter
+from harness.values import ConfigError, JudgeError, LlmAnswer, LlmCall, Reporter, most_frequent
 
 QueryPairs = tuple[Pair, ...]
 """The pairs of one query that are graded in one call, in their own order."""
@@ -195,8 +194,7 @@ def combine_grades(grades: Sequence[int], how: Combine) -> int:
     if not grades:
         raise ValueError("there is no grade to combine")
     if how == "majority":
-        counts = Counter(grades)
-        return min(counts, key=lambda grade: (-counts[grade], grade))
+        return most_frequent(grades)
     return rounded_mean(grades)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from statistics import median_low
@@ -120,7 +120,8 @@ class PanelJudge:
             graded = self._combined(pair, answers)
             summary.note(graded)
             sink(graded)
-        summary.panel = self._agreement(np.array(table, dtype=float).T) if table else {}
+        names = [member.name for member in self.members]
+        summary.panel = panel_agreement(names, np.array(table, dtype=float).T) if table else {}
         summary.check_unscored(self.config.max_unscored, summary.pairs)
         return summary
 
@@ -139,19 +140,6 @@ class PanelJudge:
         judgment = pair.judgment(grade, self.name, source, prompts)
         cost = sum(costs) if len(costs) == len(answers) else None
         return PairGrade(pair, judgment, grades, spread_of(grades), "" if enough else reason, cost)
-
-    def _agreement(self, table: np.ndarray) -> dict[str, object]:
-        """How far the members agree: ``table`` [members, pairs], NaN if a member gave no grade."""
-        alpha = krippendorff_alpha(table)
-        middle = np.nanmedian(table, axis=0) if np.isfinite(table).any(axis=0).all() else None
-        return {
-            "alpha_ordinal": None if np.isnan(alpha) else alpha,
-            "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
-            "above_the_median": {
-                member.name: _mean_above(grades, middle)
-                for member, grades in zip(self.members, table, strict=True)
-            },
-        }
 
 
 _SUMMED = (
@@ -172,6 +160,40 @@ def together(estimates: Sequence[Estimate]) -> Estimate:
     changed |= {name: reduce(add, each(name)) for name in ("price", "likely_price")}
     changed |= {name: "; ".join(dict.fromkeys(each(name))) for name in ("likely_by", "counted_by")}
     return replace(estimates[0], rate=None, model=", ".join(each("model")), **changed)
+
+
+def panel_agreement(members: Sequence[str], table: np.ndarray) -> dict[str, Any]:
+    """How far the members of a panel agree: ``table`` [members, items], NaN if a member gave no grade."""
+    alpha = krippendorff_alpha(table)
+    middle = np.nanmedian(table, axis=0) if np.isfinite(table).any(axis=0).all() else None
+    return {
+        "alpha_ordinal": None if np.isnan(alpha) else alpha,
+        "all_agree": float((np.ptp(table, axis=0) == 0).mean()),
+        "above_the_median": {
+            name: _mean_above(grades, middle) for name, grades in zip(members, table, strict=True)
+        },
+    }
+
+
+def panel_sentence(panel: Mapping[str, Any], items: str, unit: str) -> str:
+    """The same in words, about ``items`` such as pairs, each given a number of ``unit``."""
+    members = [
+        f"{name} is {above:+.2f} {unit} from the median" if above is not None else name
+        for name, above in panel["above_the_median"].items()
+    ]
+    agree = f"All members agree on {panel['all_agree']:.0%} of the {items}"
+    if panel["alpha_ordinal"] is not None:
+        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
+    return f"{agree}; {', '.join(members)}."
+
+
+def votes_in_words(facts: Mapping[str, Any]) -> str:
+    """How a panel voted on answers: its agreement, ties, and the votes that are missing."""
+    missing = ", ".join(f"{name} {count}" for name, count in facts["no_vote"].items() if count)
+    return (
+        f"{panel_sentence(facts, 'answers', 'votes')} Ties, which count as no: {facts['ties']} of "
+        f"{facts['answers']}.{f' Missing votes: {missing}.' if missing else ''}"
+    )
 
 
 def _mean_above(grades: np.ndarray, middle: np.ndarray | None) -> float | None:

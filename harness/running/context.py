@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import harness
 from harness import models, store
@@ -218,6 +218,8 @@ class Context:
     models: Models = field(default_factory=Models)
     warnings: list[ResultWarning] = field(default_factory=list)
     """What bears on numbers of the result."""
+    panels: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """How the models of panels voted, by measure of answers."""
     _in_use: Lock | None = None
 
     @classmethod

@@ -101,7 +101,10 @@ class Resources:
         self.context.artifacts.put(kind, key, value)
 
     def answers(self, request: models.Request) -> list[LlmAnswer]:
-        """The answers of a language model in the order asked; equal calls are made once."""
+        """The answers of a language model in the order asked, all once, then all again; equal calls are one.
+
+        Raises PendingCallsError where the run may not ask.
+        """
         model, purpose, context = request.model, request.purpose, self.context
         title = f"{request.name} by {model.endpoint.model}"
         # the limits of a section hold for all that it asks, whatever the prompt
@@ -109,7 +112,8 @@ class Resources:
         so_far = context.bills.within_limits.setdefault(limits, models.Spending())
         with store.Ledger(context.cache.ledger) as ledger:
             asker = models.Model(model, request.form, ledger, before=so_far)
-            calls = {one: asker.call(*one, request.sample) for one in request.about}
+            order = [(one, sample) for sample in range(request.samples) for one in request.about]
+            calls = {(one, sample): asker.call(*one, sample) for one, sample in order}
             estimate = asker.estimate(models.jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
             if estimate.calls and not context.may_ask:
                 facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
@@ -132,7 +136,7 @@ class Resources:
         context.bills.spent[title].from_ledger += spending.from_ledger
         context.bills.purposes[title] = purpose
         answered = dict(zip(calls, found, strict=True))
-        return [answered[one] for one in request.about]
+        return [answered[one] for one in order]
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]

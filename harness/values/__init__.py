@@ -113,5 +113,6 @@ if TYPE_CHECKING:
         document_of,
         text_id,
     )
+    from harness.values.votes import most_frequent, vote_of
 else:
     __getattr__ = door(__name__, __file__)

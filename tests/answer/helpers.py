@@ -41,23 +41,27 @@ class ToyTools:
     score_of: Callable[[str, str], float] = lambda answer, golden: 0.0
     asked: list[tuple[str, str, tuple[str, ...], int]] = field(default_factory=list)
 
-    def ask(self, form, texts, name, sample=0):
+    def ask(self, form, texts, name, samples=1, voters=()):
         found = []
-        for query, passages in texts:
-            self.asked.append((name, query, tuple(passages), sample))
-            raw = self.reply(name, query, tuple(passages), sample)
-            one = LlmAnswer(
+        # a voter is heard by its number among the samples
+        for sample in range(samples * max(1, len(voters))):
+            found += [self._answer(form, query, passages, name, sample) for query, passages in texts]
+        return found
+
+    def _answer(self, form, query, passages, name, sample):
+        self.asked.append((name, query, tuple(passages), sample))
+        raw = self.reply(name, query, tuple(passages), sample)
+        one = LlmAnswer(
                 query, tuple(passages), form.sha_of(query), "toy", {}, sample,
                 True, None, "" if raw is not None else "timeout", raw or "", 1, 1, 0.0, 0.0, "", "toy",
             )  # fmt: skip
-            read = form.read(one, raw) if raw is not None else None
-            if isinstance(read, Malformed):
-                one = LlmAnswer(
+        read = form.read(one, raw) if raw is not None else None
+        if isinstance(read, Malformed):
+            one = LlmAnswer(
                     query, tuple(passages), form.sha_of(query), "toy", {}, sample,
                     True, None, read.reason, raw or "", 1, 1, 0.0, 0.0, "", "toy",
                 )  # fmt: skip
-            found.append(one)
-        return found
+        return one
 
     def vectors(self, texts):
         return np.array([self.vector_of(text) for text in texts], dtype=np.float32)

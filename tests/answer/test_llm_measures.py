@@ -219,6 +219,57 @@ def test_aspect_critic_takes_the_majority():
         AspectCritic(aspect="x", samples=4)
 
 
+PANEL = [{"endpoint": {"model": name}} for name in ("a", "b", "c", "d")]
+VOTES = {
+    # verdicts of a model each, None: no usable answer → value, reason, tie
+    (1, 1, 0): (1, "", False),
+    (0, 1, 0): (0, "", False),
+    (1, 0): (0, "a tie of 1 to 1, which counts as no", True),
+    (1, 1, 0, 0): (0, "a tie of 2 to 2, which counts as no", True),
+    (1, 1, None): (1, "no vote of c (timeout)", False),
+    (1, 0, None): (0, "a tie of 1 to 1, which counts as no; no vote of c (timeout)", True),
+    (1, None): (None, "no vote of b (timeout)", False),
+    (None, 1, None): (None, "no vote of a (timeout); no vote of c (timeout)", False),
+    (1, 1, None, None): (None, "no vote of c (timeout); no vote of d (timeout)", False),
+}
+
+
+@pytest.mark.parametrize("cast", VOTES)
+def test_a_panel_votes_on_an_aspect(cast):
+    said = [None if one is None else json.dumps({"verdict": one}) for one in cast]
+    panel = PANEL[: len(cast)]
+    (found,), tools = run(
+        "aspect_critic",
+        [case("so")],
+        replies(aspect=lambda query, texts, sample: said[sample]),
+        aspect="x",
+        panel=panel,
+    )
+    assert (found.value, found.reason, bool(found.details.get("tie"))) == VOTES[cast]
+    assert found.failed == (found.value is None)
+    assert found.details["votes"] == dict(zip("abcd", cast, strict=False))
+    assert len(tools.asked) == len(cast)
+
+
+def test_a_vote_is_the_majority_of_what_one_model_says():
+    # three verdicts of a, then of b, then of c: yes, no (of one of each no counts), none (one of three)
+    said = [1, 0, 1, 0, 1, None, None, None, 1]
+    reply = replies(
+        aspect=lambda query, texts, at: None if said[at] is None else json.dumps({"verdict": said[at]})
+    )
+    (found,), _ = run("aspect_critic", [case("so")], reply, aspect="x", panel=PANEL[:3], samples=3)
+    assert found.details == {"votes": {"a": 1, "b": 0, "c": None}, "tie": 1}
+
+
+@pytest.mark.parametrize(
+    ("panel", "message"),
+    [(PANEL[:1], "a panel of one model"), ([PANEL[0], PANEL[1], PANEL[0]], "are the same; use samples")],
+)
+def test_a_panel_is_of_different_models(panel, message):
+    with pytest.raises(ValueError, match=message):
+        AspectCritic(aspect="x", panel=panel)
+
+
 def test_noise_sensitivity():
     # reference: long; answer: long, red, deep, new; the river supports long and red, the lake deep
     answers = {"said": ["long", "red", "deep", "new"], "golden": ["long"]}

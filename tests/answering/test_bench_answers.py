@@ -8,6 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.report import read_table
+from harness.running.bench.job import FinalOutput
 from harness.running.bench.plan import make_plan
 from harness.running.config.load import load_config
 from harness.values.errors import ConfigError, LlmError
@@ -287,6 +288,43 @@ def test_measures_may_ask_a_language_model_and_that_is_priced_before(answering):
     assert own.reason["q5"] == "not answered: no_passages"
     purposes = {name: one["purpose"] for name, one in results.record.counts["rewriting"].items()}
     assert set(purposes.values()) == {"answer", "measuring"}
+
+
+def test_how_a_panel_voted_is_in_the_record_and_said_at_the_end(answering):
+    def vote(request, number):
+        return says(json.dumps({"verdict": int(request["body"]["model"] != "b")}))
+
+    with FakeServer(vote) as server:
+        keys = f"base_url: '{server.url}', api_key_env: null"
+        members = ", ".join(f"{{endpoint: {{model: {name}, {keys}}}}}" for name in "abc")
+        measure = (
+            f"{{kind: aspect_critic, name: dated, aspect: It is dated., samples: 3, panel: [{members}]}}"
+        )
+        path = answering("{kind: extractive}", f"answer_measures: [{measure}]\n", cache="own")
+        planned = make_plan(load_config(path), Silent(), search=True).answers.measuring
+        assert server.count == 0
+        results, folder, _ = told(path)
+    assert [one.name for one in planned] == [f"aspect v1 by {name}" for name in "abc"]
+    # every repetition of every model is priced, of five questions; four are answered
+    assert [one.estimate.calls for one in planned] == [5 * 3] * 3
+    assert server.count == 4 * 3 * 3
+    facts = results.record.counts["answer_panels"]["dated"]
+    answers = facts["answers"]
+    assert facts == {
+        "answers": answers,
+        "ties": 0,
+        "no_vote": {"a": 0, "b": 0, "c": 0},
+        # b says no throughout and the others yes: observed disagreement 2/3; of 3n votes n are no, so
+        # expected is 2 · n · 2n / (3n (3n - 1)), and alpha = 1 - (2/3) / that = 1 - (3n - 1) / 2n
+        "alpha_ordinal": pytest.approx(1 - (3 * answers - 1) / (2 * answers)),
+        "all_agree": 0.0,
+        "above_the_median": {"a": 0.0, "b": -1.0, "c": 0.0},
+    }
+    assert set(results.record.counts["answer_prompts"]) == {"dated"}
+    ends = " ".join(FinalOutput.of(results, folder).notes)
+    assert "dated: All members agree on 0% of the answers" in ends
+    scores = read_table(folder, "answer_scores")
+    assert set(scores.value.dropna()) == {1.0}
 
 
 def test_similarity_by_a_cross_encoder_at_an_endpoint_is_planned_and_paid_once(answering, capsys):

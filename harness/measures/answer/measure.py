@@ -83,12 +83,18 @@ class AnswerTools(Protocol):
     """The tools of measures of answers: a language model behind the ledger, and an encoder."""
 
     def ask(
-        self, form: models.Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
+        self,
+        form: models.Form,
+        texts: Sequence[tuple[str, tuple[str, ...]]],
+        name: str,
+        samples: int = 1,
+        voters: Sequence[models.ModelConfig] = (),
     ) -> list[LlmAnswer]:
         """The model's answer to a prompt about each (query, passages), in their order, from the ledger first.
 
-        ``name`` is that of the prompt, ``sample`` the number of the repetition. An answer that cannot be
-        used has a ``reason``. Raises LlmError if the model cannot be asked at all.
+        ``name`` is that of the prompt. All are asked once, then all again, ``samples`` times; so by each of
+        ``voters`` in turn, where a panel takes the place of the one model. An answer that cannot be used has
+        a ``reason``. Raises LlmError if a model cannot be asked at all.
         """
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -166,9 +172,15 @@ class AnswerMeasure(StageConfig, ABC):
         return None
 
     @property
+    def voters(self) -> tuple[models.ModelConfig, ...]:
+        """The models of a panel that answers in place of the one model; its calls may fail one by one."""
+        return ()
+
+    @property
     def may_cost(self) -> bool:
         """Whether it asks a language model or an endpoint."""
-        return "llm" in self.needs or isinstance(self.pair_model, models.RerankEndpoint)
+        asks = "llm" in self.needs or bool(self.voters)
+        return asks or isinstance(self.pair_model, models.RerankEndpoint)
 
     @abstractmethod
     def one(self, case: Case) -> QueryScore | Scoring:
@@ -253,27 +265,30 @@ class AnswerMeasure(StageConfig, ABC):
 
     def _replies(
         self, step: AnswerCall[T], calls: Mapping[int, Calls[T]], tools: AnswerTools
-    ) -> dict[int, list[T] | str]:
-        """The model's answers about each case in one step, or why there are none."""
+    ) -> Mapping[int, Sequence[T | models.Malformed] | str]:
+        """The model's answers about each case in one step, or why there are none; of voters, bad ones too."""
         from harness.measures.answer.steps import form_of
 
         asked = [(at, item) for at, one in calls.items() for item in one.items]
         prompt = self.prompt(step)
         form = form_of(step, prompt)
         replies: dict[int, list[T | models.Malformed]] = {at: [] for at in calls}
-        for sample in range(max(one.samples for one in calls.values()) if asked else 0):
-            answers = tools.ask(form, [item for _, item in asked], prompt.name, sample)
-            for (at, _), answer in zip(asked, answers, strict=True):
-                replies[at].append(form.value(answer))
-        return {at: _usable(step, one.needed, replies[at]) for at, one in calls.items()}
+        if asked:
+            samples = max(one.samples for one in calls.values())
+            answers = tools.ask(form, [item for _, item in asked], prompt.name, samples, self.voters)
+            for place, answer in enumerate(answers):
+                replies[asked[place % len(asked)][0]].append(form.value(answer))
+        if self.voters:
+            return replies
+        return {at: _usable(step.name, one.needed, replies[at]) for at, one in calls.items()}
 
 
-def _usable(step: AnswerCall[T], needed: bool, replies: Sequence[T | models.Malformed]) -> list[T] | str:
+def _usable(step: str, needed: bool, replies: Sequence[T | models.Malformed]) -> list[T] | str:
     failed = [one.reason for one in replies if isinstance(one, models.Malformed)]
     if not failed:
         return [one for one in replies if not isinstance(one, models.Malformed)]
     of = f", {len(failed)} of {len(replies)} calls" if len(replies) > 1 else ""
-    return f"no usable answer to {step.name} ({', '.join(sorted(set(failed)))}{of})" if needed else []
+    return f"no usable answer to {step} ({', '.join(sorted(set(failed)))}{of})" if needed else []
 
 
 def _best(cases: Sequence[Case], scores: Sequence[QueryScore]) -> QueryScore:

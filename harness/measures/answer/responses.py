@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -12,7 +13,8 @@ from harness.measures.answer.llm_measure import LlmMeasure, ask, similarities
 from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import ASPECT, QUESTION, REFUSES
 from harness.measures.projection import Projection
-from harness.values import on_one_line, sentence_spans
+from harness.models import Malformed, ModelConfig
+from harness.values import QueryScore, on_one_line, sentence_spans, vote_of
 
 PHRASES = (
     "insufficient information",
@@ -166,23 +168,33 @@ class AnswerRelevancy(LlmMeasure):
 
 
 class AspectCritic(LlmMeasure):
-    """Whether an answer meets a criterion of your own, by the majority of an odd number of verdicts."""
+    """Whether an answer meets a criterion of your own, by the majority of an odd number of verdicts.
+
+    With a panel each model has one vote, which is the majority of its own verdicts.
+    """
 
     kind: Literal["aspect_critic"] = "aspect_critic"
     steps: ClassVar = (ASPECT,)
     aspect: str = Field(
         min_length=1, description="The criterion, such as `The answer names a date.`; set `name` with it."
     )
-    samples: int = Field(1, ge=1, le=21, description="How often the model is asked; an odd number.")
+    samples: int = Field(1, ge=1, le=21, description="How often each model is asked; an odd number.")
+    panel: tuple[ModelConfig, ...] = Field(
+        (),
+        description="Models that vote in place of `answer_judge`, each with its keys; two or more, all "
+        "different.",
+    )
     facts: ClassVar = MeasureFacts(
         about="whether the answer meets a criterion of your own",
-        formula="1 if more than half of n verdicts are yes, else 0; n is odd",
-        undefined="without an answer",
+        formula="1 if more than half of n verdicts are yes, else 0; n is odd. With a `panel` each model "
+        "votes so, and the value is 1 if more votes say yes than no; in a tie 0, and the reason says so",
+        undefined="without an answer; with a `panel`, unless more than half of its models have voted, for "
+        "which a model needs more than half of its verdicts",
         source="ragas `AspectCritic`",
         needs=frozenset({"answer", "llm"}),
         compare="ragas 0.4.3 asks once, whatever its `strictness`, and shows the passages and the reference "
         "too; here n verdicts are asked for, of question and answer alone. An even number is refused, "
-        "where ragas takes one more.",
+        "where ragas takes one more. ragas has no panel.",
     )
 
     @field_validator("samples")
@@ -192,8 +204,49 @@ class AspectCritic(LlmMeasure):
             raise ValueError(f"{samples} verdicts may be a tie; take an odd number such as {samples + 1}")
         return samples
 
+    @field_validator("panel")
+    @classmethod
+    def _differ(cls, panel: tuple[ModelConfig, ...]) -> tuple[ModelConfig, ...]:
+        names = [one.asked_model for one in panel]
+        if len(panel) == 1:
+            raise ValueError("a panel of one model: name it in `answer_judge`, or add another")
+        if len(set(names)) < len(names):
+            raise ValueError("two models of the panel are the same; use samples to ask one several times")
+        return panel
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """No model but those of the panel, where there is one."""
+        return self.facts.needs - ({"llm"} if self.panel else set())
+
+    @property
+    def voters(self) -> tuple[ModelConfig, ...]:
+        """The panel."""
+        return self.panel
+
     def one(self, case: Case) -> Scoring:
-        """Ask n times."""
+        """Ask n times, each model of a panel."""
         item = (case.query.text, (self.aspect, case.answer or ""))
         yes = yield from ask(ASPECT, item, samples=self.samples)
+        if self.panel:
+            return self._voted(case, yes)
         return self.score(case, float(2 * sum(yes) > len(yes)), {"verdicts": list(map(int, yes))})
+
+    def _voted(self, case: Case, replies: Sequence[bool | Malformed]) -> QueryScore:
+        """The majority of the panel; ``replies`` are all of the first model, then of the next."""
+        votes: dict[str, int | None] = {}
+        faults: list[str] = []
+        for place, model in enumerate(self.panel):
+            own = replies[place * self.samples : (place + 1) * self.samples]
+            verdicts = [None if isinstance(one, Malformed) else int(one) for one in own]
+            votes[model.asked_model] = vote = vote_of(verdicts)
+            if vote is None:
+                reasons = sorted({one.reason for one in own if isinstance(one, Malformed)})
+                faults.append(f"no vote of {model.asked_model} ({', '.join(reasons)})")
+        cast = [vote for vote in votes.values() if vote is not None]
+        value, tie = vote_of(list(votes.values())), 2 * sum(cast) == len(cast) > 0
+        if value is None:
+            return self.unscored(case, "; ".join(faults), {"votes": votes}, failed=True)
+        told = [f"a tie of {sum(cast)} to {sum(cast)}, which counts as no"] if tie else []
+        details: dict[str, Any] = {"votes": votes, **({"tie": 1} if tie else {})}
+        return replace(self.score(case, float(value), details), reason="; ".join([*told, *faults]))

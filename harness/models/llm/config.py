@@ -90,7 +90,7 @@ class ModelConfig(StageConfig):
 class Request:
     """A request of a step to ``model``: one prompt about each of ``about``, worded by ``form``.
 
-    ``name`` is that of the prompt, ``sample`` the number of the repetition.
+    ``name`` is that of the prompt, ``samples`` how often each is asked.
     """
 
     model: ModelConfig
@@ -98,7 +98,7 @@ class Request:
     about: Sequence[About]
     name: str
     purpose: Purpose
-    sample: int = 0
+    samples: int = 1
 
 
 class LlmStepConfig(ModelConfig, ABC):

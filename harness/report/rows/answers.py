@@ -65,7 +65,7 @@ class AnswerScoreRow:
     cluster: Annotated[str, Column("as in `per_query.csv`")]
     measure: AnswerMeasureName
     value: Annotated[float | None, Column("the value; empty where there is none")]
-    reason: Annotated[str, Column("why there is no value; otherwise empty")]
+    reason: Annotated[str, Column("why there is no value, or that a panel was tied or lacked votes")]
     details: Annotated[
         str,
         Column(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
+from harness import judge
 from harness.comparison import Interval, mean_of
 from harness.data import AnsweredQuery, Passage, input_table, read_rows, suggestion
 from harness.judge import Corrected, corrected_mean, kendall_tau
@@ -36,12 +37,13 @@ from harness.values import (
 
 @dataclass(frozen=True, slots=True)
 class MeasureScores:
-    """The scores of all questions by one measure, in their order, and their mean."""
+    """The scores of all questions by one measure, in their order, their mean, and how a panel voted."""
 
     measure: str
     scores: tuple[QueryScore, ...]
     mean: Interval
     less_is_better: bool
+    panel: Mapping[str, Any] = field(default_factory=dict)
 
 
 def score_external(
@@ -59,6 +61,7 @@ def score_external(
             tuple(scores),
             mean_of(values_of(scores), clusters),
             measure.facts.less_is_better,
+            context.panels.get(measure.label, {}),
         )
         for measure, scores in scored(_prepared(exchanges, config), config, context)
     ]
@@ -93,6 +96,8 @@ def external_table(title: str, found: Sequence[MeasureScores]) -> Table:
         if reasons:
             counts = "; ".join(f"{reason} ({count})" for reason, count in reasons)
             notes.append(f"{one.measure} has no value: {counts}.")
+        if one.panel.get("answers"):
+            notes.append(f"{one.measure}: {judge.votes_in_words(one.panel)}")
     columns = ("measure", "mean", "95% interval", "n", "failed", "undefined")
     return Table(title, columns, tuple(rows), notes=tuple(notes))
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness import judge
 from harness.comparison import number
 from harness.measures import AnswerMeasure, Case, PairModel
-from harness.models import Form, Request
+from harness.models import Form, ModelConfig, Request
 from harness.report import AnswerScoreRow, AnswerSummaryRow
 from harness.running.answering.replies import Replies, counted_reasons, golden_of
 from harness.running.config.answers import AnswerScoringConfig, reranker_of
@@ -34,13 +35,33 @@ class MeasuringTools:
     context: Context
 
     def ask(
-        self, form: Form, texts: Sequence[tuple[str, tuple[str, ...]]], name: str, sample: int = 0
+        self,
+        form: Form,
+        texts: Sequence[tuple[str, tuple[str, ...]]],
+        name: str,
+        samples: int = 1,
+        voters: Sequence[ModelConfig] = (),
     ) -> list[LlmAnswer]:
-        """The model's answers, from the ledger first; raises ConfigError if no model is named."""
-        if self.config.answer_judge is None:
-            raise ConfigError(f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`.")
-        request = Request(self.config.answer_judge, form, texts, name, "measuring", sample)
-        return RunTools(self.context).answers(request)
+        """The models' answers, from the ledger first; raises ConfigError if no model is named.
+
+        Raises PendingCallsError with the missing calls of all voters where the run may not ask.
+        """
+        asked = voters or (self.config.answer_judge,)
+        answers: list[LlmAnswer] = []
+        missing: list[PendingCalls] = []
+        for model in asked:
+            if model is None:
+                raise ConfigError(
+                    f"{name} asks a language model: name it in `answer_judge: {{endpoint: …}}`."
+                )
+            try:
+                request = Request(model, form, texts, name, "measuring", samples)
+                answers += RunTools(self.context).answers(request)
+            except PendingCallsError as error:
+                missing += error.missing
+        if missing:
+            raise PendingCallsError(*missing)
+        return answers
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of the texts, float32 [texts, dimension], from the cache where they are known."""
@@ -149,10 +170,24 @@ def scored(
                 f"{measure.label}: {len(failed)} of {len(could)} answers could not be scored "
                 f"({counted_reasons(failed, ', ')}); answer_max_unscored allows "
                 f"{config.answer_max_unscored:.0%}. What was answered is in the ledger. Set "
-                "`answer_judge.ask_again: true` to ask the failed calls again, name another model, or raise "
-                "the limit."
+                f"`{'panel' if measure.voters else 'answer_judge'}.ask_again: true` to ask the failed calls "
+                "again, name another model, or raise the limit."
             )
+        if measure.voters:
+            context.panels[measure.label] = panel_facts(scores)
         yield measure, scores
+
+
+def panel_facts(scores: Sequence[QueryScore]) -> dict[str, Any]:
+    """How the models of a panel voted on answers: ties, missing votes by model, and how far they agree."""
+    votes = [score.details["votes"] for score in scores if "votes" in score.details]
+    table = np.array([[np.nan if one is None else one for one in own.values()] for own in votes], dtype=float)
+    return {
+        "answers": len(votes),
+        "ties": sum(bool(score.details.get("tie")) for score in scores),
+        "no_vote": {name: sum(own[name] is None for own in votes) for name in votes[0]} if votes else {},
+        **(judge.panel_agreement(list(votes[0]), table.T) if votes else {}),
+    }
 
 
 def answer_rows(

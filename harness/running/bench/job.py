@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from harness import judge
 from harness.models import resolve
 from harness.report import REPORT, Results, lost_label_note
 from harness.running.config.models import BenchConfig
@@ -45,18 +46,11 @@ class FinalOutput:
 
 
 def _agreement(record: RunRecord) -> list[str]:
-    """How far the members of a panel agree, where one judged."""
+    """How far the members of panels agree: one that judged passages, and those of measures of answers."""
     panel = (record.cost or {}).get("panel")
-    if not panel:
-        return []
-    members = [
-        f"{name} is {above:+.2f} grades from the median" if above is not None else name
-        for name, above in panel["above_the_median"].items()
-    ]
-    agree = f"The members agree on {panel['all_agree']:.0%} of the pairs"
-    if panel["alpha_ordinal"] is not None:
-        agree += f" (Krippendorff's alpha, ordinal, {panel['alpha_ordinal']:.2f})"
-    return [f"{agree}; {', '.join(members)}."]
+    said = [judge.panel_sentence(panel, "pairs", "grades")] if panel else []
+    panels = record.counts.get("answer_panels", {})
+    return said + [f"{name}: {judge.votes_in_words(one)}" for name, one in panels.items() if one["answers"]]
 
 
 _KIND = "finished"

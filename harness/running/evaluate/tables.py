@@ -265,6 +265,7 @@ def make_record(
             **({"rewriting": rewriting_facts(context)} if context.bills.spent else {}),
             **({"endpoints": endpoint_facts(context)} if context.bills.served else {}),
             **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),
+            **({"answer_panels": context.panels} if context.panels else {}),
             **({"precision": precision_facts(context)} if context.models.probed else {}),
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
@@ -303,9 +304,7 @@ def _answer_prompts(config: BenchConfig) -> dict[str, Any]:
     """The prompts of every measure of answers that asks a language model, by the name of the measure."""
     if all(setting.answer is None for setting in config.settings):
         return {}
-    asking = [
-        one for one in config.answer_measures if isinstance(one, measures.LlmMeasure) and "llm" in one.needs
-    ]
+    asking = [one for one in config.answer_measures if isinstance(one, measures.LlmMeasure) and one.may_cost]
     return {one.label: one.record() for one in asking}
 
 
