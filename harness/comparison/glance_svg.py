@@ -43,7 +43,8 @@ svg {{ max-width: 100%; height: auto }}
 svg {{ {light} color: var(--ink); font: 13px system-ui, sans-serif }}
 @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}
 text {{ fill: var(--ink) }} .quiet {{ fill: var(--ink-2) }} .lead {{ font-size: 17px; font-weight: 600 }}
-.title {{ font-weight: 600 }} .end {{ text-anchor: end }} .line {{ stroke: var(--line-2); stroke-width: 1 }}
+.title {{ font-weight: 600 }} .end {{ text-anchor: end }} .middle {{ text-anchor: middle }}
+.line {{ stroke: var(--line-2); stroke-width: 1 }}
 line.interval {{ stroke: var(--ink-2); stroke-width: 2 }} line.interval.use {{ stroke: var(--accent) }}
 circle {{ stroke-width: 2 }} circle.use {{ fill: var(--accent); stroke: var(--accent) }}
 circle.may {{ fill: var(--surface); stroke: var(--ink-2) }}
@@ -65,22 +66,20 @@ def svg_of(glance: Glance) -> str:
     if glance.factors:
         top += 2 * LINE
         parts += [_text(0, top, f"What matters ({glance.measure})", "title"), *_factors(glance.factors, top)]
-        top += LINE * len(glance.factors)
+        top += LINE * (len(glance.factors) + 1)
         for line in wrap(interactions_of(glance), _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
     shown, lost = _shown(glance.settings), _lost(glance.settings)
     top += 2 * LINE
     parts.append(_text(0, top, glance.about_settings, "title"))
-    for row in _legend(lost):
-        top += LINE
-        parts += _legend_row(row, top)
+    legend = _legend(lost, top)
+    parts += [part for row in legend for part in row]
+    top += LINE * len(legend)
     parts += _settings(shown, top, lost)
-    top += LINE * len(shown)
-    if more := len(glance.settings) - len(shown):
-        top += LINE
-        parts.append(_text(0, top, f"{more} more", "quiet"))
-    top += LINE // 2
+    top += LINE * (len(shown) + 1)
+    more = len(glance.settings) - len(shown)
+    parts.append(_text(0, top, f"{more} more" if more else "", "quiet"))
     for text in (glance.largest, f"Next: {glance.next.text} {glance.next.command}".strip()):
         for line in wrap(text, _LETTERS):
             top += LINE
@@ -121,24 +120,19 @@ def _lost(settings: Sequence[Standing]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _legend(lost: Mapping[str, tuple[str, str]]) -> list[list[tuple[float, str, str]]]:
-    """The rows of the legend: where each swatch begins, its filling, and what it stands for."""
-    rows: list[list[tuple[float, str, str]]] = []
+def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
+    """The rows of the legend: a swatch with each filling, and what it stands for."""
+    rows: list[list[str]] = []
     x = float(WIDTH)
     for fill, label in [(_LEFT, "left"), *((f"url(#lost-{kind})", label) for kind, label in lost.values())]:
         needed = 36 + 7 * width(label)
         if x + needed > WIDTH:
             rows.append([])
             x = 0.0
-        rows[-1].append((x, fill, label))
+        y = top + LINE * len(rows)
+        rows[-1] += [_box(x, y, 13, label, fill), _text(x + 18, y, label, "quiet")]
         x += needed
     return rows if lost else []
-
-
-def _legend_row(row: Iterable[tuple[float, str, str]], y: float) -> Iterable[str]:
-    for x, fill, label in row:
-        yield _box(x, y, 13, label, fill)
-        yield _text(x + 18, y, label, "quiet")
 
 
 def _shown(settings: Sequence[Standing]) -> list[Standing]:
@@ -149,10 +143,12 @@ def _shown(settings: Sequence[Standing]) -> list[Standing]:
 def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:
     ends = ends_of(factors)
     zero = _at(0.0, ends)
-    yield _line(zero, top + LINE / 2, zero, top + LINE * (len(factors) + 0.4), "line")
+    yield _line(zero, top + LINE / 4, zero, top + LINE * (len(factors) + 0.4), "line")
+    yield _text(zero, top, "no difference", "quiet middle")
+    yield from _scale(ends, top + LINE * (len(factors) + 1), "+")
     for place, one in enumerate(factors, start=1):
         y = top + LINE * place
-        yield _text(0, y, _cut(pair_of(one)))
+        yield _text(0, y, padded(pair_of(one), _NAME_LETTERS).rstrip())
         yield _text(_VALUE, y, shown_difference(one), "end")
         yield from _interval(one.bounds, ends, y, "use" if one.found.real else "may")
         yield _text(_WORDS, y, one.words, "" if one.found.real else "quiet")
@@ -160,10 +156,12 @@ def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:
 
 def _settings(shown: Sequence[Standing], top: float, lost: Mapping[str, tuple[str, str]]) -> Iterable[str]:
     ends = ends_of(shown)
+    yield from _scale(ends, top + LINE * (len(shown) + 1))
     for place, one in enumerate(shown, start=1):
         y = top + LINE * place
         kind = {"use": "use", "out": "quiet"}.get(one.group, "")
-        yield _text(0, y, _cut(f"{one.words} ({one.short})" if one.short else one.words), kind)
+        name = f"{one.words} ({one.short})" if one.short else one.words
+        yield _text(0, y, padded(name, _NAME_LETTERS).rstrip(), kind)
         yield _text(_VALUE, y, f"{one.mean:.2f}", "end")
         yield from _interval(one.bounds, ends, y, one.group)
         yield from _bar(one, y, lost)
@@ -205,15 +203,17 @@ def _interval(bounds: Bounds, ends: Sequence[float], y: float, group: str) -> It
         yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="5" class="{group}"/>'
 
 
+def _scale(ends: Sequence[float], y: float, sign: str = "") -> Iterable[str]:
+    """Where an axis begins and ends."""
+    yield _text(_CHART, y, f"{min(ends):{sign}.2f}", "quiet")
+    yield _text(_CHART_END, y, f"{max(ends):{sign}.2f}", "quiet end")
+
+
 def _at(value: float, ends: Sequence[float]) -> float:
     """The place of a value on an axis that spans all ``ends``."""
     least, most = min(ends), max(ends)
     share = (value - least) / (most - least) if most > least else 0.5
     return _CHART + share * (_CHART_END - _CHART)
-
-
-def _cut(text: str) -> str:
-    return padded(text, _NAME_LETTERS).rstrip()
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import gzip
 import hashlib
 import json
 import random
@@ -118,6 +119,15 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
     assert {row[6] for row in rows} == {"too few questions"}
+
+
+def test_files_are_named_as_they_lie_there(tmp_path):
+    folder = write_folder(tmp_path / "r", settings=2, queries=3)
+    plain = folder / "rankings.csv"
+    (folder / "rankings.csv.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    files = payload_of(page_of(folder).html)["files"]
+    assert (files["rankings"], files["judgments"]) == ("rankings.csv.gz", "judgments.csv")
 
 
 def test_what_a_query_takes_is_next_to_what_it_costs(tmp_path):

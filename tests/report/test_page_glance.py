@@ -1,9 +1,14 @@
 """The first screen of report.html, and the views that its tabs lead to."""
 
 import json
+import re
+from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pytest
 
+from harness.report.page.build import unpack
 from harness.running.bench.page import write_page
 from tests.report.page_browser import MARKS, check
 from tests.report.page_results import write_folder
@@ -90,9 +95,13 @@ def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromiu
     )
     assert chromium.run(marks)
     assert "Next" in chromium.find("#glance .next").text
+    assert not chromium.driver.find_elements("css selector", "#glance .warns")
     # the measure that is chosen in a view is that of the first screen, too
     chromium.choose("#measure", "judged@10")
-    assert "not how good a ranking is" in chromium.find("#glance .sentence").text
+    assert "not how good a ranking is" in chromium.find("#glance .sentence.warns").text
+    # told apart without colour: by a sign, a frame, and for those who hear the page
+    assert chromium.find("#glance .warns svg").is_displayed()
+    assert chromium.find("#glance .warns .hidden").get_property("textContent") == "Warning: "
     check(chromium)
 
 
@@ -116,8 +125,9 @@ const every = [...document.querySelectorAll('#glance li.setting-row')];
 const rows = every.filter((one) => !one.closest('details:not([open])'));
 return {
   rows: rows.length, all: every.length,
-  places: [find('.sentence'), rows[0], rows[rows.length - 1], find('.largest'), find('.next')].map(bottom),
-  factors: find('.factors') && bottom(find('.factors')), wide: document.documentElement.scrollWidth,
+  places: [find('.sentence'), find('.sure'), find('.lost'), find('.next')].map(bottom),
+  board: bottom(rows[rows.length - 1]), factors: find('.factors') && bottom(find('.factors')),
+  wide: document.documentElement.scrollWidth,
 };
 """
 
@@ -125,7 +135,7 @@ return {
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("settings", [1, 6, 24])
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1440, 900)])
-def test_sentence_leaders_largest_loss_and_next_are_on_the_first_screen(
+def test_the_answers_to_five_questions_are_on_the_first_screen(
     chromium, tmp_path, width, height, settings, theme
 ):
     url = crossed(tmp_path / "r", settings)
@@ -133,12 +143,13 @@ def test_sentence_leaders_largest_loss_and_next_are_on_the_first_screen(
     found = chromium.run(BOTTOMS)
     assert found["places"] == sorted(found["places"])
     assert found["places"][-1] <= height
-    assert found["rows"] >= min(settings, 4)
+    assert found["rows"] >= min(settings, 3)
     assert found["all"] == settings
     assert found["wide"] <= width
+    # on a phone the settings follow, and then what matters
+    assert (found["board"] > found["places"][-1]) == (width == 390)
     if settings > 1:
-        # what matters comes first where there is room for both
-        assert (found["factors"] > found["places"][-1]) == (width == 390)
+        assert (found["factors"] > found["board"]) == (width == 390)
     # also where another view was opened first
     chromium.driver.get("about:blank")
     chromium.open(f"{url}#view=run", width, theme, every=False, height=height)
@@ -152,7 +163,7 @@ def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
     record = json.loads((folder / "record.json").read_text())
     for at, one in enumerate(record["config"]["settings"]):
         one["chunk"]["chunk_overlap"] = 0
-        one["retrieve"] = {"kind": ("chroma", "bm25")[at % 2]}
+        one["retrieve"] = {"kind": ("mine", "bm25")[at % 2]}
     (folder / "record.json").write_text(json.dumps(record))
     chromium.open(write_page(folder)[0].as_uri(), every=False)
     minus = chr(0x2212)
@@ -161,6 +172,24 @@ def test_a_crossed_sweep_shows_what_each_factor_does(chromium, tmp_path):
     assert len(shown) == 2
     exact = [float(one.replace(minus, "-")) for one in table]
     assert [float(one.replace(minus, "-")) for one in shown] == pytest.approx(exact, abs=0.0051)
+    ticks = [
+        one.text for one in chromium.driver.find_elements("css selector", "#glance .factor-axis span span")
+    ]
+    assert len(ticks) >= 2
+    assert any(float(one.replace(minus, "-")) == 0 for one in ticks)
+    named, zero = chromium.run(
+        "const [name, line] = ['.zero-name', '.zero'].map((one) => document.querySelector(`#glance ${one}`));"
+        "const box = line.getBoundingClientRect();"
+        "const at = parseFloat(line.style.getPropertyValue('--at')) / 100;"
+        "return [name.getBoundingClientRect(), box.left + at * box.width]"
+    )
+    assert chromium.find("#glance .zero-name").text == "no difference"
+    assert named["left"] <= zero <= named["right"]
+    # a kind of somebody's own reads as ours do
+    assert {"mine", "bm25"} <= {
+        one.get_property("textContent")
+        for one in chromium.driver.find_elements("css selector", "#names dd code")
+    }
     # a filled dot is a finding, a ring is none
     assert chromium.run(
         "return [...document.querySelectorAll('#glance .factor')].every(f => "
@@ -198,6 +227,40 @@ def test_a_term_says_the_same_on_hover_on_focus_and_on_tap(chromium, swept):
     assert len(hovered) > 20
     assert hovered == focused == chromium.run(said)
     assert hovered in chromium.find("#terms").get_property("textContent")
+    check(chromium)
+
+
+def test_how_far_ahead_how_much_is_judged_and_what_other_measures_say(chromium, swept):
+    page = Path(url2pathname(urlparse(swept).path)).read_text(encoding="utf-8")
+    payload = unpack(re.search(r'id="data">([^<]*)<', page)[1])
+    found = payload["statistics"][payload["headline"]]
+    settings = found["glance"]["settings"]
+    own = next((one for one in settings if one["group"] == "use"), settings[0])
+    others = [one for one in settings if one is not own]
+    following = next((one for one in others if one["group"] != "out"), others[0])
+    pair = {payload["settings"].index(one["setting"]) for one in (own, following)}
+    difference = next(abs(row[2]) for row in found["pairs"]["rows"] if set(row[:2]) == pair)
+    shares = [one["share"] for one in found["verdict"]["judged"]["settings"]]
+    chromium.open(swept, every=False)
+    lead, judged, others = (one.text for one in chromium.driver.find_elements("css selector", ".sure dd"))
+    far = f"{difference:.2f} {'ahead of' if own is settings[0] else 'behind'}"
+    assert lead.startswith(far if difference >= 0.005 else "level with")
+    assert following["words"] in lead
+    assert f"{max(shares):.0%}".replace("%", " %") in judged
+    assert others.startswith(
+        f"{len(found['verdict']['conflicts'])} of 1" if found["verdict"]["conflicts"] else "One"
+    )
+    check(chromium)
+
+
+def test_every_kind_of_loss_is_explained(chromium, swept):
+    chromium.open(swept, 390, every=False)
+    told = [one.text for one in chromium.driver.find_elements("css selector", "#glance .lost li")]
+    assert told[0].endswith(": the score that is reached")
+    assert len(told) >= 4
+    assert all(len(one.partition(": ")[2]) > 10 for one in told)
+    assert sum("(most)" in one for one in told) == 1
+    assert chromium.names("#glance h3") == [chromium.names("#glance .setting-row.use")[0]]
     check(chromium)
 
 

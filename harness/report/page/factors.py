@@ -81,11 +81,8 @@ def _model(setting: Setting) -> str | None:
         return None
     routes = [one for one in section.get("routes") or () if isinstance(one, Mapping)]
     names = [one["model"] for one in (section, *routes) if isinstance(one.get("model"), str)]
-    return " + ".join(dict.fromkeys(_short(name) for name in names)) or None
-
-
-def _short(model: str) -> str:
-    return model.rsplit("/", 1)[-1].removeprefix("embedded:")
+    short = (name.rsplit("/", 1)[-1].removeprefix("embedded:") for name in names)
+    return " + ".join(dict.fromkeys(short)) or None
 
 
 def _size(setting: Setting) -> int | None:

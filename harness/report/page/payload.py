@@ -47,6 +47,7 @@ def base_payload(
     return {
         "name": record.get("config", {}).get("name") or tables.name,
         "level": record.get("config", {}).get("bootstrap", {}).get("level", 0.95),
+        "files": {name: tables.file(name) for name in TABLES},
         "settings": axes.settings,
         "stages": axes.stages,
         "measures": axes.measures,
@@ -64,7 +65,6 @@ def base_payload(
         "filters": _filters(tables, axes),
         "chunks": _table(tables, "chunks", axes),
         "prices": _prices(tables, axes, counts.get("settings", {})),
-        "costs": _table(tables, "costs", axes),
         "answerability": _table(tables, "answerability", axes),
         "documents": _plain(tables, "documents"),
         "labels": _labels(tables["anchoring"]),

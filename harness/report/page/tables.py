@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.report.columns import TABLES
 from harness.report.losses import is_route
 from harness.report.read import no_result, refuse_foreign
 from harness.report.stored import Row, read_record, read_rows
@@ -57,8 +58,12 @@ class Tables:
         count = len({row["query_id"] for row in self["per_query"]})
         return (
             f"Scores are those of all {count:,} questions; rankings and passages are here for "
-            f"{MOST_DRILLED:,} of them, evenly spaced in their order, and rankings.csv has the others."
+            f"{MOST_DRILLED:,} of them, evenly spaced in their order; {self.file('rankings')} has the others."
         )
+
+    def file(self, table: str) -> str:
+        """The name of the file of a table, packed where it lies there packed."""
+        return TABLES[table].path_in(self.folder).name
 
     def _kept(self, table: str) -> Callable[[Row], bool] | None:
         """Which rows of a long table the page needs; None: all."""
@@ -80,9 +85,8 @@ class Tables:
                 for row in rows or ():
                     del row["snippet"]
             if rows and "setting" in rows[0]:
-                refuse_foreign(
-                    self.folder / f"{table}.csv", {row["setting"] for row in rows}, self["summary"]
-                )
+                settings = {row["setting"] for row in rows}
+                refuse_foreign(self.folder / self.file(table), settings, self["summary"])
             self._rows[table] = rows
         return self._rows[table]
 

@@ -90,10 +90,10 @@ CANDIDATES, ORDER, CHANGE = "candidates", "order", "change"
 
 PARTS = {
     PARSER: "not in the extracted text",
-    CHUNKING: "cut apart or padded with other text",
+    CHUNKING: "in pieces, or among other text",
     FILTER: "in documents that a filter leaves out",
-    CANDIDATES: "not retrieved",
-    ORDER: "retrieved, but ranked too low",
+    CANDIDATES: "not in what the search returns",
+    ORDER: "found, but too far down",
     CHANGE: "made worse by a later step; below 0 where it made it better",
 }
 """How each part loses evidence, from the first to the last; only a change may be a gain."""

@@ -121,9 +121,9 @@ def _of_measure(
 def _verdict(verdict: comparison.Verdict, places: Mapping[str, int]) -> dict[str, Any]:
     """The verdict in words, and the group of every setting, by its key and in words."""
     standing = {one.setting: [one.group, one.standing] for one in verdict.standings}
+    told = comparison.verdict_json(verdict)
     return {
-        "lines": comparison.verdict_json(verdict)["lines"],
-        "decision": verdict.decision,
+        **{name: told[name] for name in ("lines", "decision", "judged", "conflicts")},
         "comparable": verdict.across,
         "leader": None if verdict.leader is None else places[verdict.leader],
         "standing": [standing.get(name) for name in places],

@@ -16,11 +16,11 @@ function facts() {
   ].filter(Boolean);
 }
 
-// How many queries count in the measure, and why others do not.
+// How many questions count in the measure, and why others do not.
 function counted() {
   const first = firstSummary();
   if (!first || first.n >= DATA.queries.id.length) return null;
-  return `${whole(first.n)} of ${count(DATA.queries.id.length, 'query', 'queries')} count in ${state.measure}. ${DATA.left_out}`;
+  return `${whole(first.n)} of ${count(DATA.queries.id.length, 'question')} count in ${state.measure}. ${DATA.left_out}`;
 }
 
 // The lines of the verdict beside its decision; without them, those on how it was reached.
@@ -62,6 +62,6 @@ section({
     h('dl.lines', null,
       [[counted(), 'Questions'], ...DATA.warnings.map((text) => [text, 'Warning']), ...DATA.notes.map((text) => [text, 'This page'])]
         .filter(([text]) => text).map(([text, label]) => [h('dt', null, label), h('dd', null, foreign(text, 'span'))])),
-    DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => `${name}.csv`).join(', ')}.`) : null,
+    DATA.missing.length ? h('p.soft.small', null, `Not in this folder, and so not shown: ${DATA.missing.map((name) => DATA.files[name]).join(', ')}.`) : null,
   ],
 });

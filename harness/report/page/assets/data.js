@@ -1,4 +1,4 @@
-// The results, unpacked, and queries over them.
+// The results, unpacked, and what is asked of them.
 
 // As SCALE in numbers.py: scores come as whole millionths.
 const SCALE = 1000000;
@@ -34,7 +34,7 @@ function summary(setting, { split = 'all', measure = state.measure, stage = stat
   const row = s < 0 || !rows ? null : rows[measureOf(measure)]?.[s]?.[setting];
   if (!row) return null;
   const [mean, low, high, n, unanswerable, failed] = row;
-  // a handful of queries bounds nothing: no interval is drawn
+  // a handful of questions bounds nothing: no interval is drawn
   const bounded = n >= FEWEST;
   return { mean, low: bounded ? low : null, high: bounded ? high : null, n, unanswerable, failed };
 }
@@ -106,7 +106,7 @@ function leaderOf() {
   return (atFinal() ? statistics().verdict?.leader : null) ?? order[0];
 }
 
-// The queries on which two settings differ, the largest gain of a first: {query, difference}.
+// The questions on which two settings differ, the largest gain of a first: {query, difference}.
 function changes(a, b, split = state.split) {
   return DATA.queries.id
     .map((_, query) => ({ query, x: score(a, query), y: score(b, query) }))

@@ -63,12 +63,12 @@ function rankedColumn(setting, query, other = -1) {
     replyPanel(setting, query),
     ranking?.[0].length
       ? h('ol.passages', null, ranking[0].map((_, rank) => passage(rank, ranking, query, places ? places[rank] : null, readBadge(setting, query, rank))))
-      : h('p.soft', null, isDrilled(query) ? 'There is no ranking of this question here.' : 'The rankings of this question are not on this page: rankings.csv has them.'));
+      : h('p.soft', null, isDrilled(query) ? 'There is no ranking of this question here.' : `The rankings of this question are not on this page: ${DATA.files.rankings} has them.`));
 }
 
 function evidenceList(query, setting, other = -1) {
   const all = DATA.detail.evidence[query];
-  if (!all.length) return h('p.soft', null, isDrilled(query) ? 'Nothing was judged for this question.' : 'What was judged for this question is not on this page: judgments.csv has it.');
+  if (!all.length) return h('p.soft', null, isDrilled(query) ? 'Nothing was judged for this question.' : `What was judged for this question is not on this page: ${DATA.files.judgments} has it.`);
   const spans = all.filter((span) => isInText(span, setting));
   if (!spans.length) return h('p.soft', null, 'The parser of this setting has lost all that was judged for this question.');
   const ranking = rankingOf(setting, query);

@@ -3,7 +3,9 @@
 const GROUPS = { use: ['Use this', 'use this'], may: ['May be best', 'may be best'], out: ['Ruled out', 'ruled out'] };
 // As many rows as one takes in; the others fold, and more of them where the next step would be out of sight.
 const FIRST_ROWS = 10;
+const FEW_ROWS = 5;
 const LEAST_ROWS = 3;
+const LEAST_FACTORS = 2;
 // Less than this is 0.00 in a bar.
 const LEAST_LOSS = 0.005;
 
@@ -24,11 +26,58 @@ function pairText(level, against) {
   return shared ? [level, against.slice(shared.length)] : [level, against];
 }
 
+// The setting to use, or the one with the highest mean.
+function chosen(settings) {
+  return settings.find((one) => one.group === 'use') || settings[0];
+}
+
+// How far that is ahead of the next that may be best.
+function leadFact({ settings, measure }) {
+  const own = chosen(settings);
+  const others = settings.filter((one) => one !== own);
+  const next = others.find((one) => one.group !== 'out') || others[0];
+  const found = next && pair(...[own, next].map((one) => DATA.settings.indexOf(one.setting)));
+  if (!found || found.words === 'not comparable') return null;
+  const { difference, low, high } = found;
+  const bounds = known(low) ? ` (${signed(low, 2)} to ${signed(high, 2)})`.replaceAll(' ', '\u00a0').replace('\u00a0(', ' (') : '';
+  return [[difference < 0 ? 'Gap in ' : 'Lead in ', term(measure)], [fixed(difference, 2) === '0.00' ? 'level with ' : [h('b.num', null, fixed(Math.abs(difference), 2)), difference < 0 ? ' behind ' : ' ahead of '], '“', named(found.b), '”', h('span.num', null, bounds), ': ', term(found.words)]];
+}
+
+const READ = { judged: 'passages', judged_text: 'characters read', judged_text_tokens: 'tokens read' };
+
+function judgedFact({ judged } = {}) {
+  const shares = (judged?.settings || []).map((one) => one.share).filter(known);
+  if (!shares.length) return null;
+  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => percent(share));
+  const [kind, depth] = judged.measure.split('@');
+  const between = least === most ? least : `${least.replace(' %', '')} to ${most}`;
+  return [term('Judged', TERMS.judged), [h('b.num', null, between), ` of the first ${whole(depth)} ${READ[kind]}`, least !== '100 %' && h('span.at-length', null, '; the rest counts as irrelevant')]];
+}
+
+// Bounds of a measure lead nobody.
+function measuresFact({ conflicts = [] } = {}, measure = '') {
+  const others = DATA.measures.filter((name) => name !== measure && DATA.statistics[name]?.glance && !/_upper|_residual/.test(name));
+  if (!others.length || DATA.settings.length < 2) return null;
+  if (!conflicts.length) return ['Other measures', [h('b', null, others.length > 1 ? 'All' : 'One'), ` of ${others.length}: the same leader`]];
+  const clear = conflicts.filter((one) => one.finding === 'real').length;
+  return ['Other measures', [h('b', null, `${conflicts.length} of ${others.length}`), ` name another leader, ${clear ? `${clear} of them clearly` : 'none clearly'}`,
+    h('span.at-length', null, ': ', conflicts.slice(0, 2).map((one, k) => [k > 0 && ', ', term(one.measure)]), conflicts.length > 2 && ` and ${conflicts.length - 2} more`)]];
+}
+
+// How sure the choice is, in numbers.
+function howSure(found) {
+  const { verdict } = statistics();
+  const shown = [leadFact(found), judgedFact(verdict), measuresFact(verdict, found.measure)].filter(Boolean);
+  return shown.length > 0 && h('dl.sure', null, shown.map(([title, text]) => h('div', null, h('dt', null, title), h('dd', null, text))));
+}
+
 function factorRows(factors) {
-  const [low, high] = nice(Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high)), 8);
+  const [low, high] = [Math.min(0, ...factors.map((one) => one.low)), Math.max(0, ...factors.map((one) => one.high))];
+  const ticks = nice(low, high, 4)[2].filter((tick) => tick >= low && tick <= high);
   const place = percentOf(low, high);
+  const strips = (kind, content) => h(`li.factor.${kind}`, { 'aria-hidden': true }, h('span.factor-what'), h('span.dots-cell', null, content));
   const clear = (one) => one.clear;
-  return factors.map((one, k) => h('li.factor', null,
+  const rows = factors.map((one, k) => h('li.factor', null,
     h('span.factor-what', null,
       h('b.factor-name', null, one.factor === factors[k - 1]?.factor ? '' : foreign(one.factor)), ' ',
       h('span', null, pairText(one.level, one.against).map((text, side) => [side > 0 && ' instead of ', foreign(text)]))),
@@ -37,6 +86,7 @@ function factorRows(factors) {
       dotRow(clear(one) ? 'use' : 'may', { value: one.difference, low: one.low, high: one.high }, place, range(one.low, one.high, 2))),
     h('b.num', null, signed(one.difference, 2)),
     h(`span.finding${clear(one) ? '.found' : ''}`, null, term(one.words))));
+  return [strips('factor-head', h('span.zero-name', { css: { '--at': place(0) } }, 'no difference')), rows, strips('factor-axis', axis(ticks, place))];
 }
 
 function whatMatters({ factors, interactions, level, measure }, most) {
@@ -61,6 +111,19 @@ function lossParts(settings) {
     }
   }
   return parts;
+}
+
+// What the colours of the bars mean, with the losses of one setting.
+function whereLost(own, parts) {
+  const about = new Map(DATA.losses?.parts.map((one) => [one.name, one.about]));
+  const most = Math.max(...own.losses.map((one) => one.value));
+  const entry = (kind, label, value, text) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), h('span', null,
+    label, known(value) && [' ', h('b.num', null, fixed(value, 2))], value === most && ' (most)', h('span.soft', null, `: ${text}`)));
+  return [
+    h('h3', null, 'Where quality is lost', h('span.aside', null, ' by ', named(DATA.settings.indexOf(own.setting)))),
+    h('ul.lost', null, entry('left', 'left', own.mean, 'the score that is reached'),
+      Object.entries(parts).map(([part, [kind, label]]) => entry(kind, label, own.losses.find((one) => one.part === part)?.value, about.get(label)))),
+  ];
 }
 
 // From 0: what is left, then what each step lost. Where a step won something back, the losses are shown in proportion.
@@ -94,15 +157,15 @@ function groupHead(kind, rows) {
   return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
 }
 
-function ranking({ settings: all, measure, level }, most) {
+function ranking({ settings: all, measure, level }, most, parts) {
   // a handful of queries bounds nothing
   const few = (firstSummary()?.n ?? 0) < FEWEST;
   const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
-  const shown = settings.filter((one, k) => k < most || one.group === 'use');
+  // one folded row would take as much room
+  const shown = settings.filter((one, k) => k < most || one.group === 'use' || all.length === most + 1);
   const rest = settings.filter((one) => !shown.includes(one));
   const [low, high, ticks] = scoreRange(settings, 6);
   const place = percentOf(low, high);
-  const parts = lossParts(settings);
   const lossy = Object.keys(parts).length > 0;
   const group = (kind) => {
     const rows = shown.filter((one) => one.group === kind);
@@ -110,11 +173,9 @@ function ranking({ settings: all, measure, level }, most) {
     return rows.length > 0 && [all.length > 1 && head, h('ul', null, rows.map((one) => rankRow(why ? { ...one, why: '' } : one, place, parts)))];
   };
   return [
-    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', term(measure), ', 0 to 1', !few && [`, with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)],
-      lossy && h('span.at-length', null, '; then what is left of 1, and what each step lost'))),
-    lossy && h('ul.legend', null, [['left', 'left'], ...Object.values(parts)].map(([kind, label]) => h('li', null, h(`i.key.${kind}`, { 'aria-hidden': true }), label))),
+    h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, term(measure), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
-      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place))),
+      h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'left, then lost')),
       rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more, from ${fixed(rest[0].mean, 2)} to ${fixed(rest[rest.length - 1].mean, 2)}`), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
   ];
 }
@@ -130,43 +191,59 @@ async function copyText(text, button, code) {
   }
 }
 
+const DOES = [[/.* show .*--worst (\d+)/, 'lists the $1 questions that lose most'], [/.* compare .*--measure (\S+)/, 'compares by $1'], [/.* testset .*/, 'says how questions are made']];
+
+// What a command does.
+function doing(command) {
+  const [pattern, text] = DOES.find(([own]) => own.test(command)) || [];
+  return text ? `This ${command.replace(pattern, text)}: ` : '';
+}
+
 function nextStep({ text, command }) {
   if (!text) return null;
   const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
-  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, code, button));
+  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, h('span', null, doing(command)), code, button));
 }
 
-// On a phone the settings and the next step come before what matters, so that all of these are in sight.
+// On a phone what is lost and the next step come before the settings and what matters, so that they are in sight.
 const onPhone = matchMedia('(max-width: 640px)');
 onPhone.addEventListener('change', () => draw((one) => one.id === 'glance'));
+
+// What to use; or, in a frame and with a sign, why nothing can be said to be.
+function sentence(text) {
+  if (/\buse\b/i.test(text)) return h('h2.sentence', null, foreign(text));
+  const sign = g('svg.sign', { viewBox: '0 0 24 24', 'aria-hidden': true }, g('path', { d: 'M12 3L22.5 21H1.5Z' }), g('path', { d: 'M12 9.5V15M12 17.5V18.5' }));
+  return h('h2.sentence.warns', null, sign, h('span', null, hidden('Warning: '), foreign(text)));
+}
 
 function firstScreen(rows, factors) {
   const found = statistics().glance;
   const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
-  if (!found) return [head, h('h2.sentence', null, foreign(statistics().why || 'There is nothing to compare.'))];
+  if (!found) return [head, sentence(statistics().why || 'There is nothing to compare.')];
   const matters = whatMatters(found, factors);
+  const parts = lossParts(found.settings);
+  const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts);
   return [
     !onPhone.matches && head,
-    h('h2.sentence', null, foreign(found.sentence)),
+    sentence(found.sentence),
     found.holds && h('p.holds', null, foreign(found.holds)),
-    !onPhone.matches && matters,
-    found.settings.length > 0 && ranking(found, rows),
-    found.largest && h('p.largest', null, found.largest),
-    nextStep(found.next),
-    onPhone.matches && [matters, head],
+    howSure(found),
+    onPhone.matches ? [lost, nextStep(found.next)] : h('div.beside', null, [matters, lost].map((one) => one && h('div', null, one))),
+    found.settings.length > 0 && ranking(found, rows, parts),
+    onPhone.matches ? [matters, head] : nextStep(found.next),
   ];
 }
 
 // Fold rows until the next step is on the first screen; nothing to do while the view is hidden.
 function fitScreen(one) {
   const next = () => one.body.querySelector('.next')?.getBoundingClientRect();
-  if (one.fitted || !next()?.height) return;
+  if (one.fitted || onPhone.matches || !next()?.height) return;
   one.fitted = true;
   let [rows, factors] = [FIRST_ROWS, FIRST_ROWS];
-  while (next().bottom + scrollY > innerHeight && (rows > LEAST_ROWS || factors > LEAST_ROWS)) {
+  while (next().bottom + scrollY > innerHeight && (rows > LEAST_ROWS || factors > LEAST_FACTORS)) {
     // settings fold first: the best are still there
-    if (rows > LEAST_ROWS) rows -= 1;
+    if (rows > (factors > FEW_ROWS ? FEW_ROWS : LEAST_ROWS)) rows -= 1;
     else factors -= 1;
     swap(one.body, firstScreen(rows, factors));
   }

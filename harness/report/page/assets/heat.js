@@ -1,4 +1,4 @@
-// Queries × settings: which queries are hard, and where settings part.
+// Questions × settings: which questions are hard, and where settings part.
 
 function spread(values) {
   const some = values.filter(known);
@@ -16,7 +16,7 @@ const ORDERS = {
   spread: 'where settings part most',
   worst: 'hardest first',
   difference: 'A − B, largest first',
-  file: 'as in the query file',
+  file: 'as in the file of questions',
 };
 
 function queryRows() {
@@ -55,8 +55,8 @@ function heatTools() {
 
 section({
   id: 'queries',
-  title: 'Query by query',
-  short: 'Queries',
+  title: 'Question by question',
+  short: 'Questions',
   on: ['measure', 'stage', 'split', 'find', 'type', 'order', 'a', 'b'],
   painted: true,
   render() {

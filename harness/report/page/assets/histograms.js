@@ -1,4 +1,4 @@
-// How scores are distributed: over queries, and of the retriever's best passage.
+// How scores are distributed: over questions, and of the retriever's best passage.
 
 const BINS = 20;
 // Fewer questions than this have no distribution to speak of.
@@ -69,7 +69,7 @@ function spreadPanel({ setting, values, groups }, largest) {
   const ones = values.filter((v) => v >= 0.9995).length;
   return h('div.small-panel', null,
     h('h3', null, named(setting)),
-    histogram(groups, `${nameOf(setting)}: ${zeros} queries at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
+    histogram(groups, `${nameOf(setting)}: ${zeros} questions at 0, ${ones} at 1`, { low: 0, high: 1, largest, text: (x) => fixed(x, 0) }),
     h('p.small.soft.num', null, `${whole(zeros)} at 0, ${whole(ones)} at 1`));
 }
 

@@ -36,17 +36,6 @@ function settingOptions(settings = DATA.settings.map((_, i) => i)) {
   return settings.map((i) => [i, nameOf(i)]);
 }
 
-// What stands in technical names and is not plain.
-const NAME_PARTS = [
-  [/\d\/\d/, '/0', 'the overlap: how much of a chunk the next one repeats, in the unit of the chunk size'],
-  [/\bbm25\b/, 'bm25', 'search by words: rare words count more than common ones'],
-  [/\bchroma\b/, 'chroma', 'search by vectors, kept in a Chroma index'],
-  [/\bminmax\b/, 'minmax', 'words and vectors together: the scores of each are brought to 0 to 1, then added'],
-  [/\brrf\b/, 'rrf', 'words and vectors together: ranks are added, not scores'],
-  [/\blate_interaction\b/, 'late_interaction', 'a reranker that compares the question and the passage word by word'],
-  [/\bcross_encoder\b/, 'cross_encoder', 'a reranker that reads the question and the passage together'],
-];
-
 section({
   id: 'names',
   title: 'Names of the settings',
@@ -55,13 +44,14 @@ section({
   render() {
     const settings = ranked('final').filter((i) => nameOf(i) !== DATA.settings[i]);
     if (!settings.length) return null;
-    const parts = NAME_PARTS.filter(([pattern]) => settings.some((i) => pattern.test(DATA.settings[i])));
+    const values = (factor) => [...new Set(factor.values.filter(known))].map((value, k) => [k > 0 && ', ', h('code.foreign', null, value)]);
     return fold('Names of the settings',
       h('p.small.soft', null, 'The page calls settings by what varies among them; files and commands use the technical name.'),
       table([
         settingColumn(),
         { key: 'name', title: 'technical name', value: (i) => DATA.settings[i], cell: (i) => h('code.foreign', null, DATA.settings[i]) },
       ], settings, { caption: 'Names of the settings', keep: 'names', most: 10 }),
-      parts.length > 0 && h('dl.lines', null, parts.map(([, part, about]) => [h('dt', null, h('code', null, part)), h('dd', null, about)])));
+      h('p.small.soft', null, 'A technical name is made of what varies:'),
+      h('dl.lines', null, DATA.factors.map((factor) => [h('dt', null, factor.name), h('dd', null, `${factor.about}: `, values(factor))])));
   },
 });
