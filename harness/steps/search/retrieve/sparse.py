@@ -26,6 +26,12 @@ AnyMethod = Literal[Method, "bm25+", "bm25l"]
 _CELLS = 8_000_000
 # postings weighted at once
 _POSTINGS = 1_000_000
+# chunks whose highest score is looked at together
+_GROUP = 32
+# scores that differ by more differ rounded too, whatever the order of a sum
+_APART = 2e-6
+# contenders that are faster to score one by one than all chunks by another term
+_FEW = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +75,13 @@ class Postings:
     """For every term the chunks that hold it, and what it counts there when a query asks for it once.
 
     Those of term t are ``rows`` and ``weights`` [P] from ``starts[t]`` to ``starts[t + 1]`` [V + 1], in the
-    order of the chunks, of which there are ``chunks``.
+    order of the chunks, of which there are ``chunks``; ``highest`` [V] is the largest weight of each term.
     """
 
     starts: Ints
     rows: NDArray[np.int32]
     weights: Doubles
+    highest: Doubles
     chunks: int
 
     @classmethod
@@ -89,15 +96,56 @@ class Postings:
             part = slice(begin, begin + _POSTINGS)
             frequencies = counts.data[part].astype(np.float64)
             weights[part] = idf[term[part]] * saturation(frequencies, lengths[counts.indices[part]])
-        return cls(starts, counts.indices, weights, len(lengths))
+        highest = np.maximum.reduceat(weights, starts[:-1]) if len(weights) else weights
+        return cls(starts, counts.indices, weights, highest, len(lengths))
 
-    def scores(self, asked: Mapping[int, int]) -> Doubles:
-        """The score of every chunk [chunks] for terms that are asked for so many times."""
-        earned = np.zeros(self.chunks)
+    def best(self, asked: Mapping[int, int], wanted: int) -> tuple[Ints, Doubles]:
+        """Chunks [n] in their order, and their scores [n], for terms that are asked for so many times.
+
+        All that are among the best ``wanted`` are there, ties included. Terms that can add most come first;
+        once the others cannot lift a chunk among the best, only the contenders are scored (MaxScore, Turtle
+        and Flood 1995), by the terms in the order they were asked for.
+        """
+        left = {term: times * float(self.highest[term]) for term, times in asked.items()}
+        earned, floor = np.zeros(self.chunks), 0.0
+        for term in sorted(left, key=left.__getitem__, reverse=True):
+            rows, weights = self._of(term)
+            if len(rows) * _GROUP > self.chunks:
+                floor = _floor(earned, wanted) - math.fsum(left.values())
+                if floor > 0 and np.count_nonzero(earned > floor) <= _FEW:
+                    break
+            earned[rows] += asked[term] * weights
+            del left[term]
+        else:
+            floor = _floor(earned, wanted)
+        found = np.flatnonzero(earned > max(floor, 0.0))
+        return found, self._scores(asked, found.astype(np.int32))
+
+    def _of(self, term: int) -> tuple[NDArray[np.int32], Doubles]:
+        own = slice(self.starts[term], self.starts[term + 1])
+        return self.rows[own], self.weights[own]
+
+    def _scores(self, asked: Mapping[int, int], found: NDArray[np.int32]) -> Doubles:
+        """The scores of some chunks [n], in their order."""
+        scores = np.zeros(len(found))
         for term, times in asked.items():
-            own = slice(self.starts[term], self.starts[term + 1])
-            earned[self.rows[own]] += times * self.weights[own]
-        return earned
+            rows, weights = self._of(term)
+            place = np.minimum(np.searchsorted(rows, found), len(rows) - 1)
+            holds = rows[place] == found
+            scores[holds] += times * weights[place[holds]]
+        return scores
+
+
+def _floor(scores: Doubles, wanted: int) -> float:
+    """A bound that the best ``wanted`` of ``scores`` [N] are above; 0 where only sorting tells.
+
+    Each of the groups with the highest maxima holds a score that is at least the last of these maxima.
+    """
+    groups = len(scores) // _GROUP
+    if groups < wanted:
+        return 0.0
+    highest = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
+    return float(np.partition(highest, -wanted)[-wanted]) - _APART
 
 
 def query_vectors(asked: Sequence[Sequence[int]], idf: Doubles) -> Any:
