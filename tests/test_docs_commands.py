@@ -33,7 +33,7 @@ NOT_RUN = {
         r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"
     ),
     "files of other tools: tests/testset, tests/corpus, tests/external": (
-        r"harness import (quepid|beir|ragas) "
+        r"harness import (beir|ragas) "
     ),
     "two runs of one configuration: tests/compare": (
         r"harness gate (?!results/today --baseline results/main --max-drop)"

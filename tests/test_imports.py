@@ -141,7 +141,6 @@ FOR_PACKAGES = {
     "values": {"Kind", "Ranking"},
     "measures": {"Family"},
     "data": {"ImportFormat"},
-    "labels": {"Format"},
 }
 
 

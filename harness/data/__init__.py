@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from harness.data.corpus.duplicates import credit_duplicates
     from harness.data.corpus.formats import libraries_of
-    from harness.data.corpus.hits import HitFile, read_hits
+    from harness.data.corpus.hits import GivenHit, HitFile, read_hits
     from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
     from harness.data.corpus.inputs import INPUTS, input_table, read_rows
     from harness.data.corpus.labels import (
@@ -38,11 +38,9 @@ if TYPE_CHECKING:
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
     from harness.data.corpus.parsers.pypdf import PypdfConfig
     from harness.data.corpus.placing import PlacedHit, place_hits
-    from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries, refuse_spaces
-    from harness.data.corpus.reading import read_json, read_objects, read_utf8
+    from harness.data.corpus.queries import QuerySet, SplitConfig, read_queries
+    from harness.data.corpus.reading import read_json, read_utf8
     from harness.data.corpus.table import (
-        TABLES,
-        FaultsOfRows,
         InputTable,
         Note,
         mark_of,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.labels.testset.choosing import choose
     from harness.labels.testset.config import load_testset
     from harness.labels.testset.exporting import export_testset
-    from harness.labels.testset.formats import FORMATS, Format, unknown_format
+    from harness.labels.testset.formats import unknown_format
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.grading import grade, review
     from harness.labels.testset.importing import import_testset

@@ -11,7 +11,6 @@ import harness.data.external.answer_files
 import harness.report.rows  # noqa: F401 - declares the tables
 from harness.data.corpus.inputs import INPUTS
 from harness.data.import_formats import IMPORTS
-from harness.labels import FORMATS
 from harness.report.columns import TABLES, TableSpec
 from harness.values import Declared
 
@@ -50,7 +49,7 @@ def input_columns(name: str) -> str:
 def import_formats() -> str:
     """What `harness import` reads."""
     rows = [f"| `{name}` | {one.about} |" for name, one in IMPORTS.items()]
-    rows += [f"| `{name}` with `--documents` | {one.about} |" for name, one in FORMATS.items()]
+    rows += ["| `ragas` with `--documents` | a test set: questions with reference answers and contexts |"]
     return "\n".join(["| format | what |", "|---|---|", *rows])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -13,7 +13,6 @@ from harness.cli.commands import REMOVED
 from harness.cli.commands.declaring import command, option, path, several
 from harness.cli.terminal import TerminalReporter, print_line
 from harness.data import IMPORTS
-from harness.labels import FORMATS
 from harness.values import ConfigError, counted
 
 _DESCRIPTION = """\
@@ -25,30 +24,22 @@ Or convert the questions, contexts and answers of a pipeline into a corpus to la
 
   harness import ragas answers.jsonl --to corpora/june
 
-Or convert a test set of another tool into queries.csv and labels.csv over your own documents, with every
-offset checked:
+Or convert a test set of ragas into queries.csv and labels.csv over your own documents, in which its
+reference contexts are looked for:
 
-  harness import quepid judgments.csv --documents "docs/*.pdf" --to corpora/mine
+  harness import ragas testset.jsonl --documents "docs/*.pdf" --to corpora/mine
 
-Formats of collections and pipelines:
+Formats:
 
 {imports}
-
-Formats of test sets, with --documents:
-
-{testsets}
 """
 
 
-def _listed(table: Mapping[str, data.ImportFormat] | Mapping[str, labels.Format]) -> str:
-    return "\n".join(f"  {name:<15}{one.about}" for name, one in table.items())
-
-
 @command(
-    _DESCRIPTION.format(imports=_listed(IMPORTS), testsets=_listed(FORMATS)),
+    _DESCRIPTION.format(imports="\n".join(f"  {name:<15}{one.about}" for name, one in IMPORTS.items())),
     option("format", metavar="FORMAT", help="one of the formats above"),
     path("source", "the folder or file to read", "SOURCE"),
-    several("--documents", "for a test set: its documents", "GLOB"),
+    several("--documents", "ragas: the file is a test set over these documents", "GLOB"),
     path("--to", "the folder to write; default corpora/<FORMAT>", "CORPUS"),
     path("--qrels", "beir: which qrels to read if DIR holds several, such as qrels/dev.tsv"),
 )
@@ -56,13 +47,13 @@ def import_(args: argparse.Namespace) -> int:
     """Import it and print what was imported."""
     if instead := REMOVED.get(f"import {args.format}"):
         raise ConfigError(f"The import of {args.format} was removed: {instead}.")
-    if args.format not in IMPORTS and args.format not in FORMATS:
-        raise labels.unknown_format(args.format, [*IMPORTS, *FORMATS])
-    if args.documents and args.format not in FORMATS:
-        raise ConfigError(f"--documents is only for test sets; {args.format} includes its documents.")
+    if args.format not in IMPORTS:
+        raise labels.unknown_format(args.format, IMPORTS)
+    if args.documents and args.format != "ragas":
+        raise ConfigError(f"--documents goes with ragas alone; {args.format} includes its documents.")
     target = args.to or Path("corpora") / args.format
     options = _options(args)
-    if args.documents or args.format not in IMPORTS:
+    if args.documents:
         if options:
             raise ConfigError(f"A test set takes only --documents; leave out {_named(options)}.")
         summary = _testset(args, target)
@@ -74,7 +65,7 @@ def import_(args: argparse.Namespace) -> int:
     )
     for note in summary.notes:
         print_line(f"  {note}")
-    if not args.documents and args.format in IMPORTS and IMPORTS[args.format].answered:
+    if not args.documents and IMPORTS[args.format].answered:
         print_line("Next:")
         print_line(f"  harness score-answers {quote(str(summary.target / 'answers.jsonl'))}")
         print_line(f"{summary.target / 'README.md'} explains how to score what was retrieved.")
@@ -99,4 +90,4 @@ def _named(options: Iterable[str]) -> str:
 
 def _testset(args: argparse.Namespace, target: Path) -> data.ImportSummary:
     with running.Context.at(Path(".cache/harness"), TerminalReporter(), may_ask=False) as context:
-        return labels.import_testset(args.format, args.source, args.documents, target, context)
+        return labels.import_testset(args.source, args.documents, target, context)

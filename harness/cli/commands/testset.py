@@ -257,7 +257,7 @@ _export = _step(
         "--format",
         default="",
         metavar="NAME",
-        help="csv, jsonl, xlsx, trec, quepid or ragas",
+        help="trec or ragas",
     ),
     path("--to", "with --format: the folder to write", "DIR"),
 )

@@ -38,8 +38,8 @@ class AnsweredQuery:
     """A question, the passages read for it, in order, and the answer.
 
     ``answer`` None: there is none, and ``reason`` says why. ``cited`` are 0-based indexes into ``read``.
-    ``references`` are the golden answers, of which each is right. ``where`` is where it is in a file, for
-    messages.
+    ``references`` are the golden answers, of which each is right, ``evidence`` the texts that hold them.
+    ``where`` is where it is in a file, for messages.
     """
 
     query_id: str
@@ -51,6 +51,7 @@ class AnsweredQuery:
     answerable: bool = True
     cited: tuple[int, ...] = ()
     where: str = ""
+    evidence: tuple[str, ...] = ()
 
     def as_case(self) -> Case:
         """The case for measures of answers; each passage is its own document, since its place is unknown."""
@@ -123,6 +124,9 @@ class AnsweredRow:
     other_references: Annotated[Sequence[str], Column("further golden answers", read=golden_answers)] = ()
     answerable: Annotated[bool, Column("whether the documents hold an answer")] = True
     cited: Annotated[tuple[int, ...], Column("the passages that the answer cites, from 1", read=_places)] = ()
+    reference_contexts: Annotated[
+        Sequence[str], Column("the passages that hold the golden answer; for a test set", read=_texts)
+    ] = ()
     where: str = ""
 
 
@@ -145,6 +149,7 @@ def read_answers(path: Path) -> list[AnsweredQuery]:
             row.answerable,
             row.cited,
             row.where,
+            tuple(row.reference_contexts),
         )
         first = found.setdefault(answered.query_id, answered)
         if first is not answered:
@@ -156,6 +161,8 @@ def read_answers(path: Path) -> list[AnsweredQuery]:
 
 
 def _fault(row: AnsweredRow) -> str:
+    if row.user_input.startswith('[{"'):
+        return "user_input holds messages. Write one question: only single turns are read."
     count = len(row.retrieved_contexts)
     for column in ("documents", "retrieved_context_ids"):
         if (own := getattr(row, column)) and len(own) != count:

@@ -17,12 +17,11 @@ from harness.labels.scaffold.config_text import Paths, bench_text, name_of
 from harness.labels.scaffold.folder_summary import TextFacts
 from harness.labels.testset.datasheet import datasheet
 from harness.labels.testset.finished import assemble
-from harness.labels.testset.formats import FORMATS, unknown_format
-from harness.labels.testset.formats.tables import LABELS, tables_of
+from harness.labels.testset.formats import FORMATS, LABELS, tables_of, unknown_format
 from harness.labels.testset.rows import GradeRow, to_csv
 from harness.labels.testset.state import EXPORT, Outcome, SetState
 from harness.running import Context
-from harness.store import write_bytes, write_text
+from harness.store import write_text
 from harness.values import ConfigError, Document, counted, delimited_text
 
 # The labels of the last export; differences from it are edits by people.
@@ -97,15 +96,11 @@ def _export_as(state: SetState, context: Context, name: str, to: Path | None) ->
     folder = to or state.folder / EXPORT / name
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} exists already. Remove it, or name another folder with --to.")
-    written = FORMATS[name].write(testset)
-    for file, content in written.files.items():
-        if isinstance(content, str):
-            write_text(folder / file, content)
-        else:
-            write_bytes(folder / file, content)
-    lines = [f"{folder}/: {', '.join(written.files)}."]
-    lines += [f"  {note}" for note in written.notes]
-    return Outcome(tuple(lines), next=())
+    files_of, note = FORMATS[name]
+    files = files_of(testset)
+    for file, content in files.items():
+        write_text(folder / file, content)
+    return Outcome((f"{folder}/: {', '.join(files)}.", f"  {note}"), next=())
 
 
 def _bench(state: SetState, documents: Sequence[Document]) -> str:

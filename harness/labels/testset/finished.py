@@ -43,11 +43,6 @@ class FinishedTestset:
         """The text of a graded span."""
         return self.documents[label.doc_id].text[label.start : label.end]
 
-    @property
-    def ungraded(self) -> int:
-        """How many questions have no graded span."""
-        return len({one.query_id for one in self.questions} - {one.query_id for one in self.labels})
-
 
 def assemble(state: SetState, documents: Mapping[str, Document]) -> FinishedTestset:
     """Put the tables together; raises ConfigError if nothing has been graded, or an answer is nowhere."""

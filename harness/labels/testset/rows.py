@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from harness.data import INPUTS, input_table
 from harness.labels.labelling.rows import spreadsheet_safe
-from harness.values import MAX_GRADE, Column, CorpusError, Document, Judgment, delimited_text
+from harness.values import MAX_GRADE, Column, CorpusError, Document, delimited_text
 
 T = TypeVar("T")
 Key = tuple[str, str, int, int]
@@ -32,18 +32,6 @@ class Place:
     def page(self) -> int | None:
         """The page on which it begins."""
         return self.document.page_of(self.start)
-
-    def judged(
-        self,
-        query_id: str,
-        grade: int,
-        by: str,
-        evidence: str = "",
-        answer: tuple[int, int] | None = None,
-    ) -> Judgment:
-        """The place as a graded span; ``answer`` is the part of the document that answers."""
-        document = self.document.doc_id
-        return Judgment(query_id, document, self.start, self.end, grade, evidence, judge=by, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

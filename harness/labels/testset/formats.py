@@ -1,0 +1,98 @@
+"""A finished test set as files: our tables, which a benchmark reads, and those of TREC and of ragas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from harness.labels.labelling.rows import quote_of, spreadsheet_safe
+from harness.labels.testset.finished import FinishedTestset
+from harness.report import trec_qrels
+from harness.values import ConfigError, Judgment, delimited_text, golden_answers, on_one_line
+
+QUERIES = ("query_id", "text", "type", "answerable", "answer", "note")
+LABELS = ("query_id", "document", "page", "start", "end", "quote", "grade", "evidence", "answer", "judge")
+# passages from this grade on are contexts of ragas
+_LEAST = 2
+Files = dict[str, str]
+
+
+def tables_of(testset: FinishedTestset) -> Files:
+    """queries.csv and labels.csv, these by offsets, page and quote; no spreadsheet runs a formula of them."""
+    queries = [
+        (one.query_id, one.text, one.kind, "yes" if one.answerable else "no", one.answer, one.note)
+        for one in testset.questions
+    ]
+    labels = (_label_cells(testset, one) for one in testset.labels)
+    return {"queries.csv": _csv(QUERIES, queries), "labels.csv": _csv(LABELS, labels)}
+
+
+def _csv(columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
+    return delimited_text([columns, *(map(spreadsheet_safe, row) for row in rows)])
+
+
+def _label_cells(testset: FinishedTestset, label: Judgment) -> tuple[Any, ...]:
+    document = testset.documents[label.doc_id]
+    answer = "" if label.answer is None else on_one_line(document.text[slice(*label.answer)])
+    page, quote = document.page_of(label.start) or "", quote_of(testset.text_of(label))
+    place = (label.query_id, label.doc_id, page, label.start, label.end, quote)
+    return (*place, label.grade, label.evidence, answer, label.judge)
+
+
+def trec_files(testset: FinishedTestset) -> Files:
+    """Topics; qrels of passages, whose names hold their offsets; qrels of documents by their best passage."""
+    best: dict[tuple[str, str], int] = {}
+    for one in testset.labels:
+        key = (one.query_id, one.doc_id)
+        best[key] = max(best.get(key, 0), one.grade or 0)
+    return {
+        "topics.tsv": "".join(f"{one.query_id}\t{on_one_line(one.text)}\n" for one in testset.questions),
+        "qrels.txt": trec_qrels((one.query_id, _passage_id(one), one.grade or 0) for one in testset.labels),
+        "qrels-documents.txt": trec_qrels((*key, grade) for key, grade in best.items()),
+    }
+
+
+def ragas_files(testset: FinishedTestset) -> Files:
+    """A sample per question, as ``EvaluationDataset.from_jsonl`` of ragas reads it."""
+    lines = []
+    for one in testset.questions:
+        own = (label for label in testset.labels if label.query_id == one.query_id)
+        relevant = [label for label in own if (label.grade or 0) >= _LEAST]
+        relevant.sort(key=lambda label: (-(label.grade or 0), label.doc_id, label.start))
+        sample: dict[str, Any] = {
+            "user_input": one.text,
+            "reference_contexts": [testset.text_of(label) for label in relevant],
+            "reference_context_ids": [_passage_id(label) for label in relevant],
+        }
+        if one.answer:
+            sample["reference"] = golden_answers(one.answer)[0]
+        lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
+    return {"testset.jsonl": "".join(lines)}
+
+
+def _passage_id(label: Judgment) -> str:
+    """A passage as one name: document, start, end (excluded)."""
+    return f"{label.doc_id}:{label.start}-{label.end}"
+
+
+FORMATS: Mapping[str, tuple[Callable[[FinishedTestset], Files], str]] = {
+    "trec": (trec_files, "Answers, kinds, evidence names and who graded have no place in qrels."),
+    "ragas": (
+        ragas_files,
+        f"ragas knows no grades: passages of grade {_LEAST} and above are its contexts. The others, ids, "
+        "kinds, evidence names and all golden answers of a question but the first are left out.",
+    ),
+}
+"""The files of another tool by its name, and what they cannot hold."""
+_GONE = ("csv", "jsonl", "xlsx", "trec", "quepid", "label_studio")
+
+
+def unknown_format(name: str, known: Iterable[str]) -> ConfigError:
+    """The error of a format that is not among those that are ``known``."""
+    if name in _GONE:
+        return ConfigError(
+            f"The format {name} was removed. Use queries.csv and labels.csv, which `harness testset DIR "
+            "export` writes and a benchmark reads (also as .jsonl and .xlsx)."
+        )
+    return ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
