@@ -66,9 +66,10 @@ def vector_of(word):
 
 def replace_models(patch):
     """Let what loads the shipped models give hashed words, and keep their tokenizers."""
-    from harness.models import encoder, token_encoder, tokenizer
+    from harness.models import load as loading
+    from harness.models import token_encoder, tokenizer
 
-    load, vectors = cache(encoder.load), token_encoder.content_vectors
+    load, vectors = cache(loading.load), token_encoder.content_vectors
     start, tokenizers = tokenizer.ModelTokenizer.__init__, {}
 
     def loaded(kind, model, *options):
@@ -89,6 +90,6 @@ def replace_models(patch):
         if model.name.startswith(SHIPPED):
             tokenizers[model] = dict(self.__dict__)
 
-    patch.setattr(encoder, "load", loaded)
+    patch.setattr(loading, "load", loaded)
     patch.setattr(token_encoder, "content_vectors", content_vectors)
     patch.setattr(tokenizer.ModelTokenizer, "__init__", started)

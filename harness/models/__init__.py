@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         read_json_at,
         reports_error,
     )
-    from harness.models.model_files import EMBEDDED, resolve
+    from harness.models.model_files import EMBEDDED, EXACT, PRECISION_TEXT, Precision, Way, resolve
     from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
     from harness.models.served.endpoint import (
         EmbeddingEndpoint,
@@ -73,6 +73,6 @@ if TYPE_CHECKING:
     from harness.models.served.template import Expression, Method, Template, carried, compiled, fill, names_in
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
     from harness.models.tokenizer import ModelTokenizer
-    from harness.models.ways import EXACT, PRECISION_TEXT, Precision, Probe, Way, probe
+    from harness.models.ways import Probe, probe
 else:
     __getattr__ = door(__name__, __file__)

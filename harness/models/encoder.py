@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.load import Kind, load, not_finite
 from harness.models.model_files import (
     BACKEND_TEXT,
     DTYPE_TEXT,
     NO_OPENVINO,
     Backend,
     Dtype,
+    Kind,
+    Way,
     resolve,
 )
 from harness.models.tokenizer import ModelTokenizer
-from harness.models.ways import Way
 from harness.values import ModelError, StageConfig
 
 Role = Literal["passage", "query"]
@@ -87,6 +87,9 @@ class LocalModel(ABC, Generic[Configured]):
     def loaded(self) -> Any:
         """The model with its weights."""
         if self._loaded is None:
+            # its libraries take long to load, and most benchmarks find all values in the cache
+            from harness.models.load import load
+
             c = self.config
             self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
         return self._loaded
@@ -98,6 +101,8 @@ class LocalModel(ABC, Generic[Configured]):
     def try_out(self) -> None:
         """Load the model and run it on a word; raises ModelError if it cannot be used."""
         if not all(np.isfinite(value).all() for value in self.numbers(["word"])):
+            from harness.models.load import not_finite
+
             raise not_finite(self.model)
 
 

@@ -8,17 +8,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
-from harness.models.model_files import NO_OPENVINO, ModelFiles, modules_of
+from harness.models.model_files import NO_OPENVINO, Kind, ModelFiles, modules_of
 from harness.values import ModelError
 
 IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
 _PRECISION = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
-
-
-Kind = Literal["SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder"]
-"""The classes of sentence-transformers."""
 
 
 def load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend: str) -> Any:

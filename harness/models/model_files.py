@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from harness.values import ModelError
 
@@ -33,6 +33,27 @@ BACKEND_TEXT = (
     "to 52 % less CPU time, depending on the processor (docs/speed.md). It needs `pip install "
     "'ndcg-harness[fast]'`; it is cached separately."
 )
+Precision = Literal["exact", "fast"]
+PRECISION_TEXT = (
+    "How models on this machine compute where `dtype` and `backend` are the default ones: `exact` is float32 "
+    "by torch; `fast` is the fastest way that a short probe finds here. Rankings of a sample are compared "
+    "with exact ones (docs/speed.md)."
+)
+
+
+class Way(NamedTuple):
+    """A number format, and the library that computes in it."""
+
+    dtype: Dtype = "float32"
+    backend: Backend = "torch"
+
+    def __str__(self) -> str:
+        return f"{self.dtype} by {self.backend}"
+
+
+EXACT = Way()
+Kind = Literal["SentenceTransformer", "CrossEncoder", "SparseEncoder", "MultiVectorEncoder"]
+"""The classes of sentence-transformers."""
 NO_OPENVINO = "backend: openvino needs its package: pip install 'ndcg-harness[fast]'"
 # the last one: how a ColBERT of Stanford reads text
 _HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "artifact.metadata"]

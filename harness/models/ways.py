@@ -8,38 +8,18 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.models.load import IN_OPENVINO, Kind, not_finite, silence
-from harness.models.model_files import Backend, Dtype
+from harness.models.load import IN_OPENVINO, not_finite, silence
+from harness.models.model_files import EXACT, Kind, Way
 from harness.store import Artifacts, key_of
 from harness.values import ModelError
 
 if TYPE_CHECKING:
     from harness.models.encoder import LocalModel
 
-
-Precision = Literal["exact", "fast"]
-PRECISION_TEXT = (
-    "How models on this machine compute where `dtype` and `backend` are the default ones: `exact` is float32 "
-    "by torch; `fast` is the fastest way that a short probe finds here. Rankings of a sample are compared "
-    "with exact ones (docs/speed.md)."
-)
-
-
-class Way(NamedTuple):
-    """A number format, and the library that computes in it."""
-
-    dtype: Dtype = "float32"
-    backend: Backend = "torch"
-
-    def __str__(self) -> str:
-        return f"{self.dtype} by {self.backend}"
-
-
-EXACT = Way()
 # texts of some 125 tokens each, as many as fit into half a batch
 _TEXTS = [f"{number} {'a sentence of the text that a model reads. ' * 12}" for number in range(8)]
 _ROUNDS = 2

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         read_table,
     )
     from harness.report.rendering import Part, render
-    from harness.report.rows.answerability import AnswerabilityRow, SeedRatioRow, ThresholdRow
     from harness.report.rows.answers import (
         ADDS,
         ANSWER_PARTS,
@@ -46,7 +45,16 @@ if TYPE_CHECKING:
     from harness.report.rows.labels import AnchoringRow, DocumentRow, HitRow, JudgmentRow
     from harness.report.rows.prices import CostRow, LatencyRow, PriceRow
     from harness.report.rows.ranked import AskedRow, PassageRow, RankedRow, SurroundingRow, spans_of_chunk
-    from harness.report.rows.scores import WHY, LabelSensitivityRow, QueryRow, SummaryRow, left_out_words
+    from harness.report.rows.scores import (
+        WHY,
+        AnswerabilityRow,
+        LabelSensitivityRow,
+        QueryRow,
+        SeedRatioRow,
+        SummaryRow,
+        ThresholdRow,
+        left_out_words,
+    )
     from harness.report.rows.steps import (
         CANDIDATES,
         CHANGE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import harness
 from harness import models, store
@@ -24,7 +24,6 @@ from harness.models import (
     LocalEncoder,
     ModelTokenizer,
     Precision,
-    Probe,
     Spending,
     resolve,
 )
@@ -40,6 +39,9 @@ from harness.steps import (
 )
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
 from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
+
+if TYPE_CHECKING:
+    from harness.models import Probe
 
 
 class NotStoredError(Exception):

@@ -7,7 +7,7 @@ import pytest
 
 from harness.models import ways
 from harness.models.encoder import SentenceEncoder
-from harness.models.ways import EXACT, Way
+from harness.models.model_files import EXACT, Way
 from harness.running import precision
 from harness.running.config.load import load_config
 from harness.steps.search.rerank.late_interaction import LateInteractionScorer

@@ -7,7 +7,8 @@ import pytest
 
 from harness.models import ways
 from harness.models.encoder import EmbedConfig
-from harness.models.ways import EXACT, Probe, Way, probe
+from harness.models.model_files import EXACT, Way
+from harness.models.ways import Probe, probe
 from harness.store.artifacts import Artifacts
 from harness.values.errors import ModelError
 

@@ -26,7 +26,7 @@ from harness.report import (
 )
 from harness.report.cells import to_csv
 from harness.report.columns import TABLES, spec_of, table
-from harness.report.rows.answerability import SeedRatioRow
+from harness.report.rows.scores import SeedRatioRow
 from harness.report.stored import read_as
 from harness.report.write import strictly_falling, trec_run, write_table
 from harness.values import Column

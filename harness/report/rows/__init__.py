@@ -4,5 +4,5 @@ A new table is a class in one of these modules, and something that makes its row
 """
 
 # ruff: noqa: I001 - importing these declares their tables, in the order of docs/results.md
-from harness.report.rows import scores, ranked, steps, prices, labels, answerability, answers
+from harness.report.rows import scores, ranked, steps, prices, labels, answers
 from harness.report.columns import TABLES

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.report.columns import table
-from harness.report.rows.common import ChunkId, CiHigh, CiLow, QueryId, QuerySplit, Setting
+from harness.report.columns import ChunkId, CiHigh, CiLow, QueryId, QuerySplit, Setting, table
 from harness.values import Column
 
 AnswerMeasureName = Annotated[str, Column("a measure of answers", filled=True)]

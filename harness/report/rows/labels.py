@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from harness.report.columns import table
-from harness.report.rows.common import DocumentId, End, Page, QueryId, Setting, Start
+from harness.report.columns import DocumentId, End, Page, QueryId, Setting, Start, table
 from harness.values import Column, snippet
 
 _beginning = partial(snippet, length=160)

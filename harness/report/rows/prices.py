@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.report.columns import table
-from harness.report.rows.common import Setting, Stage
+from harness.report.columns import Setting, Stage, table
 from harness.values import Column
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from harness.report.columns import table
-from harness.report.rows.common import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start
+from harness.report.columns import ChunkId, DocumentId, End, Page, QueryId, Setting, Stage, Start, table
 from harness.values import Cells, Chunk, Column, snippet
 
 

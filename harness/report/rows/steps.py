@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from harness.report.columns import table
-from harness.report.rows.common import Measure, QueryId, QuerySplit, Setting, Stage
+from harness.report.columns import Measure, QueryId, QuerySplit, Setting, Stage, table
 from harness.values import Column
 
 
