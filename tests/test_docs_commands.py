@@ -32,9 +32,7 @@ NOT_RUN = {
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
         r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"
     ),
-    "files of other tools: tests/testset, tests/corpus, tests/external": (
-        r"harness import (beir|ragas) "
-    ),
+    "files of other tools: tests/testset, tests/corpus, tests/external": (r"harness import (beir|ragas) "),
     "two runs of one configuration: tests/compare": (
         r"harness gate (?!results/today --baseline results/main --max-drop)"
         r"|harness compare (baseline|results/monday)"
@@ -82,7 +80,7 @@ BEFORE = {
 # what a reader does between two commands of a page, as the first one says
 NEXT = {
     ("README.md", "harness testset contracts-bench status"): (
-        "harness testset contracts-bench propose --offline",
+        "harness testset contracts-bench propose --from questions.csv",
         "harness testset contracts-bench choose --auto",
         "harness testset contracts-bench gather",
         "harness testset contracts-bench grade --sheet sheet.xlsx",
@@ -173,6 +171,7 @@ def of_a_reader(folder):
     (folder / "my.yaml").write_text(MINE, encoding="utf-8")
     for name in ("queries.csv", "labels.csv"):
         shutil.copy(meridian / name, folder / name)
+    shutil.copy(meridian / "queries.csv", folder / "questions.csv")
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
         found = {row["query_id"]: row for row in csv.DictReader(file) if row["quote"]}
     with (folder / "mine.jsonl").open("w", encoding="utf-8") as file:

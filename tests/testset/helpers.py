@@ -1,9 +1,12 @@
 """Documents, commands and a model for the tests of this room; needs no pytest: it also runs in a child."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from harness.cli import main
+from harness.labels.testset.rows import Question, to_csv
+from harness.labels.testset.state import SetState
 
 REPORT = """# Acme Motors annual report 2023
 
@@ -61,6 +64,18 @@ def testset(*words):
 
 
 testset.__test__ = False
+
+
+def written_by_hand():
+    """Propose questions as a person does who writes one about each passage; returns them."""
+    assert testset("propose", "--by-hand") == 0
+    state = SetState(Path("set"))
+    rows = [
+        replace(one, text=f"What is said of {one.passage.split()[0]} in case {number}?")
+        for number, one in enumerate(state.rows(Question))
+    ]
+    state.path(Question).write_text(to_csv(Question, rows), encoding="utf-8")
+    return rows
 
 
 def configure(more):

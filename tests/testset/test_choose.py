@@ -9,7 +9,7 @@ from harness.labels.testset.choosing import copied, likeness_of, same_figures, t
 from harness.labels.testset.kinds import balanced
 from harness.labels.testset.rows import Candidate, to_csv
 from harness.labels.testset.state import SetState
-from tests.testset.helpers import testset
+from tests.testset.helpers import testset, written_by_hand
 
 SET = SetState(Path("set"))
 
@@ -81,7 +81,7 @@ def test_a_choice_is_balanced_by_kind():
 
 
 def test_edits_and_marks_survive_choosing_again(folder, capsys):
-    testset("propose", "--offline")
+    written_by_hand()
     assert testset("choose") == 0
     assert "0 kept" in capsys.readouterr().out
     rows = SET.rows(Candidate)

@@ -143,7 +143,7 @@ def test_it_works_after_a_plain_install_without_the_repository(folder):
     assert len([*prompts.glob("propose/prompts/*.yaml"), *prompts.glob("answer_prompts/*.yaml")]) == 4
     environment = {**os.environ, "PYTHONPATH": str(site)}
     code = "import harness, sys; from harness.cli import main; print(harness.__file__); main(sys.argv[1:])"
-    for words in (["init", "docs", "--out", "b"], ["testset", "b", "propose", "--offline"]):
+    for words in (["init", "docs", "--out", "b"], ["testset", "b", "propose", "--by-hand"]):
         command = [sys.executable, "-c", code, *words]
         done = subprocess.run(
             command, capture_output=True, text=True, env=environment, cwd=folder, check=False

@@ -1,8 +1,8 @@
-"""Questions come from a model, a list, a log or the rules; each says where its evidence would be."""
+"""Questions come from a model, a list, a log or people; each says where its evidence would be."""
 
 import json
-import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,15 +11,24 @@ from hypothesis import strategies as st
 
 from harness.data.corpus.text import text_sha256
 from harness.labels.testset.kinds import KINDS, quotas
-from harness.labels.testset.propose.drafting import draft
-from harness.labels.testset.propose.material import excerpts, locate, table_rows
+from harness.labels.testset.propose.material import excerpts, locate
 from harness.labels.testset.propose.user_questions import read_user_questions
-from harness.labels.testset.rows import Place, Question
+from harness.labels.testset.rows import Candidate, Place, Question, to_csv
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger
 from harness.values.types import Document
 from tests.judge.fake_server import FakeServer, says
-from tests.testset.helpers import DOCUMENTS, GUIDE, REPORT, configure, model, passages_of, scripted, testset
+from tests.testset.helpers import (
+    DOCUMENTS,
+    GUIDE,
+    REPORT,
+    configure,
+    model,
+    passages_of,
+    scripted,
+    testset,
+    written_by_hand,
+)
 
 SET = SetState(Path("set"))
 
@@ -45,53 +54,33 @@ def test_the_usual_150_are_in_the_shares_of_the_table():
     assert list(quotas(150).values()) == [45, 23, 18, 18, 19, 12, 15]
 
 
-def test_drafts_are_of_several_kinds_and_point_at_their_evidence():
-    questions = draft(ALL, 40, 7)
+def test_people_write_questions_about_passages_of_every_kind(folder, capsys):
+    assert testset("propose", "--by-hand") == 0
+    assert "into the column text" in capsys.readouterr().out
+    rows = SET.rows(Question)
+    assert {one.kind for one in rows} == set(KINDS)
+    assert {one.text for one in rows} == {""}
+    assert all(one.answerable == (one.kind != "unanswerable") and one.note for one in rows)
     texts = {one.doc_id: one.text for one in ALL}
-    assert {one.kind for one in questions} == set(KINDS)
-    assert len({one.text for one in questions}) == len(questions)
-    for one in questions:
+    for one in rows:
         assert " ".join(texts[one.document][one.start : one.end].split()) == one.passage
-    by_text = {one.text: one for one in questions}
-    assert by_text["What is the revenue of Asia?"].passage == "Asia,32900,7400"
-    assert by_text["By how much did capital spending rise?"].kind == "fact"
-    assert "Is the battery covered?" in by_text
-    asked = [one for one in questions if one.kind == "unanswerable"]
-    # the year next to the one that the documents name most often
-    (year,) = {found for one in asked for found in re.findall(r"\d{4}", one.text)}
-    assert year == "2024"
-    assert all(not one.answerable for one in asked)
-    assert all(year not in text for text in texts.values())
-
-
-def test_chinese_documents_are_asked_in_chinese():
-    text = "# 年报\n\n## 业绩\n\n报告期内营业收入为96亿元。员工总数达到1200人。\n"
-    table = "地区,收入,员工\n华东,412,91\n华南,329,74\n西南,226,63\n"
-    questions = draft([document("年报", text), document("地区", table)], 20, 7)
-    texts = [one.text for one in questions]
-    assert "员工总数是多少？" in texts
-    assert "华东的收入是多少？" in texts
-    assert not [one for one in texts if one.startswith(("What", "How"))]
-
-
-def test_documents_without_anything_to_draft_from_are_reported(folder, capsys):
-    for path in Path("docs").iterdir():
-        path.unlink()
-    Path("docs/a.txt").write_text("nothing here")
-    assert testset("propose", "--offline") == 1
-    assert "Nothing can be drafted" in capsys.readouterr().err
-
-
-def test_figures_below_a_line_of_years_are_rows():
-    text = (
-        "millions 2023 2022\nTotal revenue 96,773 81,462\nCost of sales 79,113 60,609\nProfit 17,660 20,853\n"
+        assert bool(one.document_2) == (one.kind in ("two_places", "comparison"))
+    assert testset("status") == 0
+    assert f"0 questions, {len(rows)} to be written" in " ".join(capsys.readouterr().out.split())
+    assert testset("choose") == 1
+    assert "has no question" in capsys.readouterr().err
+    assert testset("undo") == 0
+    written = written_by_hand()
+    SET.path(Question).write_text(
+        to_csv(Question, [replace(written[0], text=""), *written[1:]]), encoding="utf-8"
     )
-    rows = list(table_rows(document("d", text)))
-    assert (rows[0].label, rows[0].cells) == (
-        "Total revenue",
-        {"2023": "96,773", "2022": "81,462"},
-    )
-    assert all(text[row.place.start : row.place.end].startswith(row.label) for row in rows)
+    assert testset("choose", "--auto") == 0
+    assert [one.query_id for one in SET.rows(Candidate)] == [one.query_id for one in written[1:]]
+
+
+def test_the_option_that_was_removed_says_what_to_use(folder, capsys):
+    assert testset("propose", "--offline") == 2
+    assert "--offline was removed: use --by-hand" in " ".join(capsys.readouterr().err.split())
 
 
 def test_long_documents_do_not_drown_short_ones():
@@ -252,27 +241,9 @@ def test_lists_and_logs_are_read(tmp_path, name, content, field, texts):
     assert found.questions[0].text == "How do I charge?"
 
 
-def test_labels_of_tables_are_in_a_question_as_words():
-    text = "In millions\t2024\t2023\nDividends paid\t12\t10\nService costs\t5\t4\nNet Sales\t9\t8\n"
-    asked = {one.text for one in draft([document("table", text)], 20, 7)}
-    assert "What were service costs in 2024?" in asked
-    assert "How did service costs change from 2023 to 2024?" in asked
-    # a label in capitals may be a name
-    assert any("Net Sales" in one for one in asked)
-
-
-def test_a_condition_is_no_subject():
-    text = "# Help\n\nIf you are in trouble call 800 555. The warranty is 8 years. A door is red in 2 cars.\n"
-    asked = {one.text for one in draft([document("help", text)], 20, 7)}
-    assert "What is the warranty?" in asked
-    # "What is a door?" is not what the sentence answers
-    assert not any("door" in one for one in asked)
-    assert not any("If you" in one for one in asked)
-
-
-def test_a_list_can_be_added_to_drafts(folder, capsys):
+def test_a_list_can_be_added_to_what_people_write(folder, capsys):
     Path("mine.csv").write_text("query_id,text,type,answerable\nx,Is there a plant on Mars?,trick,no\n")
-    assert testset("propose", "--offline") == 0
+    written_by_hand()
     before = len(SET.rows(Question))
     assert testset("propose", "--from", "mine.csv", "--add") == 0
     assert testset("propose", "--from", "mine.csv", "--add") == 0

@@ -25,7 +25,7 @@ from harness.labels.testset.rows import (
 )
 from harness.labels.testset.state import SetState
 from tests.judge.fake_server import FakeServer, says
-from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset
+from tests.testset.helpers import configure, model, prompt_of, run, scripted, testset, written_by_hand
 
 SET = SetState(Path("set"))
 QUESTIONS = "text,answerable\nWhat was total revenue?,yes\nWhere is the Alto built?,yes\nWho is on Mars?,no\n"
@@ -121,8 +121,7 @@ def test_gathering_again_searches_only_what_is_new(gathered, capsys):
 
 
 def test_a_suggested_passage_is_in_the_pool(folder):
-    configure("")
-    testset("propose", "--offline")
+    written_by_hand()
     testset("choose", "--auto")
     testset("gather")
     pool = [row.key for row in SET.rows(PoolRow)]
@@ -296,7 +295,7 @@ def test_an_unanswerable_reply_and_a_fault_are_no_answers(gathered, capsys):
     assert rows["Who is on Mars?"].note == ""
 
 
-@pytest.mark.parametrize("words", [("propose", "--offline"), ("gather",), ("undo",), ("status",)])
+@pytest.mark.parametrize("words", [("propose", "--by-hand"), ("gather",), ("undo",), ("status",)])
 def test_a_folder_without_a_test_set_is_left_as_it_is(words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("mine").mkdir()
@@ -417,7 +416,7 @@ def test_what_was_added_to_exported_labels_stays(gathered, capsys):
 
 def test_two_commands_at_once_are_refused(gathered, capsys):
     with SET.alone():
-        for words in (("export",), ("undo",), ("propose", "--offline", "--again")):
+        for words in (("export",), ("undo",), ("propose", "--by-hand", "--again")):
             assert testset(*words) != 0
             assert "another harness testset command is at work" in " ".join(capsys.readouterr().err.split())
         assert testset("status") == 0

@@ -145,7 +145,7 @@ def testset(job: Job) -> None:
         f"llm: {{endpoint: {ENDPOINT}, prices: {PRICES}}}\n",
         encoding="utf-8",
     )
-    job.harness("testset", "set", "propose", "--offline")
+    job.harness("testset", "set", "propose", "--from", "corpora/meridian/queries.csv")
     job.harness("testset", "set", "choose", "--auto")
     job.harness("testset", "set", "gather")
     job.harness("testset", "set", "grade")

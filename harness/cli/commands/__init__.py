@@ -46,6 +46,7 @@ REMOVED = {
     "--hits, or its answers in ragas' columns and use harness import ragas",
     "plot": "the report page saves its charts as SVG",
     "labels next": "use harness labels unjudged; what most settings found comes first",
+    "testset DIR propose --offline": "use --by-hand, which gives passages to ask about, or --from FILE",
     "label --results": "name the configuration, harness label my.yaml",
     "label --hide-verdict": "the page shows no verdict",
 }

@@ -83,7 +83,7 @@ can be repeated (--again) or undone (undo). No answer of a language model is pai
   harness init contracts --out DIR
   harness testset DIR status
   harness testset DIR propose --dry-run    what 60 questions by the model would cost
-  harness testset DIR propose              or --offline, or --from queries.csv
+  harness testset DIR propose              or --by-hand, or --from queries.csv
   harness testset DIR choose --auto        34 of them; people edit chosen.csv
   harness testset DIR gather               9 passages each, by several retrievers
   harness testset DIR grade --dry-run      or --sheet sheet.xlsx for people
@@ -174,9 +174,9 @@ _propose = _step(
     "propose questions",
     "Write proposed.csv: questions of several kinds, each with the passage that would answer it as a "
     "suggestion. By the language model of testset.yaml (llm); or from a list or a search log "
-    "(--from); or drafted by rules, without a model (--offline).",
+    "(--from); or people write them, about passages of the documents (--by-hand).",
     one_of(
-        flag("--offline", "draft from headings, tables and sentences"),
+        flag("--by-hand", "write passages to ask about, each for a kind of question"),
         path("--from", "questions of your users: .csv, .xlsx, .jsonl", dest="given"),
     ),
     option("--field", default="", metavar="NAME", help="with --from: the field that holds the question"),

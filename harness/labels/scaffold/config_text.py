@@ -94,8 +94,8 @@ passages: 9   # how many to gather for each; 34 x 9 take a person about an hour 
 {embed}   # the retriever by meaning that helps to gather
 cache: {paths.at(".cache")}   # parsed documents, vectors, and every paid answer (judgments.sqlite)
 results: {paths.at("results")}   # of a benchmark on what is exported
-# A language model that proposes, grades and answers, where you have one. Without it, questions are
-# drafted from headings, tables and sentences (propose --offline), and people do the rest.
+# A language model that proposes, grades and answers, where you have one. Without it, people write the
+# questions, about passages of the documents (propose --by-hand), and grade.
 # llm:
 #   endpoint: {{model: gpt-4o-2024-08-06, api_key_env: OPENAI_API_KEY}}   # the name of the variable
 #   prices: {{gpt-4o-2024-08-06: {{input: 2.5, output: 10.0}}}}   # per million tokens; look yours up

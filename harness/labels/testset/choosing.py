@@ -43,14 +43,17 @@ def choose(state: SetState, context: Context, *, count: int | None, auto: bool, 
     path = state.path(Question)
     if not path.exists():
         raise ConfigError(f"{path} is not there yet. Propose questions first: {state.command} propose")
-    proposed = state.rows(Question)
+    proposed = [one for one in state.rows(Question) if one.text]
     # every proposal, as it was edited where it was; then the questions that people have added
     edited = {} if again else {one.query_id: one for one in state.rows(Candidate)}
     known = {one.query_id for one in proposed}
     candidates = [edited.get(one.query_id) or Candidate(**asdict(one)) for one in proposed]
     candidates += [one for query_id, one in edited.items() if query_id not in known]
     if not candidates:
-        raise ConfigError(f"{path} has no question. Propose some: {state.command} propose --again")
+        raise ConfigError(
+            f"{path} has no question. Write some into the column text, or propose them: {state.command} "
+            "propose --again"
+        )
     measured, twins = _measured(candidates)
     leading = {one.query_id for one in measured if _LEADS in one.look}
     alike = sum(_TWIN in one.look for one in measured)

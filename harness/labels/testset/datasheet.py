@@ -65,7 +65,7 @@ def _counts(testset: FinishedTestset) -> Iterator[str]:
 
 
 def _questions(state: SetState, testset: FinishedTestset) -> Iterator[str]:
-    proposed = {one.query_id: one.text for one in state.rows(Question)}
+    proposed = {one.query_id: one.text for one in state.rows(Question) if one.text}
     candidates = state.rows(Candidate)
     kept = [one for one in candidates if one.keep == "yes"]
     edited = sum(proposed.get(one.query_id, one.text) != one.text for one in kept)

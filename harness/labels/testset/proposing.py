@@ -1,4 +1,4 @@
-"""The step ``propose``: questions by a language model, from a list or a log, or drafted offline."""
+"""The step ``propose``: questions by a language model, from a list or a log, or by people from excerpts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from pathlib import Path
 
 from harness.labels.testset.config import load_prompt
 from harness.labels.testset.kinds import KINDS
-from harness.labels.testset.propose.drafting import draft
-from harness.labels.testset.propose.llm import FOLDER, QuestionForm, question_in, question_requests
+from harness.labels.testset.propose.llm import (
+    FOLDER,
+    QuestionForm,
+    question,
+    question_in,
+    question_requests,
+)
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
 from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
@@ -19,6 +24,8 @@ from harness.running import Context
 from harness.store import Ledger
 from harness.values import ConfigError, Document, counted
 
+# of an excerpt that a person asks about: about three passages to grade
+_SHORT = 600
 Made = tuple[Sequence[Question], str, list[str]]
 """Questions, how they came about, and what there is to say of it."""
 
@@ -30,21 +37,21 @@ def propose(
     count: int | None,
     given: Path | None,
     field: str,
-    offline: bool,
+    by_hand: bool,
     prompt: str,
     again: bool,
     add: bool,
     dry_run: bool,
 ) -> Outcome:
-    """Write proposed.csv: questions from the file ``given``, ``offline`` by rules, or by a language model.
+    """Write proposed.csv: questions of a file (``given``), of a language model, or to write ``by_hand``.
 
     Raises ConfigError if there are proposals already, unless the step is done ``again`` or is to ``add`` to
     them; a text that is there already is left out then. A dry run only estimates the cost.
     """
     if field and not given:
         raise ConfigError("--field goes with --from.")
-    if dry_run and (offline or given):
-        raise ConfigError("--dry-run goes with a language model; --offline and --from cost nothing.")
+    if dry_run and (by_hand or given):
+        raise ConfigError("--dry-run goes with a language model; --by-hand and --from cost nothing.")
     count = count or state.config.questions
     if state.has(Question) and not (again or add or dry_run):
         raise ConfigError(
@@ -53,8 +60,8 @@ def propose(
             f"{state.command} status"
         )
     documents = list(state.documents(context).values())
-    if offline:
-        made: Made | Outcome = _drafted(documents, count, state.config.seed)
+    if by_hand:
+        made: Made | Outcome = _to_write(documents, count, state.config.seed)
     elif given:
         made = _taken(given, field, count)
     else:
@@ -63,7 +70,7 @@ def propose(
         return made
     questions, how, lines = made
     before = state.rows(Question) if add else []
-    known = {one.text for one in before}
+    known = {one.text for one in before if one.text}
     fresh = [one for one in questions if one.text not in known]
     highest = max((int(one.query_id[1:]) for one in before if one.query_id[1:].isdecimal()), default=0)
     rows = [*before, *(replace(one, query_id=f"q{highest + n:03}") for n, one in enumerate(fresh, 1))]
@@ -82,20 +89,14 @@ def propose(
     )
 
 
-def _drafted(documents: Sequence[Document], count: int, seed: int) -> Made:
-    """Drafts from headings, tables and sentences."""
-    drafts = draft(documents, count, seed)
-    if not drafts:
-        raise ConfigError(
-            "Nothing can be drafted: the documents have no headings, no tables and no sentences with "
-            "figures. Propose with a language model, or --from a list of your own."
-        )
-    lines = ["These are drafts, made by rules: read every one, and reword what nobody would ask."]
-    if len(drafts) < count:
-        lines.append(
-            f"The documents give {counted(len(drafts), 'draft')} of the {count} that were asked for."
-        )
-    return drafts, "drafted offline", lines
+def _to_write(documents: Sequence[Document], count: int, seed: int) -> Made:
+    """Rows without a question: passages of the documents to ask about, each for a kind of question."""
+    requests = question_requests(documents, count, seed, _SHORT)
+    if not requests:
+        raise ConfigError("The documents hold no text to ask about.")
+    rows = [replace(question("", kind, *places), note=KINDS[kind][1]) for kind, places in requests]
+    line = "Write a question about each passage into the column text; note says of which kind."
+    return rows, "to be written by people", [f"{line} Rows without one are left out."]
 
 
 def _taken(path: Path, field: str, count: int) -> Made:
@@ -117,8 +118,8 @@ def _asked(
     config = state.config.llm
     if config is None:
         raise ConfigError(
-            f"{state.folder}/testset.yaml names no language model (llm). Name one, draft without one "
-            "(propose --offline), or bring questions (propose --from FILE)."
+            f"{state.folder}/testset.yaml names no language model (llm). Name one, write the questions "
+            "yourself (propose --by-hand), or bring some (propose --from FILE)."
         )
     requests = question_requests(documents, count, state.config.seed)
     name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")

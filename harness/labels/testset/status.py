@@ -50,7 +50,8 @@ def status_of(state: SetState) -> Status:
     """Read testset.yaml and all tables; raises ConfigError or CorpusError for a damaged one."""
     # also where nothing below needs it
     config = state.config
-    chosen = _chosen(state)
+    proposed, chosen = state.rows(Question), _chosen(state)
+    empty_rows = sum(not one.text for one in proposed)
     texts = {one.query_id: one.text for one in chosen}
     pool, searched = state.gathered(chosen)
     grades = final_grades(state.rows(GradeRow), state.rows(DisagreementRow))
@@ -74,7 +75,9 @@ def status_of(state: SetState) -> Status:
     exported = (state.folder / EXPORT / "labels.csv").exists()
     current = exported and _is_current(state)
     steps = {
-        "propose": state.has(Question) and counted(len(state.rows(Question)), "question"),
+        "propose": state.has(Question)
+        and counted(len(proposed) - empty_rows, "question")
+        + (f", {empty_rows} to be written" if empty_rows else ""),
         "choose": state.has(Candidate) and f"{len(chosen)} kept of {len(state.rows(Candidate))}",
         "gather": searched
         and f"{counted(len(pool), 'passage')} for {len(searched)} of {len(chosen)} questions",
@@ -89,7 +92,9 @@ def status_of(state: SetState) -> Status:
     by_model = config.llm is not None
     if not state.has(Question):
         ways = [f"{do} propose --dry-run", f"{do} propose"] if by_model else []
-        following = [*ways, f"{do} propose --offline", f"{do} propose --from questions.csv"]
+        following = [*ways, f"{do} propose --by-hand", f"{do} propose --from questions.csv"]
+    elif len(proposed) == empty_rows:
+        following = [f"# write questions into the column text of {state.path(Question)}", f"{do} choose"]
     elif not chosen:
         following = [f"{do} choose --auto", f"{do} choose"]
     elif len(searched) < len(chosen):

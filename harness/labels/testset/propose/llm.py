@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.labels.testset.config import TestsetPrompt
 from harness.labels.testset.kinds import KINDS, quotas
-from harness.labels.testset.propose.drafting import question
-from harness.labels.testset.propose.material import excerpts, has_table, locate
+from harness.labels.testset.propose.material import EXCERPT, excerpts, has_table, locate
 from harness.labels.testset.rows import Place, Question
 from harness.models import Malformed, TextForm, json_in, render, text_of
 from harness.values import Document, LlmAnswer, LlmCall, on_one_line
@@ -52,6 +52,17 @@ Request = tuple[str, tuple[Place, ...]]
 """The kind of a question to ask for, and its excerpts."""
 
 
+def question(text: str, kind: str, *places: Place) -> Question:
+    """A question whose evidence would be in one or two places."""
+    suggested: dict[str, Any] = {}
+    for suffix, place in zip(("", "_2"), places, strict=False):
+        passage = on_one_line(place.text)
+        columns = {"document": place.document.doc_id, "page": place.page, "passage": passage}
+        columns |= {"start": place.start, "end": place.end}
+        suggested |= {f"{name}{suffix}": value for name, value in columns.items()}
+    return Question(query_id="", text=text, kind=kind, answerable=kind != "unanswerable", **suggested)
+
+
 def question_in(request: Request, answer: LlmAnswer) -> Question | Malformed:
     """The question of an answer, and where its evidence would be; why there is none."""
     kind, places = request
@@ -64,7 +75,7 @@ def question_in(request: Request, answer: LlmAnswer) -> Question | Malformed:
         return Malformed("no_question")
     if kind == "unanswerable":
         note = "check that no document answers it"
-        return replace(question(asked, kind, places[0]), answerable=False, note=note)
+        return replace(question(asked, kind, places[0]), note=note)
     if not quotes:
         return Malformed("no_quotes")
     located = [_located(quote, places) for quote in quotes]
@@ -80,13 +91,15 @@ def _located(quote: str, places: Sequence[Place]) -> tuple[Place, bool]:
     return next((one for one in tried if one[1]), tried[0])
 
 
-def question_requests(documents: Sequence[Document], count: int, seed: int) -> list[Request]:
+def question_requests(
+    documents: Sequence[Document], count: int, seed: int, length: int = EXCERPT
+) -> list[Request]:
     """The requests: ``count`` questions in shares of `KINDS`, spread over the documents.
 
     Questions about tables are asked of excerpts with tables, and left out where there is none; questions of
     two places get two excerpts, of two documents where there are several.
     """
-    places = excerpts(documents, seed)
+    places = excerpts(documents, seed, length)
     tables = [place for place in places if has_table(place)]
     kinds = [kind for kind in KINDS if tables or kind != "table"]
     if not places:
