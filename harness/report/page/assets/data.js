@@ -5,11 +5,23 @@ const SCALE = 1000000;
 const FEWEST = 5;
 let DATA = null;
 
+// Files and the terminal say query where the page says question: the sentences that come from there are turned.
+const TOLD = ['sentence', 'holds', 'largest', 'text', 'why', 'words'];
+const SAID = { query: 'question', queries: 'questions', Query: 'Question', Queries: 'Questions' };
+
+function inQuestions(value, key = 'text') {
+  if (typeof value === 'string') return TOLD.includes(key) ? value.replace(/\b[Qq]uer(y|ies)\b(?! file|\.csv)/g, (word) => SAID[word]) : value;
+  if (Array.isArray(value)) return value.map((one) => inQuestions(one));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inQuestions(one, name)]));
+}
+
 async function unpack() {
   const packed = atob(byId('data').textContent.trim());
   const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   DATA = JSON.parse(await new Response(stream).text());
+  for (const key of ['statistics', 'warnings', 'notes', 'conventions', 'left_out']) DATA[key] = inQuestions(DATA[key]);
 }
 
 // The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.

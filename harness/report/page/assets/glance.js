@@ -212,7 +212,7 @@ onPhone.addEventListener('change', () => draw((one) => one.id === 'glance'));
 
 // What to use; or, in a frame and with a sign, why nothing can be said to be.
 function sentence(text) {
-  if (/\buse\b/i.test(text)) return h('h2.sentence', null, foreign(text));
+  if (/^(Use |On .* use |One setting:)/.test(text)) return h('h2.sentence', null, foreign(text));
   const sign = g('svg.sign', { viewBox: '0 0 24 24', 'aria-hidden': true }, g('path', { d: 'M12 3L22.5 21H1.5Z' }), g('path', { d: 'M12 9.5V15M12 17.5V18.5' }));
   return h('h2.sentence.warns', null, sign, h('span', null, hidden('Warning: '), foreign(text)));
 }
