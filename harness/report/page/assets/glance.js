@@ -40,7 +40,7 @@ function leadFact({ settings, measure }) {
   if (!found || found.words === 'not comparable') return null;
   const { difference, low, high } = found;
   const bounds = known(low) ? ` (${signed(low, 2)} to ${signed(high, 2)})`.replaceAll(' ', '\u00a0').replace('\u00a0(', ' (') : '';
-  return [[difference < 0 ? 'Gap in ' : 'Lead in ', term(measure)], [fixed(difference, 2) === '0.00' ? 'level with ' : [h('b.num', null, fixed(Math.abs(difference), 2)), difference < 0 ? ' behind ' : ' ahead of '], '“', named(found.b), '”', h('span.num', null, bounds), ': ', term(found.words)]];
+  return [[difference < 0 ? 'Gap in ' : 'Lead in ', term(measure)], [fixed(difference, 2) === '0.00' ? [h('b', null, 'level'), ' with '] : [h('b.num', null, fixed(Math.abs(difference), 2)), difference < 0 ? ' behind ' : ' ahead of '], '“', named(found.b), '”', h('span.num', null, bounds), ': ', term(found.words)]];
 }
 
 const READ = { judged: 'passages', judged_text: 'characters read', judged_text_tokens: 'tokens read' };
@@ -191,19 +191,11 @@ async function copyText(text, button, code) {
   }
 }
 
-const DOES = [[/.* show .*--worst (\d+)/, 'lists the $1 questions that lose most'], [/.* compare .*--measure (\S+)/, 'compares by $1'], [/.* testset .*/, 'says how questions are made']];
-
-// What a command does.
-function doing(command) {
-  const [pattern, text] = DOES.find(([own]) => own.test(command)) || [];
-  return text ? `This ${command.replace(pattern, text)}: ` : '';
-}
-
 function nextStep({ text, command }) {
   if (!text) return null;
   const code = command && h('code', null, command.split(' ').map((word, k) => [k > 0 && ' ', h('span.word', null, word)]));
   const button = command && h('button.quiet', { type: 'button', onclick: () => copyText(command, button, code) }, 'Copy');
-  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, h('span', null, doing(command)), code, button));
+  return h('p.next', null, h('b', null, 'Next'), ' ', h('span', null, text), ' ', command && h('span.command', null, code, button));
 }
 
 // On a phone what is lost and the next step come before the settings and what matters, so that they are in sight.
