@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -56,9 +57,8 @@ def separation(
     value = float(_wins(high, low).mean())
     if len(high) == 1 or len(low) == 1:
         return Separation(value, None, None, len(high), len(low))
-    tail = 100 * (1 - level) / 2
-    bounds = np.percentile(_resampled(high, low, seed, resamples), [tail, 100 - tail])
-    return Separation(value, float(bounds[0]), float(bounds[1]), len(high), len(low))
+    bounds = _interval(high.tobytes(), low.tobytes(), seed, resamples, level)
+    return Separation(value, *bounds, len(high), len(low))
 
 
 def thresholds(answerable: AnyArray, unanswerable: AnyArray) -> Thresholds:
@@ -84,6 +84,14 @@ def _wins(high: Floats, low: Floats) -> Floats:
     """For every score of ``high`` the share of sorted ``low`` that it beats, ties counting half."""
     below, not_above = (np.searchsorted(low, high, side=side) for side in ("left", "right"))
     return (below + not_above) / (2 * len(low))
+
+
+@lru_cache(maxsize=256)  # a route of a fusion scores as a setting of its own does
+def _interval(high: bytes, low: bytes, seed: int, resamples: int, level: float) -> tuple[float, float]:
+    tail = 100 * (1 - level) / 2
+    sides = np.frombuffer(high), np.frombuffer(low)
+    bounds = np.percentile(_resampled(*sides, seed, resamples), [tail, 100 - tail])
+    return float(bounds[0]), float(bounds[1])
 
 
 def _resampled(high: Floats, low: Floats, seed: int, resamples: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -198,12 +198,16 @@ def _highest(
     sums = np.concatenate([[0.0], np.cumsum(pay)])
     # by grade, with 0, 1, … new ones that reach it; what is above the highest grade is as it is
     brought, cost = np.zeros((2, len(levels), len(new) + 1))
+    paid: dict[tuple[int, ...], Floats] = {}
     for at, (low, high) in enumerate(zip(levels, [*levels[1:], np.inf], strict=True)):
         may_add = new if np.isfinite(high) else []
         for step, above in _steps(low, high, [*(gain for _, gain in known), *all_gains.tolist()]):
-            taken = [stretch for stretch, gain in known if gain >= above]
+            taken = tuple(stretch for stretch, gain in known if gain >= above)
             count = int(np.sum(all_gains >= above)) + np.arange(len(new) + 1)
-            brought[at] += step * _paid(taken, may_add, pay)
+            # most steps take what the step before them took
+            if taken not in paid:
+                paid[taken] = _paid(taken, new, pay)
+            brought[at] += step * (paid[taken] if may_add else paid[taken][0])
             cost[at] += step * sums[np.minimum(count if may_add else count[0], len(pay))]
     rows, ratio = np.arange(len(levels)), 0.0
     while True:
@@ -223,7 +227,7 @@ def _steps(low: float, high: float, gains: list[float]) -> Iterator[tuple[float,
         low = edge
 
 
-def _paid(taken: list[int], new: list[int], pay: Floats) -> Floats:
+def _paid(taken: Sequence[int], new: list[int], pay: Floats) -> Floats:
     """The sum of the discounts of those ``taken`` and the first 0, 1, … of the ``new``, one a stretch."""
     used: set[int] = set()
     total, sums = 0.0, []

@@ -36,7 +36,15 @@ def write_csv(out: TextIO, columns: Sequence[str], lines: Iterable[Sequence[Any]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(
-        [value if value.__class__ in _AS_IT_IS else cell(value) for value in line] for line in lines
+        [
+            value
+            if (kind := value.__class__) in _AS_IT_IS
+            else _text_cell(value)
+            if kind is str
+            else cell(value)
+            for value in line
+        ]
+        for line in lines
     )
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.measures import UNJUDGED, parse_measure, score
+from harness.measures import UNJUDGED, Scorer, SpanQrels, parse_measure, score
 from harness.measures.documents import _by_query
 from tests.measures.build import chunk, grid, query, ranking, span, value
 
@@ -223,3 +223,18 @@ def test_grades_of_documents_are_in_falling_order_however_high_they_are(highest)
     judged = SimpleNamespace(grade=np.array([1, highest, 0, 2, -1]), query=np.array([0, 0, 0, 1, 1]))
     grades, offsets = _by_query(judged, 2)
     assert (grades.tolist(), offsets.tolist()) == ([highest, 1, 2], [0, 2, 3])
+
+
+def test_a_ranking_scored_before_keeps_its_values_and_other_labels_and_orders_have_their_own():
+    scorer = Scorer([query("q")], JUDGED, CHUNKS)
+    asked = [parse_measure("mrr(rel=2)"), parse_measure("ndcg_exp@10")]
+    first, other = (scorer.score([ranking("q", *order)], asked).values[0] for order in ([C, B, A], [A, B, C]))
+    # the columns are those asked for, in their order, known or new
+    more = [asked[1], parse_measure("recall@3"), asked[0]]
+    again = scorer.score([ranking("q", C, B, A)], more).values[0]
+    assert first.tolist() == [1 / 3, pytest.approx((1 + 7 / 2) / IDEAL_EXP)]
+    assert other.tolist() == [1.0, pytest.approx((7 + 1 / 2) / IDEAL_EXP)]
+    assert again.tolist() == [first[1], pytest.approx(2 / 3), first[0]]
+    relabelled = scorer.against(SpanQrels.from_judgments([span("q", "d", 10, 20, 3)]))
+    assert relabelled.score([ranking("q", C, B, A)], asked).values[0, 0] == 1 / 2
+    assert scorer.score([ranking("q", C, B, A)], asked).values[0].tolist() == first.tolist()

@@ -5,6 +5,7 @@ All functions return half-open offsets into the text or document they were given
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ from rapidfuzz import fuzz
 from harness.values import Document, HarnessError, counted, snippet, trim
 
 # Invisible where a line may break or a font needs help: no reader would quote them.
-_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_SEEN = re.compile("[^\\s\u00ad\u200b\u200c\u200d\u2060\ufeff]+")
 _FOLDED_PUNCTUATION = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4\u0060", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
@@ -51,12 +52,22 @@ class Alignment:
 
 def whitespace_free(text: str) -> View:
     """The text without whitespace (no-break spaces too) and invisible characters."""
-    return _view(text, lambda character: character)
+    kept: list[str] = []
+    offsets = array("i")
+    for run in _SEEN.finditer(text):
+        kept.append(run.group())
+        offsets.extend(range(*run.span()))
+    return View("".join(kept), offsets)
 
 
 def folded(text: str) -> View:
     """Without whitespace, lookalikes unified: NFKD, accents, case, kinds of quotes and dashes."""
-    return _view(text, _fold)
+    seen, kept, offsets = whitespace_free(text), [], array("i")
+    for offset, character in zip(seen.offsets, seen.text, strict=True):
+        spelled = _fold(character)
+        kept.append(spelled)
+        offsets.extend([offset] * len(spelled))
+    return View("".join(kept), offsets)
 
 
 def is_same_text(cell: str, text: str) -> bool:
@@ -74,18 +85,6 @@ def _letters(text: str) -> str:
     if seen.isprintable():
         return seen
     return "".join(one for one in seen if unicodedata.category(one) not in ("Cc", "Cs", "Cn"))
-
-
-def _view(text: str, spell: Callable[[str], str]) -> View:
-    kept: list[str] = []
-    offsets = array("i")
-    for offset, character in enumerate(text):
-        if character.isspace() or character in _INVISIBLE:
-            continue
-        spelled = spell(character)
-        kept.append(spelled)
-        offsets.extend([offset] * len(spelled))
-    return View("".join(kept), offsets)
 
 
 @lru_cache(maxsize=4096)

@@ -263,11 +263,14 @@ def label_sensitivity_rows(
     # with one parser, once for all settings
     shared = {id(scorer.spans): scorer.spans for _, scorer in searched}
     drawn = {key: relabelled(spans, texts) for key, spans in shared.items()}
+    ways = {
+        scorer: {way: scorer.against(spans) for way, spans in drawn[id(scorer.spans)].items()}
+        for scorer in dict.fromkeys(scorer for _, scorer in searched)
+    }
     rows = []
     for one, scorer in searched:
-        ways = {way: scorer.against(spans) for way, spans in drawn[id(scorer.spans)].items()}
         for stage, rankings in one.rankings.items():
-            for way, other in ways.items():
+            for way, other in ways[scorer].items():
                 rows += [
                     LabelSensitivityRow(
                         setting=one.setting.name,

@@ -33,6 +33,8 @@ def width(text: str) -> int:
 
 def on_one_line(text: str) -> str:
     """The text on one line: a blank for white space, nothing for one line break in Chinese or Japanese."""
+    if text.isascii():
+        return " ".join(text.split())
     return _BLANKS.sub(lambda found: " " if found["wrap"] is None else "", text).strip()
 
 
