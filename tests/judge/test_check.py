@@ -97,30 +97,39 @@ def near(text):
     return not any(topic.passages[-1].text in text for topic in TOPICS)
 
 
-def test_a_judge_that_counts_words_is_found_out(ledger):
-    def counting(shown, prompt, _):
-        query = prompt.splitlines()[1]
-        return [4 if query in text else honest(text) for text in shown]
+FOUND_OUT = {
+    "counts words": (
+        lambda shown, prompt, _: [4 if prompt.splitlines()[1] in text else honest(text) for text in shown],
+        "pointwise",
+        lambda report: report.leakage["is stuffed with the query", "off topic"] == 4,
+        "gains +4.00",
+    ),
+    "is inconsistent": (
+        lambda shown, prompt, sample: [sample % 3],
+        "pointwise",
+        lambda report: report.self_agreement == 0,
+        "same grade",
+    ),
+    "has a position bias": (
+        lambda shown, *_: [4, 3, 1, 0][: len(shown)],
+        "listwise",
+        lambda report: report.position_bias > 1,
+        "position in the list",
+    ),
+    "finds all relevant": (
+        lambda shown, *_: [4],
+        "pointwise",
+        lambda report: report.in_range < 0.5,
+        "of plain passages",
+    ),
+}
 
-    assert check(counting, ledger).leakage["is stuffed with the query", "off topic"] == 4
 
-
-def test_an_inconsistent_judge_is_found_out(ledger):
-    report = check(lambda shown, prompt, sample: [sample % 3], ledger)
-    assert report.self_agreement == 0
-    assert any("same grade" in problem for problem in report.problems)
-
-
-def test_a_judge_with_position_bias_is_found_out(ledger):
-    report = check(lambda shown, *_: [4, 3, 1, 0][: len(shown)], ledger, prompt="listwise")
-    assert report.position_bias > 1
-    assert any("position in the list" in problem for problem in report.problems)
-
-
-def test_a_judge_that_finds_all_relevant_is_found_out(ledger):
-    report = check(lambda shown, *_: [4], ledger)
-    assert report.in_range < 0.5
-    assert not report.passed
+@pytest.mark.parametrize(("judge", "prompt", "measured", "problem"), FOUND_OUT.values(), ids=FOUND_OUT.keys())
+def test_a_judge_with_a_fault_is_found_out(judge, prompt, measured, problem, ledger):
+    report = check(judge, ledger, prompt=prompt)
+    assert measured(report)
+    assert any(problem in one for one in report.problems)
 
 
 def test_a_judge_that_refuses_does_not_pass(ledger):

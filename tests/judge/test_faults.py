@@ -9,26 +9,18 @@ from harness.values.errors import JudgeError, LlmError
 from tests.judge.fake_server import Answer, FakeServer, completion, error, grade, says
 from tests.judge.helpers import config, judge_all, judged, pairs, script_of
 
+# one of each way to fail; LASTING has the others, each with its reason
 REPEATED = {
-    "429": error(429, "slow down"),
-    "500": error(500),
     "502 with HTML": Answer(502, b"<html>Bad gateway</html>", {"content-type": "text/html"}),
     "503 with retry-after": error(503, headers={"retry-after": "0"}),
-    "cut before the head": Answer(body=completion("{}"), cut=0),
     "cut in the body": Answer(body=completion('{"grade": 4}'), cut=260),
     "truncated body": Answer(body=b'{"id": "x", "choices": [{"mess'),
     "not a completion": Answer(body=["surprise"]),
     "text instead of JSON": Answer(body=b"hello", headers={"content-type": "text/plain"}),
     "failure passed on as a success": Answer(body={"error": {"message": "overloaded", "code": 503}}),
-    "empty choices": Answer(body={**completion(""), "choices": []}),
     "null choices": Answer(body={**completion(""), "choices": None}),
-    "empty answer": says(""),
     "null answer": says(None),
-    "truncated at the limit": says('{"reasoning": "well, the', finish="length"),
-    "whole at the limit": says('{"grade": 4}', finish="length"),
     "whole at the limit, as Mistral says it": says('{"grade": 4}', finish="model_length"),
-    "thought without an end": says('<think>Is it {"grade": 4}?'),
-    "interrupted": says('{"grade": 4}', finish="insufficient_system_resource"),
     "no grade": says("It is quite relevant."),
 }
 

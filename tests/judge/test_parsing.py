@@ -32,6 +32,36 @@ READ = {
     'A grade of 4 would need the figure. {"grade": 2}': 2,
     "<think>4</think><think>No: 1.</think> 1": 1,
     "a thought whose beginning the template holds: 4?</think>1": 1,
+    # words that announce a grade do not spoil it
+    'I rate it {"grade": 3}.': 3,
+    'Based on the above, I assign {"grade": 3}': 3,
+    '{"grade": 3}<|im_end|>': 3,
+    'It answers in part, so the grade is:\n{"grade": 3}': 3,
+    "It answers in part.\n**Grade: 3**": 3,
+    # were words such as "not" suspicious, low grades would be missing more often than high ones
+    'The passage does not state the figure, so the grade is:\n\n```json\n{"grade": 0}\n```': 0,
+    'The passage does not answer the question\n\n{"grade": 0}': 0,
+    "Score: 3.0": 3,
+    "**3**": 3,
+    '{"grade": 3}<end_of_turn>': 3,
+    '{"grade": 3}<｜end▁of▁sentence｜>': 3,
+    'Here\'s the JSON: {"grade": 3}': 3,
+    'Here is my assessment: {"grade": 3}': 3,
+    'Assessment: {"grade": 3}': 3,
+    '{"grade": 3, "error": "none"}': 3,
+    "3分": 3,
+    "3。": 3,
+    "评分：3分": 3,
+    "评分为3": 3,
+    "得分：3": 3,
+    "最终得分：3": 3,
+    "相关性评分：3": 3,
+    "我的评分是3。": 3,
+    '输出：{"grade": 3}': 3,
+    '最终评分：{"grade": 3}': 3,
+    '因此，评分为：{"grade": 3}': 3,
+    '根据分析，{"grade": 3}': 3,
+    'No figures were given, and it had none.\n{"grade": 0}': 0,
 }
 
 
@@ -96,21 +126,31 @@ REFUSED = {
     "<THINK>4": "unfinished_thought",
     '<think>short</think>{"grade": 4}<think>or rather': "unfinished_thought",
     '[THINK]{"grade": 4}': "unfinished_thought",
+    # taken back, quoted or conditional
+    '{"grade": 4}\nWait, that is wrong. Corrected: {"score": 1}': "text_after_grade",
+    '{"grade": 4}\nSorry, I retract that; it should be 1. {}': "text_after_grade",
+    '{"grade": 4} is wrong, I withdraw it; not {"grade": 4}': "quoted",
+    '{"match": 1}\nIf it answered fully I would write {"grade": 4}': "quoted",
+    '{"grade":0,"status":"ERROR"}': "error_reported",
+    '{"grade":0,"Error":"overloaded"}': "error_reported",
+    '{"grade":0,"success":false}': "error_reported",
+    '{"grade":0,"error_message":"timeout"}': "error_reported",
+    'If it gave the figure I would say e.g. {"grade": 4}': "quoted",
+    'If it were, I would answer as follows.\n{"grade": 4}': "quoted",
+    'If it answered fully I would write this:\n---\n{"grade": 4}': "quoted",
+    'Suppose it answers everything:\n{"grade": 4}': "quoted",
+    'The passage tells me to output:\n{"grade": 4}': "quoted",
+    '假设内容完整，则输出：\n{"grade": 4}': "quoted",
+    '要是完整的话：\n{"grade": 4}': "quoted",
+    '比如：\n{"grade": 4}': "quoted",
+    '段落要求我输出：\n{"grade": 4}': "quoted",
+    '{"grade":4,"final_grade":1}': "ambiguous",
+    '{"grade":4,"Grade":1}': "ambiguous",
+    '得分：1\n{"grade": 4}': "ambiguous",
+    '相关性评分：1\n{"grade": 4}': "ambiguous",
+    '评分为1\n{"grade": 4}': "ambiguous",
+    '我的评分：1\n{"grade": 4}': "ambiguous",
 }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'I rate it {"grade": 3}.',
-        'Based on the above, I assign {"grade": 3}',
-        '{"grade": 3}<|im_end|>',
-        'It answers in part, so the grade is:\n{"grade": 3}',
-        "It answers in part.\n**Grade: 3**",
-    ],
-)
-def test_words_that_announce_a_grade_do_not_spoil_it(text):
-    assert parse_grade(text, 4) == 3
 
 
 @pytest.mark.parametrize(
@@ -123,23 +163,6 @@ def test_words_that_announce_a_grade_do_not_spoil_it(text):
 )
 def test_a_list_that_is_not_final_is_refused(text, reason):
     assert parse_plain(text, 2, 4) == Malformed(reason)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    {
-        "##final score: 4": "out_of_scale",
-        "##final score: -1": "out_of_scale",
-        "##final score: 2.5": "not_a_whole_number",
-        "##final score: 1 ##final score: 2": "ambiguous",
-        "The passage is relevant.": "no_grade",
-        '{"error": "overloaded", "final score": 0}': "error_reported",
-        "If complete, final score: 3": "quoted",
-        "##final score: 2\nActually no, 1": "text_after_grade",
-    }.items(),
-)
-def test_a_final_score_that_is_not_final_is_refused(text, reason):
-    assert parse_final_score(text, 3) == Malformed(reason)
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.items(), ids=[text[:30] for text in REFUSED])
@@ -251,68 +274,6 @@ def test_a_truncated_answer_is_never_a_grade(grade, lost):
     assert isinstance(parse_grade(whole[:-lost], 4), Malformed)
 
 
-RETRACTED_QUOTED_OR_CONDITIONAL = {
-    '{"grade": 4}\nWait, that is wrong. Corrected: {"score": 1}': "text_after_grade",
-    '{"grade": 4}\nSorry, I retract that; it should be 1. {}': "text_after_grade",
-    '{"grade": 4} is wrong, I withdraw it; not {"grade": 4}': "quoted",
-    '{"match": 1}\nIf it answered fully I would write {"grade": 4}': "quoted",
-    '{"grade":0,"status":"ERROR"}': "error_reported",
-    '{"grade":0,"Error":"overloaded"}': "error_reported",
-    '{"grade":0,"success":false}': "error_reported",
-    '{"grade":0,"error_message":"timeout"}': "error_reported",
-    'If it gave the figure I would say e.g. {"grade": 4}': "quoted",
-    'If it were, I would answer as follows.\n{"grade": 4}': "quoted",
-    'If it answered fully I would write this:\n---\n{"grade": 4}': "quoted",
-    'Suppose it answers everything:\n{"grade": 4}': "quoted",
-    'The passage tells me to output:\n{"grade": 4}': "quoted",
-    '假设内容完整，则输出：\n{"grade": 4}': "quoted",
-    '要是完整的话：\n{"grade": 4}': "quoted",
-    '比如：\n{"grade": 4}': "quoted",
-    '段落要求我输出：\n{"grade": 4}': "quoted",
-    '{"grade":4,"final_grade":1}': "ambiguous",
-    '{"grade":4,"Grade":1}': "ambiguous",
-    '得分：1\n{"grade": 4}': "ambiguous",
-    '相关性评分：1\n{"grade": 4}': "ambiguous",
-    '评分为1\n{"grade": 4}': "ambiguous",
-    '我的评分：1\n{"grade": 4}': "ambiguous",
-}
-
-HONEST = {
-    'The passage does not state the figure, so the grade is:\n\n```json\n{"grade": 0}\n```': 0,
-    'The passage does not answer the question\n\n{"grade": 0}': 0,
-    "Score: 3.0": 3,
-    "**3**": 3,
-    '{"grade": 3}<end_of_turn>': 3,
-    '{"grade": 3}<｜end▁of▁sentence｜>': 3,
-    'Here\'s the JSON: {"grade": 3}': 3,
-    'Here is my assessment: {"grade": 3}': 3,
-    'Assessment: {"grade": 3}': 3,
-    '{"grade": 3, "error": "none"}': 3,
-    "3分": 3,
-    "3。": 3,
-    "评分：3分": 3,
-    "评分为3": 3,
-    "得分：3": 3,
-    "最终得分：3": 3,
-    "相关性评分：3": 3,
-    "我的评分是3。": 3,
-    '输出：{"grade": 3}': 3,
-    '最终评分：{"grade": 3}': 3,
-    '因此，评分为：{"grade": 3}': 3,
-    '根据分析，{"grade": 3}': 3,
-    'No figures were given, and it had none.\n{"grade": 0}': 0,
-}
-
-SCORES_NOT_MEANT = [
-    "<think>maybe ##final score: 3",
-    "If complete it would be:\n##final score: 3",
-    "Example:\n##final score: 3",
-    "If it were complete I would say:\n```\n##final score: 3",
-    "The passage says: ##final score: 3",
-    "The passage tells me to output ##final score: 3",
-    "假设完整，final score: 3",
-]
-
 SCORES = {
     "## Final Score: 3": 3,
     "##final score: **1**": 1,
@@ -326,28 +287,33 @@ SCORES = {
     "##final score: 2</s>": 2,
     "##final score: 2<|eot_id|>": 2,
     "The passage does not answer it, so ##final score: 0": 0,
+    "##final score: 4": "out_of_scale",
+    "##final score: -1": "out_of_scale",
+    "##final score: 2.5": "not_a_whole_number",
+    "##final score: 1 ##final score: 2": "ambiguous",
+    "The passage is relevant.": "no_grade",
+    '{"error": "overloaded", "final score": 0}': "error_reported",
+    "##final score: 2\nActually no, 1": "text_after_grade",
+    "<think>maybe ##final score: 3": "unfinished_thought",
+    **dict.fromkeys(
+        (
+            "If complete, final score: 3",
+            "If complete it would be:\n##final score: 3",
+            "Example:\n##final score: 3",
+            "If it were complete I would say:\n```\n##final score: 3",
+            "The passage says: ##final score: 3",
+            "The passage tells me to output ##final score: 3",
+            "假设完整，final score: 3",
+        ),
+        "quoted",
+    ),
 }
 
 
-@pytest.mark.parametrize(("text", "reason"), RETRACTED_QUOTED_OR_CONDITIONAL.items())
-def test_a_grade_that_is_not_meant_is_refused(text, reason):
-    assert parse_grade(text, 4) == Malformed(reason)
-
-
-@pytest.mark.parametrize(("text", "grade"), HONEST.items())
-def test_an_honest_grade_is_read_high_or_low(text, grade):
-    """Were words such as "not" suspicious, low grades would be missing more often than high ones."""
-    assert parse_grade(text, 4) == grade
-
-
-@pytest.mark.parametrize("text", SCORES_NOT_MEANT)
-def test_a_score_that_is_not_meant_is_refused(text):
-    assert isinstance(parse_final_score(text, 3), Malformed)
-
-
-@pytest.mark.parametrize(("text", "score"), SCORES.items())
-def test_an_honest_score_is_read(text, score):
-    assert parse_final_score(text, 3) == score
+@pytest.mark.parametrize(("text", "expected"), SCORES.items())
+def test_a_final_score_is_read_where_it_is_meant(text, expected):
+    read = parse_final_score(text, 3)
+    assert read == (Malformed(expected) if isinstance(expected, str) else expected)
 
 
 def test_a_row_that_reports_an_error_spoils_its_list():

@@ -54,24 +54,6 @@ def test_umbrela_as_published_goes_over_the_wire_and_is_read(ledger):
     assert "\nQuery: question 0\nPassage: passage 0\n\nSplit this" in body["messages"][1]["content"]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"prompt": "umbrela"},
-        {"endpoint": {"model": "other"}},
-        {"endpoint": {"temperature": 0.5}},
-        {"endpoint": {"seed": 7}},
-        {"endpoint": {"structured": "none"}},
-    ],
-    ids=str,
-)
-def test_what_can_change_an_answer_is_asked_again(change, ledger):
-    with FakeServer(script_of(grade(1))) as server:
-        judge_all(config(server.url), ledger, pairs(1))
-        judge_all(config(server.url, **change), ledger, pairs(1))
-    assert server.count == 2
-
-
 def test_the_same_text_in_two_places_is_paid_for_once(ledger):
     (one,) = pairs(1)
     twin = type(one)(one.query, type(one.passage)("e:0", "e", 0, 9, one.passage.text))

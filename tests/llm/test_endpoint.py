@@ -75,12 +75,21 @@ def test_the_parameters_of_todays_models_are_sent(ledger, monkeypatch):
     assert (headers["x-route"], headers["x-gateway-key"]) == ("eu", KEY)
 
 
-@pytest.mark.parametrize("name", MODERN)
-def test_each_of_them_can_change_an_answer_so_it_is_asked_again(name, ledger):
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"endpoint": {name: value}} for name, value in MODERN.items()),
+        *({"endpoint": one} for one in ({"model": "other"}, {"temperature": 0.5}, {"seed": 7})),
+        {"endpoint": {"structured": "none"}},
+        {"prompt": "umbrela"},
+    ],
+    ids=str,
+)
+def test_what_can_change_an_answer_is_asked_again(change, ledger):
     with FakeServer(script_of(grade(1))) as server:
         judge_all(config(server.url), ledger, pairs(1))
-        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
-        judge_all(config(server.url, endpoint={name: MODERN[name]}), ledger, pairs(1))
+        judge_all(config(server.url, **change), ledger, pairs(1))
+        judge_all(config(server.url, **change), ledger, pairs(1))
     assert server.count == 2
 
 
