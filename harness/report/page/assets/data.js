@@ -22,6 +22,10 @@ async function unpack() {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   DATA = JSON.parse(await new Response(stream).text());
   for (const key of ['statistics', 'warnings', 'notes', 'conventions', 'left_out']) DATA[key] = inQuestions(DATA[key]);
+  for (const [name, about] of Object.entries(TERMS)) {
+    delete TERMS[name];
+    TERMS[inQuestions(name)] = inQuestions(about);
+  }
 }
 
 // The place of the stage that a setting is looked at: 'final' is its last one. -1 where it has none such.
