@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         together,
         votes_in_words,
     )
-    from harness.judge.pool import Pairs, Pool, pool_of
+    from harness.judge.pool import Pool, pool_of
     from harness.judge.prompting import Example, Examples, GradingForm, candidates_of, load_prompt
     from harness.judge.records import JudgeTools, Pair, PairGrade, PoolJudge, Sink, Summary
 else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.report import ChunkRow
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -208,11 +207,6 @@ def _warn_of_capped(
             f"median chunk has {np.median(characters):,.0f} characters. Describe the setting by that length, "
             "or use a smaller chunk_size or a model with a longer window."
         )
-
-
-def chunk_rows(searched: Iterable[tuple[str, Chunking]]) -> list[ChunkRow]:
-    """The health of every setting's chunks; none for a setting without chunks."""
-    return [ChunkRow(name, **chunking.quality) for name, chunking in searched if chunking.quality]
 
 
 def _examined(

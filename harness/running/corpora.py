@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from harness import data
@@ -11,7 +12,7 @@ from harness.data import AnchorResult, refuse_disputed
 from harness.running.chunks import Chunking
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
-from harness.running.corpus import Corpus, Inputs, read_documents, read_inputs
+from harness.running.corpus import Corpus, other_files, read_documents
 from harness.running.search import Searched
 from harness.values import ConfigError, Document, Judgment, counted, text_id
 
@@ -58,30 +59,36 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
 
     Raises CorpusError or LabelError for what cannot be used.
     """
-    inputs = read_inputs(config, context)
-    parsers = parsers_of(config.settings)
+    parsers, note = parsers_of(config.settings), context.reporter.note
+    # before the documents, which may take long
+    with context.timed("labels"):
+        queries = data.read_queries(config.queries, config.split, note)
+        rows = tuple(data.read_labels(config.labels, note)) if config.labels else ()
+        if config.labels:
+            refuse_disputed(data.graded_passages(rows), config.labels)
+        others = other_files(config)
     read = {}
     for name, parser in parsers.items():
         if len(parsers) > 1:
-            context.reporter.note(f"Reading the documents with {name}.")
-        read[name] = read_documents(config, parser, inputs, context)
+            note(f"Reading the documents with {name}.")
+        read[name] = read_documents(config, parser, others, context)
+        documents = [one.document for one in read[name][0]]
+        queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
     texts = {
         name: {one.document.doc_id: one.document for one in parsed} for name, (parsed, _, _) in read.items()
     }
     skipped = {name: [item.doc_id for item in missing] for name, (_, missing, _) in read.items()}
     with context.timed("labels"):
-        anchored = data.anchor_in_each(inputs.label_rows, texts, config.anchor, inputs.query_ids, skipped)
-        labels = _labels(anchored, texts, inputs, config, context)
+        ids = [query.query_id for query in queries.queries]
+        if len(parsers) == 1:
+            anchored = {
+                name: data.anchor(rows, own, config.anchor, ids, skipped[name]) for name, own in texts.items()
+            }
+        else:
+            anchored = data.anchor_in_each(rows, texts, config.anchor, ids, skipped)
+        labels = _labels(anchored, texts, rows, config, context)
     corpora = {
-        name: Corpus(
-            tuple(parsed),
-            tuple(missing),
-            inputs.queries,
-            anchored[name],
-            labels[name],
-            hashes,
-            inputs.label_rows,
-        )
+        name: Corpus(tuple(parsed), tuple(missing), queries, anchored[name], labels[name], hashes, rows)
         for name, (parsed, missing, hashes) in read.items()
     }
     if len(corpora) == 1:
@@ -95,7 +102,7 @@ def load_corpora(config: BenchConfig, context: Context) -> Corpora:
 def _labels(
     anchored: Mapping[str, AnchorResult],
     texts: Mapping[str, Mapping[str, Document]],
-    inputs: Inputs,
+    rows: Sequence[data.LabelRow],
     config: BenchConfig,
     context: Context,
 ) -> Mapping[str, tuple[Judgment, ...]]:
@@ -110,7 +117,7 @@ def _labels(
     }
     if len(found) == 1:
         return {name: one.judgments for name, one in found.items()}
-    return data.one_evidence_a_row(inputs.label_rows, found)
+    return data.one_evidence_a_row(rows, found)
 
 
 def _with_duplicates(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from harness.data import (
@@ -17,15 +16,11 @@ from harness.data import (
     SkippedDocument,
     bad_document,
     find_documents,
-    graded_passages,
     libraries_of,
     parse_documents,
     parser_fingerprint,
     possible_ids,
-    read_labels,
-    read_queries,
     refusal,
-    refuse_disputed,
     suffixes_of,
     suggestion,
 )
@@ -88,44 +83,19 @@ class Corpus:
         return list(dict.fromkeys(map(document_of, ids))) if self.texts_of else list(ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """All input besides the documents: queries, label rows, and all files but the documents."""
-
-    queries: QuerySet
-    label_rows: tuple[LabelRow, ...]
-    read: tuple[Path, ...]
-
-    @property
-    def query_ids(self) -> list[str]:
-        """The ids of the queries."""
-        return [query.query_id for query in self.queries.queries]
-
-
-def read_inputs(config: BenchConfig, context: Context) -> Inputs:
-    """Read queries and label rows, before the documents, which may take long."""
-    with context.timed("labels"):
-        note = context.reporter.note
-        queries = read_queries(config.queries, config.split, note)
-        label_rows = tuple(read_labels(config.labels, note)) if config.labels else ()
-        if config.labels:
-            refuse_disputed(graded_passages(label_rows), config.labels)
-        return Inputs(queries, label_rows, _other_files(config))
-
-
 def input_files(config: BenchConfig) -> list[Path]:
     """Every file that a run reads as documents, queries, labels or tables, each once.
 
     Raises CorpusError or LabelError as reading them does where one is not there.
     """
-    others = _other_files(config)
+    others = other_files(config)
     found = [
         _files(config, parser, lambda _: None, others) for parser in parsers_of(config.settings).values()
     ]
     return list(dict.fromkeys([*(file.path for files in found for file in files), *others]))
 
 
-def _other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, ...]:
+def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, ...]:
     """The files that a run reads besides the documents, each once; what steps read is checked by them."""
     tables = [file for setting in config.settings for file in setting.files]
     if must_exist:
@@ -136,16 +106,14 @@ def _other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path,
 
 
 def read_documents(
-    config: BenchConfig, parser: ParserConfig, inputs: Inputs, context: Context
+    config: BenchConfig, parser: ParserConfig, others: Sequence[Path], context: Context
 ) -> tuple[list[ParsedDocument], list[SkippedDocument], dict[str, str]]:
-    """The documents as a parser reads them, those it cannot, and the sha256 of all files by path."""
+    """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``."""
     with context.timed("parse"):
-        files = _files(config, parser, context.reporter.note, inputs.read)
+        files = _files(config, parser, context.reporter.note, others)
         hashes = {str(item.path): file_sha256(item.path) for item in files}
         parsed, skipped = _parse(config, parser, context, files, hashes)
-        documents = [item.document for item in parsed]
-        inputs.queries.warn_of_answer_keys(documents, partial(context.warn, "questions"))
-    return parsed, skipped, hashes | {str(path): file_sha256(path) for path in inputs.read}
+    return parsed, skipped, hashes | {str(path): file_sha256(path) for path in others}
 
 
 def load_documents(config: BenchConfig, context: Context, only: str = "") -> list[Document]:
@@ -179,7 +147,7 @@ def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: 
 
     Of several parsers the first says which files can be read.
     """
-    return _files(config, config.settings[0].parse, note, _other_files(config, must_exist=False))
+    return _files(config, config.settings[0].parse, note, other_files(config, must_exist=False))
 
 
 def _files(

@@ -74,32 +74,33 @@ def _cost(keys: _Keys, context: Context) -> float | None:
     return cost
 
 
-def rewriting_facts(context: Context) -> dict[str, Any]:
-    """For the run record: the calls of language models before retrieval, by prompt and model."""
-    return {
+def spending_facts(context: Context) -> dict[str, Any]:
+    """For the run record: the calls of language models before retrieval, and the requests to endpoints.
+
+    By prompt and model, or by model; without what was not asked for.
+    """
+    bills = context.bills
+    rewriting = {
         name: {
-            "purpose": context.bills.purposes.get(name, "rewriting"),
+            "purpose": bills.purposes.get(name, "rewriting"),
             "calls": spent.calls,
             "from_ledger": spent.from_ledger,
             "prompt_tokens": spent.prompt_tokens,
             "completion_tokens": spent.completion_tokens,
             **_spent(spent, "calls"),
         }
-        for name, spent in context.bills.spent.items()
+        for name, spent in bills.spent.items()
     }
-
-
-def endpoint_facts(context: Context) -> dict[str, Any]:
-    """For the run record: the requests to endpoints, by model."""
-    return {
+    endpoints = {
         name: {
             "requests": spent.calls,
             "kept_from_before": spent.from_ledger,
             "tokens": spent.prompt_tokens,
             **_spent(spent, "requests"),
         }
-        for name, spent in context.bills.served.items()
+        for name, spent in bills.served.items()
     }
+    return {name: facts for name, facts in (("rewriting", rewriting), ("endpoints", endpoints)) if facts}
 
 
 def _spent(spent: Spending, noun: str) -> dict[str, Any]:

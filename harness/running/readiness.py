@@ -47,19 +47,15 @@ def check_endpoints(config: BenchConfig, context: Context) -> None:
 
     Raises ConfigError in a run that will ask one of which nothing is stored, before it computes anything.
     """
-    needless = None if _asks_of_answers(config) else config.answer_judge
+    asked = any("llm" in one.needs for one in config.answer_measures)
+    answered = any(setting.answer for setting in config.settings)
+    needless = None if asked and answered else config.answer_judge
     found = [part for part in parts_of(config) if isinstance(part, HttpConfig) and part.problem()]
     found = [part for part in found if needless is None or part is not needless.endpoint]
     if context.may_ask and (fatal := [part for part in found if not may_be_stored(part, config, context)]):
         raise ConfigError("\n".join(dict.fromkeys(part.problem() for part in fatal)))
     for problem in dict.fromkeys(part.problem() for part in found):
         context.reporter.warn(problem)
-
-
-def _asks_of_answers(config: BenchConfig) -> bool:
-    """Whether a language model will be asked to measure answers."""
-    asked = any("llm" in one.needs for one in config.answer_measures)
-    return asked and any(setting.answer for setting in config.settings)
 
 
 def may_be_stored(part: HttpConfig, config: BenchConfig, context: Context) -> bool:

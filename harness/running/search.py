@@ -187,7 +187,9 @@ def _collect(
     rewritings = made = (*before, *output.rewritings)
     for route in output.routes:
         rewritings += _collect(route, f"{name}.{route.name}", one, queries, made)
-    one.rewriting_costs[name] = _cost_of(rewritings)
+    # each once, as routes share them; None if a price is unknown
+    costs = [made.cost for made in {id(made): made for made in rewritings}.values()]
+    one.rewriting_costs[name] = None if None in costs else math.fsum(cost for cost in costs if cost)
     one.rankings[name] = output.rankings
     if output.exact_share is not None:
         one.exact_shares[name] = output.exact_share
@@ -197,12 +199,6 @@ def _collect(
         # a query may be asked in several texts
         one.filtered[name] = tuple({its.query_id: its for its in output.filtered}.values())
     return rewritings
-
-
-def _cost_of(rewritings: _Rewritings) -> float | None:
-    """The cost of rewritings, each once, as routes share them; None if a price is unknown."""
-    costs = [made.cost for made in {id(made): made for made in rewritings}.values()]
-    return None if None in costs else math.fsum(cost for cost in costs if cost)
 
 
 def _note(one: Searched, step: str, effort: Effort) -> None:

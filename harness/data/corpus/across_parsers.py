@@ -37,8 +37,6 @@ def anchor_in_each(
     A row that one text holds may be missing in another. Raises LabelError as ``anchor`` does, for a quote
     only where no parser has it, and for offsets without a quote in a document that parsers read differently.
     """
-    if len(texts) == 1:
-        return {name: anchor(rows, own, config, query_ids, skipped[name]) for name, own in texts.items()}
     quoted = [_without_offsets(row, texts.values()) for row in rows]
     anywhere = frozenset(row.line for row in rows)
 

@@ -45,7 +45,16 @@ def answer_all(searched: Sequence[Searched], corpus: Corpus, context: Context) -
         found |= {one.setting: one for one in replied}
     limits = {one.setting.name: stage.max_failed for one in searched if (stage := one.setting.answer)}
     for name, most in limits.items():
-        _refuse_unanswered(found[name], most)
+        replies = found[name].replies.values()
+        # a question that was not asked because nothing was read has not failed
+        failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
+        if len(failed) > most * len(replies):
+            raise LlmError(
+                f"{name}: {len(failed)} of {len(replies)} questions have no answer by "
+                f"{found[name].answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
+                f"{most:.0%}. Every other answer is in the ledger. Set `answer.ask_again: true` to ask the "
+                "failed ones again, name another model, or raise the limit."
+            )
     return [found[name] for name in limits]
 
 
@@ -137,22 +146,6 @@ def refuse_bad_golden(corpus: Corpus) -> None:
     """Raise CorpusError where golden answers cannot be read, before anything is paid for."""
     for query in corpus.queries.queries:
         golden_of(corpus, query.query_id)
-
-
-def _refuse_unanswered(replied: Replies, most: float) -> None:
-    """Raise LlmError if more than the share ``most`` of the questions failed: the rest says little.
-
-    A question that was not asked because nothing was read has not failed.
-    """
-    replies = replied.replies.values()
-    failed = [reply.reason for reply in replies if reply.text is None and reply.reason != NO_PASSAGES]
-    if len(failed) > most * len(replies):
-        raise LlmError(
-            f"{replied.setting}: {len(failed)} of {len(replies)} questions have no answer by "
-            f"{replied.answered_by} ({counted_reasons(failed, ', ')}); answer.max_failed allows "
-            f"{most:.0%}. Every other answer is in the ledger. Set `answer.ask_again: true` to ask the "
-            "failed ones again, name another model, or raise the limit."
-        )
 
 
 def counted_reasons(reasons: Iterable[str], between: str) -> str:

@@ -48,8 +48,7 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
     """
     context = Context.at(config.cache, reporter, precision=config.precision, engine=config.engine)
     with context, context.timed("total"), live_table(config, context) as live:
-        corpora, found = _search(config, context, live.searched)
-        corpus, searched = corpora.united, [corpora.in_united(one) for one in found]
+        corpus, found, searched = _search(config, context, live.searched)
         replied: list[Replies] = []
         if any(one.setting.answer is not None for one in searched):
             from harness.running.answering.replies import answer_all
@@ -75,16 +74,16 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Sear
 
     Where several parsers read the documents, each of their texts is a document of the corpus.
     """
-    corpora, found = _search(config, context)
-    return corpora.united, [corpora.in_united(one) for one in found]
+    corpus, _, searched = _search(config, context)
+    return corpus, searched
 
 
 def _search(
     config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
-) -> tuple[Corpora, list[Searched]]:
-    """The rankings of every setting in its own corpus.
+) -> tuple[Corpus, list[Searched], list[Searched]]:
+    """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
-    ``found`` is called with each as soon as it is searched, by its ids in the united corpus.
+    ``found`` is called with each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, context)
 
@@ -99,7 +98,7 @@ def _search(
 
         with context.timed("precision"):
             compare_with_exact(searched, corpora.united.queries.queries, context)
-    return corpora, searched
+    return corpora.united, searched, [corpora.in_united(one) for one in searched]
 
 
 def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:

@@ -101,10 +101,6 @@ class RelevanceConfig(StageConfig):
         return {**fields, "judge": judge.model_validate(rest)}
 
 
-def _as_tuple(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
 class BootstrapConfig(StageConfig):
     """The intervals and tests of means over queries."""
 
@@ -203,7 +199,9 @@ class BenchConfig(StageConfig):
         max_length=100,
         description="The folder of the results; at most 100 letters, digits, dots, dashes, underscores.",
     )
-    documents: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
+    documents: Annotated[
+        tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+    ] = Field(
         min_length=1,
         description="Glob or list of globs: .pdf; .txt, .md, .csv, .tsv as plain text; .xlsx, .docx, .html, "
         ".pptx, each with an extra. `**` goes into folders.",

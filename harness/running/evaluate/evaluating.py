@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,13 +22,13 @@ from harness.measures import (
     relabelled,
 )
 from harness.models import ModelTokenizer
-from harness.report import LabelSensitivityRow, LossRow, SummaryRow
+from harness.report import WHY, LabelSensitivityRow, LossRow, SummaryRow
 from harness.running.config.models import BenchConfig, RelevanceConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
 from harness.running.evaluate.oracle import Oracle
-from harness.running.evaluate.scoring import ScoredSetting, Scoring, reasons
+from harness.running.evaluate.scoring import ScoredSetting, Scoring
 from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.judged import Judged, judge_pool
 from harness.running.resources import outlines
@@ -44,7 +45,8 @@ _UNKNOWN_LENGTH = 1000
 class Evaluated:
     """The results of searched settings: ``scored`` has one entry per setting, in order.
 
-    ``sensitivity`` are the means with labels drawn longer and shorter.
+    ``sensitivity`` are the means with labels drawn longer and shorter, ``left_out`` counts the queries that
+    means leave out for each reason, none where they count as zero.
     """
 
     judged: Judged
@@ -53,6 +55,7 @@ class Evaluated:
     scored: list[ScoredSetting]
     losses: list[LossRow]
     sensitivity: list[LabelSensitivityRow]
+    left_out: Mapping[str, int]
 
 
 def evaluate(
@@ -64,10 +67,10 @@ def evaluate(
 ) -> Evaluated:
     """Judge and score every setting; ``show`` gets the summary of each as soon as it is scored."""
     judged = judge_pool(searched, corpus, config, context)
-    clusters = clusters_of(corpus.queries.queries, _of_documents(judged.judgments, corpus))
+    clusters = clusters_of(corpus.queries.queries, judged.judgments, bool(corpus.texts_of))
     documents = {document.doc_id: document for document in corpus.texts}
     scorers = Scorers(judged.judgments, corpus, config.relevance, context)
-    why = reasons(corpus.queries.queries, judged.judgments)
+    why = _reasons(corpus.queries.queries, judged.judgments)
     scoring, scored = Scoring(judged, documents, clusters, why, config, context), []
     for one in searched:
         scored.append(scoring.of(one, scorers.of(one)))
@@ -77,7 +80,9 @@ def evaluate(
         losses = _losses(searched, scorers, judged.judgments, corpus, config)
     with context.timed("label_sensitivity"):
         drawn = label_sensitivity_rows([(one, scorers.of(one)) for one in searched], corpus, config, context)
-    return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn)
+    without = Counter(why[query.query_id] for query in scorers.queries if not query.answerable)
+    left_out = {name: without[name] if config.relevance.unanswerable == "exclude" else 0 for name in WHY}
+    return Evaluated(judged, scorers.queries, clusters, scored, losses, drawn, left_out)
 
 
 class Scorers:
@@ -217,18 +222,13 @@ def judged_for(
     ]
 
 
-def _of_documents(judgments: Sequence[Judgment], corpus: Corpus) -> Sequence[Judgment]:
-    """The judgments by documents where their texts have ids of their own."""
-    if not corpus.texts_of:
-        return judgments
-    return [replace(row, doc_id=document_of(row.doc_id)) for row in judgments]
-
-
-def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
+def clusters_of(
+    queries: Sequence[Query], judgments: Iterable[Judgment], several_texts: bool = False
+) -> dict[str, str]:
     """The cluster of every query: that of the query file, else the document of its evidence.
 
     Of several documents the one with the highest grade, then with most evidence, then the first by name; ''
-    for a query without evidence.
+    for a query without evidence. ``several_texts``: a document has several, each with an id of its own.
     """
     weights: dict[str, dict[str, tuple[int, int]]] = {}
     for judgment in judgments:
@@ -236,9 +236,9 @@ def clusters_of(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict
         if grade <= 0:
             continue
         by_document = weights.setdefault(judgment.query_id, {})
-        highest, characters = by_document.get(judgment.doc_id, (0, 0))
-        length = judgment.end - judgment.start
-        by_document[judgment.doc_id] = (max(highest, grade), characters + length)
+        document = document_of(judgment.doc_id) if several_texts else judgment.doc_id
+        highest, characters = by_document.get(document, (0, 0))
+        by_document[document] = (max(highest, grade), characters + judgment.end - judgment.start)
     found = {}
     for query in queries:
         own = weights.get(query.query_id, {})
@@ -284,3 +284,16 @@ def label_sensitivity_rows(
                     for measure, mean, count in means_by_measure(other, rankings, measures)
                 ]
     return rows
+
+
+def _reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
+    """The reason for every query, should it have no relevant text; ``queries`` as their file has them."""
+    graded = {judgment.query_id for judgment in judgments if judgment.grade is not None}
+    return {
+        query.query_id: "unanswerable"
+        if not query.answerable
+        else "irrelevant"
+        if query.query_id in graded
+        else "ungraded"
+        for query in queries
+    }

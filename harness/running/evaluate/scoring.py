@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from harness.comparison import Interval, mean_of, number
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
 from harness.report import (
-    WHY,
     AnswerabilityRow,
     ChunkQrels,
     RankedRow,
@@ -19,7 +18,7 @@ from harness.report import (
     SummaryRow,
     ThresholdRow,
 )
-from harness.running.config.models import BenchConfig, BootstrapConfig, RelevanceConfig
+from harness.running.config.models import BenchConfig, BootstrapConfig
 from harness.running.context import Context
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched
@@ -28,7 +27,6 @@ from harness.values import (
     NOT_SCORED,
     SPLITS,
     Document,
-    Judgment,
     Query,
     QueryScore,
     Ranking,
@@ -262,33 +260,3 @@ def answerability(
     table = thresholds(yes, no)
     columns = (table.threshold, table.answerable_kept, table.unanswerable_refused)
     return [head], [ThresholdRow(setting, stage, *map(float, row)) for row in zip(*columns, strict=True)]
-
-
-def reasons(queries: Sequence[Query], judgments: Iterable[Judgment]) -> dict[str, str]:
-    """The reason for every query, should it have no relevant text; ``queries`` as their file has them."""
-    graded = {judgment.query_id for judgment in judgments if judgment.grade is not None}
-    return {
-        query.query_id: "unanswerable"
-        if not query.answerable
-        else "irrelevant"
-        if query.query_id in graded
-        else "ungraded"
-        for query in queries
-    }
-
-
-def left_out(
-    queries: Sequence[Query], judgments: Sequence[Judgment], relevance: RelevanceConfig
-) -> Mapping[str, int]:
-    """How many queries are left out of means for each reason, none where they count as zero."""
-    best: Counter[str] = Counter()
-    for judgment in judgments:
-        best[judgment.query_id] = max(best[judgment.query_id], judgment.grade or 0)
-    why = reasons(queries, judgments)
-    without = [
-        why[query.query_id]
-        for query in queries
-        if not query.answerable or best[query.query_id] < relevance.answerable_from
-    ]
-    counts = Counter(without if relevance.unanswerable == "exclude" else ())
-    return {name: counts[name] for name in WHY}

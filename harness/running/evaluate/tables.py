@@ -15,6 +15,7 @@ from harness.measures import SpanQrels, median_length, rank_cutoff
 from harness.report import (
     PASSAGE_RANKS,
     AnchoringRow,
+    ChunkRow,
     DocumentRow,
     FilterRow,
     RankedRow,
@@ -24,13 +25,11 @@ from harness.report import (
     is_route,
     spans_of_chunk,
 )
-from harness.running.chunks import chunk_rows
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
-from harness.running.costs import endpoint_facts, price_rows, rewriting_facts
+from harness.running.costs import price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
-from harness.running.evaluate.scoring import left_out
 from harness.running.evaluate.verdict import run_verdict
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
@@ -52,11 +51,10 @@ def results_of(
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
     per_query = [row for one in scored for row in one.per_query]
-    queries = corpus.queries.queries
     prices = price_rows(searched, summary, judged.costs, corpus, config.measures, context)
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
-    record = make_record(config, corpus, searched, judged, context)
+    record = make_record(config, corpus, searched, evaluated, context)
     verdict, plain = run_verdict(
         per_query,
         {query.query_id: query.split for query in evaluated.queries},
@@ -66,7 +64,7 @@ def results_of(
         evaluated.sensitivity,
         config,
         filtered,
-        left_out(queries, judged.judgments, config.relevance),
+        evaluated.left_out,
         record.warnings,
         evaluated.losses,
     )
@@ -86,7 +84,8 @@ def results_of(
             *asked_rows(searched),
             *filtered,
             *route_rows(searched, config.measures),
-            *chunk_rows((one.setting.name, one.chunking) for one in searched),
+            # a setting without chunks has no health
+            *(ChunkRow(s.setting.name, **s.chunking.quality) for s in searched if s.chunking.quality),
             *evaluated.sensitivity,
             *prices,
             *judged.costs,
@@ -248,10 +247,10 @@ CONVENTIONS = (
 
 
 def make_record(
-    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], judged: Judged, context: Context
+    config: BenchConfig, corpus: Corpus, searched: Sequence[Searched], evaluated: Evaluated, context: Context
 ) -> RunRecord:
     """Make the record of a run."""
-    faults = context.faults.sentences()
+    judged, faults = evaluated.judged, context.faults.sentences()
     return RunRecord(
         config=config.model_dump(mode="json"),
         hashes=corpus.hashes,
@@ -262,15 +261,14 @@ def make_record(
         counts={
             **context.clock.counts,
             **({"cache_faults": faults} if faults else {}),
-            **({"rewriting": rewriting_facts(context)} if context.bills.spent else {}),
-            **({"endpoints": endpoint_facts(context)} if context.bills.served else {}),
+            **spending_facts(context),
             **({"answer_prompts": prompts} if (prompts := _answer_prompts(config)) else {}),
             **({"answer_panels": context.panels} if context.panels else {}),
             **({"precision": precision_facts(context)} if context.models.probed else {}),
             "documents": len(corpus.doc_ids),
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
-            "left_out": left_out(corpus.queries.queries, judged.judgments, config.relevance),
+            "left_out": evaluated.left_out,
             "judgments": len(judged.judgments),
             "label_characters_p50": _median_label(judged),
             "labels": len(corpus.labels),

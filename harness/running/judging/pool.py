@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from harness.comparison import number
 from harness.judge import (
     Pair,
     PairGrade,
-    Pairs,
     Pool,
     PoolConfig,
     PoolJudge,
@@ -31,11 +30,9 @@ from harness.running.judging.judged import Judged, judgment_row, label_rows
 from harness.running.judging.judges import make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import Judgment, counted
+from harness.values import Document, Judgment, counted
 
 FLAGS_SHOWN = 3
-T = TypeVar("T")
-_NONE = -1
 
 
 def judged_by_judge(
@@ -43,18 +40,28 @@ def judged_by_judge(
 ) -> Judged:
     """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
     pool = make_pool(searched, corpus, judge_config.pool)
-    graded = GradedPool(pool.pairs)
+    found: dict[int, _Graded] = {}
+
+    def keep(one: PairGrade) -> None:
+        # without the pair, which holds a text
+        found[one.pair.number] = one.judgment, one.samples, one.spread, one.reason, one.cost
+
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context, corpus)
-        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), keep, context)
+    if missing := len(pool.pairs) - len(found):
+        raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
+    graded = [found[number] for number in range(len(pool.pairs))]
+    judgments = [judgment for judgment, *_ in graded]
+    costs = np.array([np.nan if cost is None else cost for *_, cost in graded], dtype=np.float64)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
-        judgments=graded.judgments,
-        rows=graded.rows(label_rows(corpus, scored_on=False)),
-        failed=graded.failed,
-        costs=cost_rows(graded.costs, pool.by_setting),
+        judgments=judgments,
+        rows=GradedRows(graded, corpus.documents, label_rows(corpus, scored_on=False)),
+        failed=frozenset(judgment.query_id for judgment in judgments if judgment.grade is None),
+        costs=cost_rows(costs, pool.by_setting),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
@@ -152,100 +159,42 @@ def cost_rows(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> 
     ]
 
 
-class LazyRows(Sequence[T], Generic[T]):
-    """A sequence whose rows are made when they are asked for, and not kept."""
+_Graded = tuple[Judgment, tuple[int, ...], int, str, float | None]
+"""A judgment with its samples, their spread, the reason for no grade, and the cost."""
 
-    def __init__(self, count: int, row: Callable[[int], T]) -> None:
-        self._count = count
-        self._row = row
+
+class GradedRows(Sequence[JudgmentRow]):
+    """The rows of the table of judgments: those of a pool in its order, and ``more`` after them.
+
+    A row holds its text, so it is made when it is read, and not kept.
+    """
+
+    def __init__(
+        self, graded: Sequence[_Graded], documents: Sequence[Document], more: Sequence[JudgmentRow]
+    ) -> None:
+        self._documents = {document.doc_id: document for document in documents}
+        self._graded, self._more = graded, more
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._graded) + len(self._more)
 
     @overload
-    def __getitem__(self, at: int) -> T: ...
+    def __getitem__(self, at: int) -> JudgmentRow: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[T]: ...
-    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+    def __getitem__(self, at: slice) -> list[JudgmentRow]: ...
+    def __getitem__(self, at: int | slice) -> JudgmentRow | list[JudgmentRow]:
         if isinstance(at, slice):
-            return [self._row(number) for number in range(*at.indices(self._count))]
-        return self._row(range(self._count)[at])
-
-    def __iter__(self) -> Iterator[T]:
-        return map(self._row, range(self._count))
-
-
-class GradedPool:
-    """Takes the judge's answers in any order and gives them back in the order of the pool."""
-
-    def __init__(self, pairs: Pairs) -> None:
-        self._pairs = pairs
-        self._grades = np.full(len(pairs), _NONE, dtype=np.int8)
-        self._spread = np.zeros(len(pairs), dtype=np.int8)
-        # NaN: unknown
-        self.costs = np.full(len(pairs), np.nan)
-        self._sources = [""] * len(pairs)
-        # few different ones, each kept once: the judge and its prompt, the grades of the samples, the reason
-        self._shared: dict[tuple[object, ...], tuple[str, str, tuple[int, ...], str]] = {}
-        self._common: list[tuple[str, str, tuple[int, ...], str] | None] = [None] * len(pairs)
-
-    def keep(self, graded: PairGrade) -> None:
-        """Take one graded pair of the pool."""
-        at, judgment = graded.pair.number, graded.judgment
-        self._grades[at] = _NONE if judgment.grade is None else judgment.grade
-        self._spread[at] = graded.spread
-        self.costs[at] = np.nan if graded.cost is None else graded.cost
-        self._sources[at] = judgment.source
-        common = (judgment.judge, judgment.prompt_sha, graded.samples, graded.reason)
-        self._common[at] = self._shared.setdefault(common, common)
-
-    @property
-    def judgments(self) -> Sequence[Judgment]:
-        """The judgments, in the order of the pool."""
-        return LazyRows(len(self._pairs), self._judgment)
-
-    def rows(self, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
-        """The rows of the table of judgments, in the order of the pool, and ``more`` after them."""
-        count = len(self._pairs)
-        return LazyRows(count + len(more), lambda at: self._row(at) if at < count else more[at - count])
-
-    @property
-    def failed(self) -> frozenset[str]:
-        """The ids of the queries with a pair that has no grade."""
-        queries = np.frombuffer(self._pairs.columns[0], dtype=np.int32)
-        return frozenset(self._pairs.queries[at].query_id for at in np.unique(queries[self._grades == _NONE]))
-
-    def _judgment(self, at: int) -> Judgment:
-        query, document, start, end = (column[at] for column in self._pairs.columns)
-        judge, prompt_sha, _, _ = self._common[at] or _not_graded(at)
-        return Judgment(
-            query_id=self._pairs.queries[query].query_id,
-            doc_id=self._pairs.documents[document].doc_id,
-            start=start,
-            end=end,
-            grade=self._grade(at),
-            source=self._sources[at],
-            judge=judge,
-            prompt_sha=prompt_sha,
-        )
-
-    def _row(self, at: int) -> JudgmentRow:
-        _, _, samples, reason = self._common[at] or _not_graded(at)
-        cost = float(self.costs[at])
+            return [self[number] for number in range(len(self))[at]]
+        number = range(len(self))[at]
+        if number >= len(self._graded):
+            return self._more[number - len(self._graded)]
+        judgment, samples, spread, reason, cost = self._graded[number]
         return judgment_row(
-            self._judgment(at),
-            self._pairs.documents[self._pairs.columns[1][at]],
+            judgment,
+            self._documents[judgment.doc_id],
             scored_on=True,
             reason=reason,
             samples=" ".join(map(str, samples)),
-            spread=int(self._spread[at]),
-            cost=None if np.isnan(cost) else cost,
+            spread=spread,
+            cost=cost,
         )
-
-    def _grade(self, at: int) -> int | None:
-        grade = int(self._grades[at])
-        return None if grade == _NONE else grade
-
-
-def _not_graded(at: int) -> tuple[str, str, tuple[int, ...], str]:
-    raise RuntimeError(f"the judge has returned nothing for pair {at}")
