@@ -13,7 +13,7 @@ from pydantic import Field
 
 from harness.data.corpus.inputs import INPUTS, input_table, rows_of
 from harness.data.corpus.table import Note, read_table, without_apostrophe
-from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig, id_of_query
+from harness.values import SPLITS, CorpusError, Document, Query, Split, StageConfig
 
 # The least number of questions, and how many are tried first: a corpus may hold thousands.
 _FEWEST_QUESTIONS = 4
@@ -90,11 +90,3 @@ def read_queries(path: Path, split: SplitConfig | None, note: Note = lambda _: N
         for row in table.rows
     }
     return QuerySet(tuple(queries), MappingProxyType(extras))
-
-
-def refuse_spaces(where: str, query_id: str) -> None:
-    """Raise CorpusError for an id of a query that the files of TREC could not hold."""
-    try:
-        id_of_query(query_id)
-    except ValueError as error:
-        raise CorpusError(f"{where}: query_id {error}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +37,10 @@ def read_utf8(path: Path) -> str:
     return text
 
 
-def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
+def read_json(path: Path) -> list[Any]:
     """The values in a file of JSON or JSON Lines; lists at the top give their entries.
 
-    ``listed_under`` gives the values in anything but a list, by default itself. Raises CorpusError with the
-    line at fault.
+    Raises CorpusError with the line at fault.
     """
     text = read_utf8(path).removeprefix("\ufeff")
     found: list[Any] = []
@@ -62,19 +60,7 @@ def read_json(path: Path, listed_under: Callable[[Any], list[Any]] = lambda valu
                 raise CorpusError(
                     f"{path}, line {number}: not valid JSON ({error}). Write one object per line or one list."
                 ) from error
-    return [one for whole in found for one in (whole if isinstance(whole, list) else listed_under(whole))]
-
-
-def read_objects(path: Path, listed_under: Callable[[Any], list[Any]] = lambda value: [value]) -> list[Any]:
-    """The objects in a file of JSON or JSON Lines; raises CorpusError for none, and for any other value."""
-    found = read_json(path, listed_under)
-    if not found:
-        raise CorpusError(f"{path}: there is nothing in it. Export it again, or name another file.")
-    for number, one in enumerate(found, start=1):
-        if not isinstance(one, dict):
-            shown = json.dumps(one)[:40]
-            raise CorpusError(f"{path}: entry {number} is {shown}. Write a list of objects, or one per line.")
-    return found
+    return [one for whole in found for one in (whole if isinstance(whole, list) else [whole])]
 
 
 def _with_nul(raw: bytes) -> str:
