@@ -21,10 +21,11 @@ from harness.models.model_files import (
     Dtype,
     Kind,
     Way,
+    read_json,
     resolve,
 )
 from harness.models.tokenizer import ModelTokenizer
-from harness.values import ModelError, StageConfig
+from harness.values import HarnessError, ModelError, StageConfig
 
 Role = Literal["passage", "query"]
 Value = NDArray[np.float32] | bytes
@@ -92,6 +93,10 @@ class LocalModel(ABC, Generic[Configured]):
 
             c = self.config
             self._loaded = load(self.kind, self.model, c.device, c.dtype, c.backend)
+            own, window = getattr(self._loaded, "max_seq_length", None), self.tokenizer.window
+            # the library lets models with an offset of positions, such as XLM-R, read past their last one
+            if window and isinstance(own, int) and own > window:
+                self._loaded.max_seq_length = window
         return self._loaded
 
     @abstractmethod
@@ -99,10 +104,20 @@ class LocalModel(ABC, Generic[Configured]):
         """What it computes of one batch of texts."""
 
     def try_out(self) -> None:
-        """Load the model and run it on a word; raises ModelError if it cannot be used."""
-        if not all(np.isfinite(value).all() for value in self.numbers(["word"])):
-            from harness.models.load import not_finite
+        """Load the model and run it on texts of different lengths; raises ModelError if it cannot be used."""
+        from harness.models.load import not_finite, one_line_of
 
+        self.loaded()
+        try:
+            finite = all(np.isfinite(value).all() for value in self.numbers(["word", "some words more"]))
+        except (HarnessError, MemoryError):
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self.model.name}: the model in {self.model.folder} was loaded but cannot compute "
+                f"({one_line_of(error)}). Do its dimensions and tokenizer fit? Fetch or save it again."
+            ) from error
+        if not finite:
             raise not_finite(self.model)
 
 
@@ -145,6 +160,13 @@ class LocalEncoderConfig(LocalConfig, EncoderConfig):
 
 class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
     """An encoder whose model runs here: loaded when the first text has to be encoded, and only then."""
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The prefixes that the model was saved with, by name (``query``); a retriever sets its own."""
+        saved = read_json(self.model.folder, "config_sentence_transformers.json").get("prompts")
+        named = saved.items() if isinstance(saved, dict) else ()
+        return {str(name): text for name, text in named if text and isinstance(text, str)}
 
     def batches(self, texts: Sequence[str]) -> list[list[int]]:
         """Indices of ``texts`` in length-sorted batches of at most ``batch_tokens`` tokens."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from harness.models.model_files import NO_OPENVINO, Kind, ModelFiles, modules_of
+from harness.models.model_files import NO_OPENVINO, Kind, ModelFiles, modules_of, read_json
 from harness.values import ModelError
 
 IN_OPENVINO = ("SentenceTransformer", "CrossEncoder")
@@ -53,17 +53,55 @@ def _load(kind: Kind, model: ModelFiles, device: str | None, dtype: str, backend
     }
     if kind == "CrossEncoder":
         options["num_labels"] = 1
+    _refuse_guesses(kind, model)
     with _whole(model):
         loaded = getattr(sentence_transformers, kind)(str(model.folder), **options).eval()
         if backend == "openvino":
             return run_in_openvino(loaded, device, dtype)
     if kind == "SparseEncoder":
         _refuse_untrained(loaded, model)
+    _refuse_tokens(loaded, model)
     return loaded
 
 
 # the last one is kept, as chunks and queries are both encoded by it
 _last = lru_cache(maxsize=1)(_load)
+
+
+def _refuse_guesses(kind: Kind, model: ModelFiles) -> None:
+    """Raise ModelError where the files do not say how to use the model, and the library would guess."""
+    from transformers.models.auto import modeling_auto as auto
+
+    config = read_json(model.folder, "config.json")
+    labels, family = config.get("id2label"), config.get("model_type")
+    if kind == "CrossEncoder" and isinstance(labels, dict) and len(labels) > 1:
+        raise ModelError(
+            f"{model.name} gives {len(labels)} scores for a pair, and a cross-encoder here gives one. Name a "
+            "model for relevance or similarity, such as BAAI/bge-reranker-v2-m3."
+        )
+    decoder = family in set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES) - set(
+        auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    )
+    if kind == "SentenceTransformer" and decoder and not modules_of(model.folder):
+        raise ModelError(
+            f"{model.name} is a decoder whose files do not say how its tokens become one vector (no "
+            "modules.json). Most take the last token: save SentenceTransformer(modules=[Transformer(name), "
+            "Pooling(dimension, 'lasttoken')]) of sentence-transformers to a folder, and name that."
+        )
+
+
+def _refuse_tokens(loaded: Any, model: ModelFiles) -> None:
+    if getattr(loaded.tokenizer, "pad_token", "") is None:
+        raise ModelError(
+            f"{model.name}: its tokenizer has no padding token, which batches need. Save it with one in "
+            f"{model.folder}: tokenizer.pad_token = tokenizer.eos_token, and `pad_token_id` in config.json."
+        )
+    # without the words, the library takes the token of unknown words for both
+    if any(getattr(one, "true_token_id", 0) == getattr(one, "false_token_id", 1) for one in loaded):
+        raise ModelError(
+            f"{model.name} would score pairs by the tokens `yes` and `no`, but its tokenizer has neither, so "
+            "that all scores are equal. Name a reranker, or the token ids in its module LogitScore."
+        )
 
 
 def _refuse_untrained(loaded: Any, model: ModelFiles) -> None:
@@ -101,11 +139,7 @@ def _whole(model: ModelFiles) -> Iterator[None]:
     except (ModelError, MemoryError):
         raise
     except Exception as error:
-        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise ModelError(
-            f"{model.name}: the model in {model.folder} cannot be loaded ({why[:200]}). Is it complete, and "
-            "of the right kind? Fetch or save it again."
-        ) from error
+        raise _not_loaded(model, error) from error
     finally:
         modeling_utils.log_state_dict_report = report
     # the pooler of BERT is not used here, and many models come without it
@@ -116,6 +150,23 @@ def _whole(model: ModelFiles) -> Iterator[None]:
             f"{' and more' if len(needed) > 3 else ''}; random numbers would be used instead. Fetch the "
             "whole model, or name one of the right kind."
         )
+
+
+def _not_loaded(model: ModelFiles, error: Exception) -> ModelError:
+    if any(words in str(error) for words in ("custom code", "third-party code")):
+        return ModelError(
+            f"{model.name} brings its own Python code, which is never run here (trust_remote_code). Name a "
+            "model of an architecture that transformers has, or serve it and name its `endpoint`."
+        )
+    return ModelError(
+        f"{model.name}: the model in {model.folder} cannot be loaded ({one_line_of(error)}). "
+        "Is it complete, and of the right kind? Fetch or save it again."
+    )
+
+
+def one_line_of(error: Exception) -> str:
+    """The first line of what a library says, cut short; the name of the error where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
 
 
 def not_finite(model: ModelFiles) -> ModelError:
@@ -161,9 +212,8 @@ def run_in_openvino(loaded: Any, device: str | None, dtype: str) -> Any:
             _converted(transformer.model, example), "CPU", {"INFERENCE_PRECISION_HINT": _PRECISION[dtype]}
         )
     except Exception as error:
-        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise ModelError(
-            f"OpenVINO cannot run this model ({why[:200]}). Remove backend from its step."
+            f"OpenVINO cannot run this model ({one_line_of(error)}). Remove backend from its step."
         ) from error
     output = transformer.modality_config["text"]["method_output_name"]
     transformer.model.forward = _Forward(compiled, list(example), output)

@@ -146,12 +146,21 @@ def _from_folder(name: str, origin: str, folder: Path) -> ModelFiles:
 
 
 def _download(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import errors, snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=_HUB_FILES))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+    except errors.RepositoryNotFoundError as error:
+        raise ModelError(
+            f"The hub does not give {name}: it is gated, private, or not there. Check the spelling; accept "
+            "its terms on its page with your account, and set HF_TOKEN to a token of that."
+        ) from error
+    except (
+        errors.HfHubHTTPError,
+        errors.HFValidationError,
+        errors.LocalEntryNotFoundError,
+        OSError,
+    ) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
             f"The model {name} is not in the local model cache and could not be fetched from the hub "

@@ -8,6 +8,9 @@ from typing import Any
 from harness.models.model_files import ModelFiles, damaged, read_json
 from harness.values import ModelError, text_batches
 
+_OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text"})
+"""Types of models that count positions from behind the padding token."""
+
 
 class ModelTokenizer:
     """The tokenizer of ``model`` with truncation and padding off.
@@ -22,7 +25,8 @@ class ModelTokenizer:
         path = model.folder / "tokenizer.json"
         if not path.is_file():
             raise ModelError(
-                f"{model.name}: no tokenizer.json; only models with a fast tokenizer are supported."
+                f"{model.name}: no tokenizer.json in {model.folder}; only fast tokenizers are read. Make "
+                "one: transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)"
             )
         self.name = model.name
         self.fingerprint = model.fingerprint
@@ -51,12 +55,19 @@ class ModelTokenizer:
 
 
 def _window(model: ModelFiles) -> int:
-    """The longest input that the model states: sentence-transformers first, then tokenizer, then config."""
-    stated = [
-        read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"),
-        read_json(model.folder, "tokenizer_config.json").get("model_max_length"),
-        read_json(model.folder, "config.json").get("max_position_embeddings"),
-    ]
+    """The longest input that the model states for sentence-transformers, else for tokenizer and positions."""
+    config = read_json(model.folder, "config.json")
+    own = _sizes(read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"))
+    limit = _sizes(read_json(model.folder, "tokenizer_config.json").get("model_max_length"))
+    positions = _sizes(config.get("max_position_embeddings"))
+    if config.get("model_type") in _OFFSET:
+        # the positions up to that of the padding token are never used
+        pad = config.get("pad_token_id", 1)
+        positions = [size - 1 - (pad if isinstance(pad, int) else 1) for size in positions]
+        own = [min(own + positions)] if own else []
+    return min(own or (limit + positions), default=0)
+
+
+def _sizes(stated: object) -> list[int]:
     # tokenizers without a limit state an astronomically large number
-    sizes = [int(size) for size in stated if isinstance(size, int | float) and 0 < size < 1_000_000]
-    return sizes[0] if sizes else 0
+    return [int(stated)] if isinstance(stated, int | float) and 0 < stated < 1_000_000 else []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness import store
-from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, ServedEndpoint
+from harness.models import EmbeddingEndpoint, HttpConfig, HttpEndpoint, LocalEncoder, ServedEndpoint
 from harness.running.config.answers import reranker_of
 from harness.running.config.models import BenchConfig, Setting
 from harness.running.context import Context
@@ -40,6 +41,35 @@ def check_ready(config: BenchConfig, context: Context) -> None:
         if measure.pair_model is not None:
             context.models.reranker(reranker_of(measure.pair_model))
     context.models.try_out(context.artifacts)
+    warn_of_prefixes(config.settings, context)
+
+
+# The authors of E5 say so on its page; its files do not.
+_E5 = re.compile(r"(.*/)?(multilingual-)?e5-(small|base|large)(-v2)?", re.IGNORECASE)
+_OF_E5 = {"query": "query: ", "passage": "passage: "}
+
+
+def warn_of_prefixes(settings: Sequence[Setting], context: Context) -> None:
+    """Say which models were trained with prefixes of texts that a retriever leaves out."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for setting in settings:
+        for one in setting.retrieve.every():
+            bare = getattr(one, "query_prefix", None) == getattr(one, "passage_prefix", None) == ""
+            encoder = context.models.encoder(one.embed) if bare and one.embed is not None else None
+            if not isinstance(encoder, LocalEncoder):
+                continue
+            name = encoder.config.model
+            prompts = _OF_E5 if _E5.fullmatch(name.rstrip("/")) else encoder.prompts
+            passage = prompts.get("passage") or prompts.get("document")
+            keys = {"query_prefix": prompts.get("query"), "passage_prefix": passage}
+            if given := ", ".join(f"`{key}: {json.dumps(text)}`" for key, text in keys.items() if text):
+                found.setdefault((name, given), []).append(setting.name)
+    for (name, given), names in found.items():
+        context.warn(
+            "prefixes",
+            f"{name} was trained with {given}, and the retriever has no prefix. Set it, or compare both.",
+            settings=names,
+        )
 
 
 def check_endpoints(config: BenchConfig, context: Context) -> None:

@@ -220,6 +220,7 @@ WarningKind = Literal[
     "depth",
     "parsers",
     "language",
+    "prefixes",
     "judge",
     "model calls",
     "cache",

@@ -96,6 +96,56 @@ def cross_encoder(folder, **activation):
     return str(folder)
 
 
+def word_tokenizer(folder, pad, more, limit):
+    """A tokenizer of ``WORDS`` and ``more``, of which ``pad`` may be None; returns its vocabulary."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = dict.fromkeys([*([pad] if pad else []), "<unk>", "<s>", "</s>", *WORDS, *more])
+    vocabulary = {word: at for at, word in enumerate(words)}
+    made = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    named = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
+    named |= {"pad_token": pad} if pad else {}
+    named |= {"model_max_length": limit} if limit else {}
+    PreTrainedTokenizerFast(tokenizer_object=made, **named).save_pretrained(folder)
+    return vocabulary
+
+
+def random_model(folder, family, head, pad="<pad>", more=("yes", "no"), limit=64, **config):
+    """A model of 32 dimensions of a ``family`` of transformers, such as Qwen3; returns its name."""
+    import torch
+    import transformers
+
+    folder.mkdir(parents=True)
+    vocabulary = word_tokenizer(folder, pad, more, limit)
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    decoder = {"num_key_value_heads": 1, "head_dim": 16} if family == "Qwen3" else {}
+    made = getattr(transformers, f"{family}Config")(
+        vocab_size=len(vocabulary),
+        max_position_embeddings=66,
+        pad_token_id=vocabulary.get(pad),
+        **sizes,
+        **decoder,
+        **config,
+    )
+    getattr(transformers, f"{family}{head}")(made).save_pretrained(folder)
+    return str(folder)
+
+
+def last_token(folder, name, **options):
+    """The model ``name`` as a bi-encoder whose vector is that of the last token; returns its name."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    base = Transformer(name, processor_kwargs={"padding_side": "left"})
+    made = SentenceTransformer(modules=[base, Pooling(32, "lasttoken")], **options)
+    made.save_pretrained(str(folder))
+    return str(folder)
+
+
 def colbert(folder):
     """A ColBERT model as sentence-transformers saves it, with its projection; returns its name."""
     import torch
