@@ -81,7 +81,7 @@ def test_questions_that_not_all_have_a_value_for_are_left_out_and_counted(tmp_pa
     _, out, _ = run(capsys, "compare", folder, "--measure", "token_f1")
     # of 40 questions one has no value at all, and two have one under a single setting
     assert "token_f1: means over 37 queries" in out
-    assert "2 questions left out, as only some settings have a value of token_f1" in one_line(out)
+    assert "2 queries left out, as only some settings have a value of token_f1" in one_line(out)
     nothing = write_answers(tmp_path / "n", {"a": 0.5}, missing={("a", query) for query in range(QUERIES)})
     code, _, err = run(capsys, "compare", nothing, "--measure", "token_f1")
     assert (code, "No question has a value of token_f1 under every setting" in one_line(err)) == (1, True)
@@ -120,7 +120,7 @@ def test_the_gate_fails_on_worse_answers(tmp_path, capsys):
     # where no answer came, nothing is known: the question is left out, and that is said
     gone = write_answers(tmp_path / "gone", {"a": 0.6}, missing={("a", 3)})
     code, out, _ = run(capsys, "gate", gone, "--baseline", base, "--measure", "token_f1")
-    assert (code, "1 question left out" in out) == (0, True)
+    assert (code, "1 query left out" in out) == (0, True)
 
 
 def test_the_gate_repeats_the_warnings_that_bear_on_answers(tmp_path, capsys):

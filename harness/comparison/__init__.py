@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         reranked,
         reranked_table,
     )
-    from harness.comparison.verdict import LABELS, Costs, Grounds, Holes, Trust, Verdict
+    from harness.comparison.verdict import ENOUGH_READ, LABELS, Costs, Grounds, Holes, Trust, Verdict
     from harness.comparison.words import sentences_of, verdict_json, warning_lines
 else:
     __getattr__ = door(__name__, __file__)

@@ -4,6 +4,10 @@ Multiple comparisons with the best (Hsu, Annals of Statistics 1981; Multiple Com
 intervals of all pairs of settings: with the confidence of these no setting loses more than its bound to any
 other, whichever is the best and whichever is chosen. Hsu's own limits, one-sided and against the best alone,
 are nearer, but not those shown of the pairs, and could call a setting best that the pairs leave open.
+
+Which setting is named is a second matter, and no bound depends on it. It is the one with the highest mean,
+unless another one within the tolerance of it has a bound that is smaller by more than the tolerance: within
+such an indifference zone means are as good as each other (Bechhofer, Annals of Mathematical Statistics 1954).
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.paired import Comparison, Options
+from harness.comparison.paired import Comparison, Options, beaten
 from harness.values import HarnessError
 
 
@@ -75,7 +79,7 @@ class Cheaper:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The ``setting`` to use: of all it may lose the least, at most ``regret`` to any other.
+    """The ``setting`` to use, which loses at most ``regret`` to any other.
 
     Where documents are too few, that is for more questions on the same ones. ``among`` are
     the settings it was chosen from, all or those within the price limit, and the regret is to these.
@@ -108,9 +112,12 @@ def advise(
 ) -> Advice | None:
     """The setting to use, from all pairs ``found`` of the settings in ``order`` (the highest mean first).
 
-    None if a pair cannot be compared, or no setting is within the price limit.
+    None if a pair cannot be compared, or no setting is within the price limit. How a setting that is shown to
+    be worse than another compares with a third one does not matter.
     """
-    if any(one.finding not in _COMPARED for one in found):
+    out = beaten(found)
+    apart = [one for one in found if one.finding not in _COMPARED]
+    if any(one.finding != "unread" or not {one.setting, one.against} & out for one in apart):
         return None
     among = tuple(order)
     if prices is not None and options.price_limit is not None:
@@ -119,10 +126,24 @@ def advise(
     bounds = dict.fromkeys(among, 0.0) | regrets(own)
     if not among:
         return None
-    chosen = min(among, key=lambda name: bounds[name])
+    chosen = _chosen(among, own, bounds, options.tolerance)
     cheaper = None
     if prices is not None:
         enough = [name for name in among if bounds[name] <= options.tolerance]
         least = min(enough, key=lambda name: prices[name], default=chosen)
         cheaper = Cheaper(least, bounds[least]) if prices[least] < prices[chosen] else None
     return Advice(chosen, bounds[chosen], among, cheaper)
+
+
+def _chosen(
+    among: Sequence[str], own: Sequence[Comparison], bounds: Mapping[str, float], tolerance: float
+) -> str:
+    """The first of the settings, or one as good that may lose far less (see the module)."""
+    behind = {
+        one.against if one.setting == among[0] else one.setting: abs(one.difference)
+        for one in own
+        if among[0] in (one.setting, one.against) and not one.real
+    }
+    near = [among[0], *(name for name in among[1:] if behind.get(name, np.inf) <= tolerance)]
+    surest = min(near, key=lambda name: bounds[name])
+    return surest if bounds[among[0]] - bounds[surest] > tolerance else among[0]

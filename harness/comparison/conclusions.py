@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
@@ -17,6 +17,7 @@ from harness.comparison.paired import (
     FEWEST_TO_CHOOSE,
     Comparison,
     all_pairs,
+    beaten,
     bounds_of_means,
     compare_rows,
     compare_to,
@@ -93,7 +94,7 @@ def conclude(
         advice=advise(order, found, costs.by_setting, options) if advised else None,
         needed=_needed(decided, found, margin, units, decision, options.tolerance),
     )
-    return grouped(verdict)
+    return grouped(replace(verdict, advice=None) if verdict.poor else verdict)
 
 
 def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
@@ -105,21 +106,16 @@ def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
     return "few" if len(units.of) < FEWEST_TO_CHOOSE else None
 
 
-def _beaten(found: Iterable[Comparison]) -> set[str]:
-    """The settings that another one is shown to be better than."""
-    return {one.against if one.difference > 0 else one.setting for one in found if one.real}
-
-
 def _closest(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> tuple[str, str]:
     """The leader, and the setting that it is compared with first."""
     leader = next((name for name in order if name != baseline), order[0])
     if baseline is not None:
         return leader, baseline
-    beaten = _beaten(found)
+    out = beaten(found)
     alike = {(one.setting, one.against) for one in found if one.finding == "equivalent"}
     # not one that is ruled out, while another may be best: the margin says why nothing is decided
     rivals = sorted(
-        (name for name in order if name != leader and name not in beaten),
+        (name for name in order if name != leader and name not in out),
         key=lambda name: (leader, name) in alike or (name, leader) in alike,
     )
     return leader, next(iter(rivals), order[min(1, len(order) - 1)])
@@ -170,7 +166,7 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
         # by the setting that differs in this alone, if there is one and it is no worse itself
         if effect.found.real and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
             return {"group": "out", "why": f"worse{here} by {effect.factor}"}
-    if one.setting in _beaten(found):
+    if one.setting in beaten(found):
         return {"group": "out", "why": f"another is better{here}"}
     equal = [pair for pair in found if pair.finding == "equivalent"]
     alike = [pair for pair in equal if verdict.used in (pair.setting, pair.against)]
@@ -180,7 +176,7 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
 def _decision(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> Decision:
     if baseline is not None:
         return "better" if any(one.real and one.difference > 0 for one in found) else "not better"
-    left = {*order} - _beaten(found)
+    left = {*order} - beaten(found)
     if len(left) == 1:
         return "best"
     between = [one for one in found if {one.setting, one.against} <= left]

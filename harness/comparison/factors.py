@@ -22,13 +22,14 @@ from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, compare_rows, usable
 from harness.comparison.sentences import finding_words
 from harness.comparison.stats.units import Units, units_of
-from harness.comparison.verdict import Effect, Effects, Grounds
+from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds
 from harness.measures import Floats
 
 # One pair of settings is no average over the other factors.
 FEWEST_PAIRS = 2
 # sums of means that differ by less are equal
 _DIGITS = 12
+_NOT_COMPARED = ("incomparable", "few", "unread")
 Cells = Mapping[tuple[str, ...], str]
 Pairs = tuple[tuple[str, str], ...]
 
@@ -105,10 +106,12 @@ def _checked(
     grounds: Grounds,
     sensitivity: LabelSensitivity | None,
 ) -> Comparison:
-    """A contrast, as no finding where its settings cut documents differently and that decides its sign.
+    """A contrast, as no finding where depth, or how settings cut documents, may decide its sign.
 
     Of every tuple that is ``compared``, the first half is better by the contrast than the second one.
     """
+    if found.finding != "few" and _unread(found, compared, grounds.read.get(measure, {})):
+        return replace(found, finding="unread")
     cut = grounds.chunkings
     if found.finding == "few" or all(len({cut.get(name) for name in one}) == 1 for one in compared):
         return found
@@ -120,6 +123,19 @@ def _checked(
     signed = [(means[name], 1 if at < half else -1) for one in compared for at, name in enumerate(one)]
     signs = np.sign(np.round(np.sum([sign * np.array(ways) for ways, sign in signed], axis=0), _DIGITS))
     return replace(found, finding="turns") if (signs != signs[0]).any() else found
+
+
+def _unread(found: Comparison, compared: Sequence[tuple[str, ...]], read: Mapping[str, float]) -> bool:
+    """Whether rankings that end early may decide a contrast; ``read`` has the share that they hold.
+
+    An effect is compared as two settings are; an interaction counts only where no rankings end early.
+    """
+    shares = np.array([[read.get(name, 1.0) for name in one] for one in compared])
+    if shares.shape[1] > 2:
+        return bool((shares < ENOUGH_READ).any())
+    first, second = shares.mean(axis=0)
+    better = found.real and (found.difference > 0) == (first < second)
+    return bool(abs(first - second) > 1 - ENOUGH_READ) and not better
 
 
 def _interactions(
@@ -203,7 +219,7 @@ def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> di
         own = [one.found for one in main if one.factor == factor.name]
         if len(own) < len(levels) * (len(levels) - 1) // 2:
             return None
-        if any(one.finding in ("incomparable", "few") or one.low is None or one.high is None for one in own):
+        if any(one.finding in _NOT_COMPARED or one.low is None or one.high is None for one in own):
             return None
         loss, beaten = dict.fromkeys(levels, 0.0), set()
         for one in own:

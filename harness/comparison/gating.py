@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +12,7 @@ from harness.comparison.joint_test import bound_below
 from harness.comparison.matrix import ScoredOn, ScoreMatrix, differences, matrix_differences
 from harness.comparison.paired import TOLERANCE
 from harness.comparison.stats.units import FEWEST_CLUSTERS, Units, units_of
+from harness.comparison.verdict import ENOUGH_READ
 from harness.values import HarnessError, counted, printable
 
 RESAMPLES, SEED = 10_000, 7
@@ -25,7 +27,8 @@ class Check:
     The two agree: the check fails where the bound is above ``max_drop``, which is where ``p`` is at most
     ``alpha``. A handful of queries that drop by the same amount prove nothing. ``units`` are what was
     flipped. ``most`` is the upper bound of the drop, with the same confidence (None for a single query);
-    ``equivalent`` says whether the two are the same within ``tolerance``, by two one-sided tests.
+    ``equivalent`` says whether the two are the same within ``tolerance``, by two one-sided tests, ``unread``
+    whether rankings of one of the two end earlier, so that the change may be of their depth alone.
     """
 
     setting: str
@@ -41,6 +44,7 @@ class Check:
     most: float | None
     tolerance: float
     equivalent: bool
+    unread: bool = False
 
     @property
     def failed(self) -> bool:
@@ -50,10 +54,13 @@ class Check:
     @property
     def reason(self) -> str:
         """The finding in a sentence or two: what it holds for is said where that is not new documents."""
+        found = self._found
+        if self.unread:
+            found += " Rankings of one of the two end earlier: the change may be of their depth alone."
         if self.units.kind != "few clusters":
-            return self._found
+            return found
         own = counted(self.units.clusters, "cluster")
-        return f"{self._found} That is about the {own} of these queries; new ones may differ."
+        return f"{found} That is about the {own} of these queries; new ones may differ."
 
     @property
     def _found(self) -> str:
@@ -101,9 +108,9 @@ class GateResult:
             return (
                 f"Tested by queries: {counted(units.clusters, 'cluster')} of queries cannot stand for new "
                 f"ones; {FEWEST_CLUSTERS} or more of about equal size can. So this holds only for more "
-                "questions on the same clusters."
+                "queries on the same clusters."
             )
-        return "Tested by queries: holds for questions like these."
+        return "Tested by queries: holds for queries like these."
 
 
 def gate(
@@ -114,10 +121,12 @@ def gate(
     confidence: float = 0.95,
     tolerance: float = TOLERANCE,
     scored_on: tuple[ScoredOn, ScoredOn] | None = None,
+    read: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {}),
 ) -> GateResult:
     """Check every setting of the results against the baseline's setting of that name.
 
-    ``scored_on`` are results' and baseline's. A check fails where the one-sided confidence bound of the drop
+    ``scored_on`` are results' and baseline's, ``read`` the shares of what is read that rankings hold where
+    they were cut short. A check fails where the one-sided confidence bound of the drop
     is above ``max_drop`` (see ``Check``): a true drop of that much or less lets the gate fail in a share of
     at most ``1 - confidence`` of runs, which is divided among the checks (Bonferroni). A drop that is
     uncertain because of few queries passes, and its reason says so, as it does where the two are shown to be
@@ -145,7 +154,13 @@ def gate(
         )
     tail = (1 - confidence) / len(baseline.settings)
     before = baseline.in_order_of(results.query_ids)
-    checks = tuple(_check(results, before, name, max_drop, tail, tolerance) for name in baseline.settings)
+    checks = tuple(
+        replace(
+            _check(results, before, name, max_drop, tail, tolerance),
+            unread=abs(read[0].get(name, 1.0) - read[1].get(name, 1.0)) > 1 - ENOUGH_READ,
+        )
+        for name in baseline.settings
+    )
     return GateResult(results.measure, confidence, checks)
 
 

@@ -6,19 +6,18 @@ One value for all who draw it: the first screen of report.html, Markdown reports
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
 from harness.comparison.sentences import queries, sentence
-from harness.comparison.verdict import Bounds, Effect, Standing, Verdict
+from harness.comparison.verdict import GROUPS, Bounds, Effect, Standing, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
 from harness.values import FEWEST_FOR_INTERVAL, counted, width
 
-# Below this mean, all settings lose more than two thirds of what a perfect ranking has.
-POOR = 0.3
 LINES, COLUMNS = 24, 80
 # a row has a name, a value in five columns, a chart and words; the name and the chart share what these leave
 _AROUND, _LONGEST_NAME, _WIDEST_CHART, _NARROWEST_CHART = 10, 41, 21, 10
@@ -49,7 +48,7 @@ class Glance:
         """The title of the chart of settings."""
         if any(one.low is not None for one in self.settings):
             return f"Settings ({self.measure}, {self.level:.0%} intervals)"
-        return f"Settings ({self.measure}; too few questions for intervals)"
+        return f"Settings ({self.measure}; too few queries for intervals)"
 
 
 def glance_of(verdict: Verdict) -> Glance:
@@ -90,18 +89,18 @@ def glance_json(glance: Glance) -> dict[str, Any]:
 
 
 def _largest(verdict: Verdict) -> str:
-    """A sentence on the largest losses of the setting to use, or the leader."""
+    """A sentence on the largest losses of the setting to use, or the leader, which it names."""
     told = [(part_in_words(part), value) for part, value in largest_losses(verdict)[:3]]
     if not told:
         return ""
     (label, value), *rest = told
     more = ", ".join(f"{other} {lost:.2f}" for other, lost in rest)
     also = f" {more[0].upper()}{more[1:]}." if more else ""
-    return f"Largest loss: {label}, {value:.2f}.{also}"
+    return f"Largest loss of {verdict.words(verdict.shown)}: {label}, {value:.2f}.{also}"
 
 
 def _holds(verdict: Verdict) -> str:
-    """How good the best is, the questions that were asked, and what a finding on them holds for."""
+    """How good the best is, the queries that were asked, and what a finding on them holds for."""
     people = verdict.population
     asked, unit = queries(people.queries), people.unit
     if verdict.leader is None or verdict.decision == "single":
@@ -114,18 +113,15 @@ def _holds(verdict: Verdict) -> str:
         return f"{on}. Holds for new {unit}s like these."
     if people.kind == "few clusters":
         these = f"these {unit}s" if people.clusters > 1 else f"this {unit}"
-        return f"{on}. Holds for more questions on {these}, not for new ones."
-    return f"{good}, over {asked}. Holds for more questions like these."
+        return f"{on}. Holds for more queries on {these}, not for new ones."
+    return f"{good}, over {asked}. Holds for more queries like these."
 
 
 def _good(verdict: Verdict) -> str:
     """The mean of the setting to use, or the best one: that it loses little to others says nothing of it."""
-    best = verdict.standings[0].mean
-    if round(best, 2) < POOR:
-        return f"All are poor: best {best:.2f} of 1"
     if not verdict.used:
-        return f"The best mean is {best:.2f} of 1"
-    return f"Its mean is {verdict.mean(verdict.used):.2f} of 1"
+        return f"The best {verdict.measure} is {verdict.standings[0].mean:.2f} of 1"
+    return f"Its {verdict.measure} is {verdict.mean(verdict.used):.2f} of 1"
 
 
 def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
@@ -161,8 +157,7 @@ def _paragraph(text: str, whole: bool = False) -> list[str]:
 
 def _next(glance: Glance) -> list[str]:
     """The next step and its command, which has its own line where both are too long for one."""
-    text, command = f"Next: {glance.next.text}", glance.next.command
-    line = f"{text.rstrip('.')} ({command})." if command else text
+    line, text, command = f"Next: {glance.next}", f"Next: {glance.next.text}", glance.next.command
     return [line] if width(line) <= COLUMNS else [*_paragraph(text), *([f"  {command}"] if command else [])]
 
 
@@ -224,7 +219,9 @@ def _settings(glance: Glance, room: int) -> list[str]:
     for one in shown:
         chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
         lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
-    return lines + ([f"  {len(every) - len(shown)} more"] if len(shown) < len(every) else [])
+    left = Counter(GROUPS[one.group] for one in every if one not in shown)
+    more = ", ".join(f"{n} {what}" for what, n in left.items())
+    return [*lines, f"  More: {more}"] if more else lines
 
 
 def _room(words: Iterable[str]) -> int:

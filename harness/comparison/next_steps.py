@@ -1,9 +1,10 @@
-"""What to do next, in order: the first screen has the first step, `harness compare` all of them.
+"""What to do next, in order: readers are shown the first step, `verdict.json` has all of them.
 
-What is needed to choose at all comes first: questions, or a measure that compares the settings. Then come
-two kinds of steps, and first the one about the larger amount: what the setting to use may lose to another one
-(its regret bound), which more questions or documents make smaller, or its largest loss at a step, which
-another configuration may win back.
+What is needed to choose at all comes first: queries, a measure that compares the settings, or rankings that
+go as deep as it reads. Then come two kinds of steps, and first the one about the larger amount: what the
+setting to use may lose to another one (its regret bound), which more queries or documents make smaller, or
+its largest loss at a step that another configuration may win back. What was tried and changed nothing is not
+a step.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
-from harness.comparison.sentences import amount, at_most, these
+from harness.comparison.sentences import amount, at_most, deeper, these
 from harness.comparison.verdict import Needed, Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
@@ -25,12 +26,14 @@ _BY_WORDS = frozenset(("bm25", "sparse", "learned_sparse"))
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """A next step, and a command that begins it ('' for none)."""
+    """A next step, and the command that does it, or shows what the text says before a colon ('' for none)."""
 
     text: str
     command: str = ""
 
     def __str__(self) -> str:
+        if self.text.endswith(":"):
+            return f"{self.text} {self.command}"
         return f"{self.text.rstrip('.')} ({self.command})." if self.command else self.text
 
 
@@ -40,24 +43,32 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
     folder = quote(verdict.folders.get(name, "RESULTS"))
     worst = f"harness show {folder} --worst 10"
     if verdict.leader is None:
-        return (NextStep("See what was ranked, and where the labels are.", worst),)
-    part, lost = next(iter(largest_losses(verdict)), ("", 0.0))
-    loss = [NextStep(_remedy(part, name, verdict), worst)] if part else []
+        return (NextStep("See what was ranked, and where the labels are:", worst),)
+    remedies = ((_remedy(part, name, verdict), lost) for part, lost in largest_losses(verdict))
+    remedy, lost = next(((text, lost) for text, lost in remedies if text), ("", 0.0))
+    loss = [NextStep(f"{remedy} What is lost, query by query:", worst)] if remedy else []
     if verdict.decision == "few":
         missing = FEWEST_TO_CHOOSE - verdict.population.queries
         return (
-            NextStep(f"Add at least {counted(missing, 'more question')}.", "harness testset --help"),
+            NextStep(
+                f"Add at least {counted(missing, 'more query', 'more queries')}. How to make them:",
+                "harness testset --help",
+            ),
             *loss,
         )
     if verdict.decision == "single":
-        return (*loss, NextStep("Sweep a field, or compare with a second folder of results."))
+        return (
+            *_deeper(verdict),
+            *loss,
+            NextStep("Sweep a field, or compare with a second folder of results."),
+        )
     surer = list(_surer(verdict))
     if not verdict.across:
         instead = f"harness compare {folder} --measure {verdict.instead}" if verdict.instead else ""
-        return (NextStep(fitting(verdict), instead), *surer, *loss)
+        return (NextStep(fitting(verdict), instead), *_deeper(verdict), *surer, *loss)
     regret = verdict.advice.regret if verdict.advice is not None else 0.0
-    ordered = [*loss, *surer] if lost > regret else [*surer, *loss]
-    return tuple(ordered or [NextStep("Add questions, or try a larger change.")])
+    ordered = [*_deeper(verdict), *([*loss, *surer] if lost > regret else [*surer, *loss])]
+    return tuple(ordered or [NextStep("Try a larger change. What is lost, query by query:", worst)])
 
 
 def fitting(verdict: Verdict) -> str:
@@ -71,6 +82,18 @@ def largest_losses(verdict: Verdict) -> list[tuple[str, float]]:
     """The parts that cost the setting to use, or the leader, something, and how much, the most first."""
     own = verdict.lost.get(verdict.shown, {}).items()
     return sorted(((part, lost) for part, lost in own if round(lost, 2) > 0), key=lambda one: -one[1])
+
+
+def _deeper(verdict: Verdict) -> Iterator[NextStep]:
+    """To retrieve all that is read, where rankings were cut short."""
+    early = verdict.unread or tuple(verdict.read.get(verdict.measure, ()))
+    if not early:
+        return
+    whose = f"{len(early)} settings" if len(early) > 1 else verdict.quoted(early[0])
+    search = verdict.configured.get(early[0], {}).get("retrieve") or {}
+    key, also = deeper(verdict, early[0]), ", also in its routes," if search.get("routes") else ""
+    do = f"Set {key}{also} and run again" if key else "Give more ranks of each query"
+    yield NextStep(f"{do}: the rankings of {whose} end before what {verdict.measure} reads.")
 
 
 def _surer(verdict: Verdict) -> Iterator[NextStep]:
@@ -89,11 +112,11 @@ def _surer(verdict: Verdict) -> Iterator[NextStep]:
     if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
         yield NextStep(
-            f"Add questions on other {people.unit}s. If only {these(people)} {matter}, give every question "
+            f"Add queries on other {people.unit}s. If only {these(people)} {matter}, give every query "
             "its own name in the column cluster of the query file."
         )
     elif verdict.decision in ("best", "better", "equivalent"):
-        yield NextStep("Confirm it on questions that were not used for tuning.")
+        yield NextStep("Confirm it on queries that were not used for tuning.")
     elif verdict.needed is not None and verdict.needed.queries > people.queries:
         yield NextStep(_asked(verdict.needed, people.queries))
 
@@ -126,7 +149,7 @@ def _about(count: int) -> str:
 
 
 def _remedy(part: str, name: str, verdict: Verdict) -> str:
-    """Which change to which key of the configuration may win back what a part lost."""
+    """Which change to which key of the configuration may win back what a part lost; '' for none untried."""
     setting = verdict.configured.get(name, {})
     if part == PARSER:
         return f"Try another parser: change parse.kind{_now(_kinds(setting.get('parse')))}."
@@ -185,7 +208,7 @@ def _find_more(setting: Section, verdict: Verdict) -> str:
     """The other way to search, by words or by vectors, if none has tried it; else more candidates."""
     search = setting.get("retrieve") or {}
     if search.get("kind") in (None, "returned"):
-        return "Return more hits for each question, or search in another way."
+        return "Return more hits for each query, or search in another way."
     tried = _kinds(*(one.get("retrieve") for one in verdict.configured.values()))
     words = any(kind in _BY_WORDS for kind in tried)
     vectors = any(one.get("model") or one.get("endpoint") for one in tried.values())
@@ -201,13 +224,30 @@ def _find_more(setting: Section, verdict: Verdict) -> str:
 
 
 def _rerank(setting: Section, verdict: Verdict) -> str:
-    """A reranker, or another one where some setting has one."""
+    """A reranker, or another one where some setting has one that was not found to change nothing."""
     if (setting.get("retrieve") or {}).get("kind") in (None, "returned"):
         return "Try a reranker."
     tried = _kinds(*(one.get("rerank") for one in verdict.configured.values()))
+    if tried and not _helps("rerank", verdict):
+        return ""
     if not tried:
         return "Add a reranker: rerank: {kind: late_interaction, model: embedded:maxsim}."
     if "cross_encoder" not in tried:
         return f"Try another reranker: set rerank.kind to cross_encoder{_now(tried, 'so far')}."
     models = dict.fromkeys(one["model"] for one in tried.values() if one.get("model"))
     return f"Try another reranker: change rerank.model{_now(models, 'so far')}."
+
+
+def _helps(step: str, verdict: Verdict) -> bool:
+    """Whether a step is shown to be better than leaving it out, all else the same; True if untried."""
+
+    def added(setting: str, other: str) -> int:
+        """1 if the first of two has the step that the second lacks, -1 the other way round, else 0."""
+        first, second = (verdict.configured.get(name, {}) for name in (setting, other))
+        alike = all(first.get(key) == second.get(key) for key in {*first, *second} - {"name", step})
+        return (bool(first.get(step)) - bool(second.get(step))) * alike
+
+    effects = [(one.found, pair) for one in verdict.effects.main for pair in one.pairs]
+    pairs = [(one, (one.setting, one.against)) for one in verdict.comparisons]
+    found = [(one, side) for one, pair in (*effects, *pairs) if (side := added(*pair))]
+    return not found or any(one.real and one.difference * side > 0 for one, side in found)

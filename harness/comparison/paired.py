@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -22,7 +22,7 @@ FEWEST_TO_CHOOSE = 30
 # The smallest difference worth changing a setting for, unless the configuration says otherwise.
 TOLERANCE = 0.02
 
-Finding = Literal["real", "open", "equivalent", "few", "turns", "incomparable"]
+Finding = Literal["real", "open", "equivalent", "few", "turns", "incomparable", "unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,9 @@ class Comparison:
     ``equivalent`` where it does not and lies within the tolerance, ``open`` where it does neither, ``few``
     where there are fewer queries than one should choose by, ``turns`` where the interval excludes 0 and
     longer or shorter labels give the difference another sign, ``incomparable`` where the measure cannot
-    compare these two settings. ``here``: the queries are of too few clusters to say anything of new ones, so
-    a finding is of these clusters alone.
+    compare these two settings, ``unread`` where the rankings of the one that is not better end earlier.
+    ``here``: the queries are of too few clusters to say anything of new ones, so a finding is of these
+    clusters alone.
     ``d_z`` is the difference in standard deviations over queries, ``dominance`` the share of queries won
     minus lost: Cliff's d for paired data (Psychological Bulletin 1993); ``(1 + d) / 2`` is the chance that
     the first does better on a query, ties counting half (McGraw and Wong 1992). None if the data do not
@@ -84,6 +85,11 @@ class Comparison:
     def real(self) -> bool:
         """Whether the difference is real, the whole family considered."""
         return self.finding == "real"
+
+
+def beaten(found: Iterable[Comparison]) -> set[str]:
+    """The settings that another one is shown to be better than."""
+    return {one.against if one.difference > 0 else one.setting for one in found if one.real}
 
 
 def _finding(p: float, low: float, high: float, units: Units, options: Options) -> Finding:

@@ -13,7 +13,7 @@ from harness.comparison.conclusions import conclude, grouped
 from harness.comparison.factors import effects_of
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.paired import Options
+from harness.comparison.paired import Options, beaten
 from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Turning, Verdict
 from harness.measures import (
     across_chunkings,
@@ -84,8 +84,9 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     chosen = cells.get(tuple(effects.levels[one.name] for one in verdict.design.factors))
     if chosen is None or chosen not in advice.among or chosen == advice.setting:
         return advice
-    real = [one for one in verdict.comparisons if one.real]
-    if chosen in [one.against if one.difference > 0 else one.setting for one in real]:
+    if verdict.mean(advice.among[0]) - verdict.mean(chosen) > verdict.options.tolerance:
+        return advice
+    if chosen in beaten(verdict.comparisons):
         # averaged over the rest it is best, but another setting is shown to be better
         return advice
     bounds = regrets(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
 from harness.comparison.stats.intervals import ROUNDING
-from harness.comparison.verdict import Population, Verdict
+from harness.comparison.verdict import Population, Verdict, is_poor
+from harness.measures import reading_depth
 from harness.values import counted
 
 if TYPE_CHECKING:
@@ -24,14 +25,21 @@ MOST_WORDS = 25
 def sentence(verdict: Verdict) -> str:
     """What to do about the settings, how sure that is, and what it may lose."""
     if verdict.leader is None:
-        return f"Nothing was found: {verdict.measure} is 0 for every question under every setting."
+        return f"Nothing was found: {verdict.measure} is 0 for every query under every setting."
     if verdict.decision == "single":
         mean, people = verdict.mean(verdict.leader), queries(verdict.population.queries)
-        return f"One setting: {verdict.measure} {mean:.2f} on {people}. Nothing to compare it with."
+        alone = "Look at the losses first." if verdict.poor else "Nothing to compare it with."
+        good = ", which is not good enough" if verdict.poor else ""
+        return f"One setting{good}: {verdict.measure} {mean:.2f} on {people}. {alone}"
     if verdict.decision == "few":
         lead = "So far {} leads." if verdict.baseline is None else "So far {} is compared with the baseline."
         few = f"{queries(verdict.population.queries)}: too few to choose by, {FEWEST_TO_CHOOSE} are needed."
         return _fitted(f"{few} {lead}", verdict, verdict.leader)
+    if verdict.poor:
+        best = verdict.standings[0]
+        reached = f"has {best.mean:.2f} of 1 by {verdict.measure}"
+        text = f"None is good enough: the best, {{}}, {reached}. Look at the losses first."
+        return _fitted(text, verdict, best.setting)
     if verdict.baseline is not None:
         return _against_baseline(verdict)
     return _use(verdict)
@@ -45,6 +53,8 @@ def _use(verdict: Verdict) -> str:
         if _too_dear(verdict):
             limit = f"{amount(verdict.options.price_limit or 0)} {verdict.costs.unit}"
             return f"No setting is within the price limit of {limit}."
+        if verdict.unread and verdict.across:
+            return _ends_early("{} leads, but", verdict, leader)
         instead = f" {verdict.instead} does." if verdict.instead else ""
         return _fitted(
             f"{{}} leads by {verdict.measure}, which does not compare settings that cut documents "
@@ -54,8 +64,9 @@ def _use(verdict: Verdict) -> str:
         )
     within = " within the price limit" if limited else ""
     if verdict.decision == "best" and advice.setting == leader and not verdict.here:
+        far = " as far as rankings go" if verdict.read.get(verdict.measure) else ""
         return _fitted(
-            f"Use {{}}. It is shown to be best, {_ahead(verdict)} above the next ({verdict.level:.0%}).",
+            f"Use {{}}. It is shown to be best{far}, {_ahead(verdict)} above the next ({verdict.level:.0%}).",
             verdict,
             leader,
         )
@@ -84,6 +95,26 @@ def _use(verdict: Verdict) -> str:
     return _fitted(f"Use {{}}. Not proven best, but {loses}.", verdict, advice.setting)
 
 
+def deeper(verdict: Verdict, setting: str) -> str:
+    """The key, with its value, that makes a setting retrieve all that the measure reads; '' for none here."""
+    depth, search = reading_depth(verdict.measure), verdict.configured.get(setting, {}).get("retrieve") or {}
+    if depth is None or depth.amount is None or search.get("kind") in (None, "returned"):
+        return ""
+    if depth.unit == "ranks":
+        return f"`retrieve.top_k: {depth.amount}`"
+    # no token of a text is longer than eight characters on average
+    return f"`retrieve.top_chars: {depth.amount * (8 if depth.unit == 'tokens' else 1)}`"
+
+
+def _ends_early(lead: str, verdict: Verdict, setting: str) -> str:
+    """A sentence that begins with a setting, and says whose rankings end before what is read."""
+    first, *others = verdict.unread
+    key, called = deeper(verdict, first), (setting,) if others else (setting, first)
+    whose = f"{len(others) + 1} settings" if others else "{}"
+    remedy = f"set {key} and run again" if key else "give more ranks of each query"
+    return _fitted(f"{lead} rankings of {whose} end before what is read; {remedy}.", verdict, *called)
+
+
 def _ahead(verdict: Verdict) -> str:
     """How far the leader is ahead of the next."""
     return f"{abs(verdict.margin.difference):.2f}" if verdict.margin is not None else ""
@@ -103,6 +134,8 @@ def _against_baseline(verdict: Verdict) -> str:
         worse = verdict.beyond_baseline(better=False)
         more = f" {len(worse)} of {len(verdict.standings) - 1} are worse." if worse else ""
         none = f"{on}{'no' if on else 'No'} setting is shown to be better than the baseline, {{}}."
+        if verdict.unread:
+            return _ends_early(f"{none[:-1]};", verdict, baseline)
         return _fitted(f"{none}{more}{differ}", verdict, baseline)
     others = f" So are {counted(len(better) - 1, 'other')}." if len(better) > 1 else ""
     best = f"{on}{{}} is better than the baseline, {{}}."
@@ -116,9 +149,10 @@ def finding_words(found: Comparison, tolerance: float) -> str:
         "real": f"{'better' if found.difference > 0 else 'worse'}{here}",
         "equivalent": f"equal within {tolerance:g}{here}",
         "open": "no difference found",
-        "few": "too few questions",
+        "few": "too few queries",
         "turns": "depends on labels",
         "incomparable": "not comparable",
+        "unread": "rankings end early",
     }[found.finding]
 
 
@@ -131,6 +165,10 @@ def gate_sentence(result: GateResult, called: Callable[[str], str], unit: str) -
     failed, most = [one for one in checks if one.failed], [one.most for one in checks]
     level, first = f"({result.confidence:.0%})", checks[0]
     here = f" New {unit}s may differ." if first.units.kind == "few clusters" else ""
+    best = max(one.mean for one in checks)
+    here += f" Best {best:.2f}: none is good enough." if is_poor(best, result.measure) else ""
+    if any(one.unread for one in checks):
+        here += " Rankings end earlier in one of the two runs."
     if failed:
         worst = max(failed, key=lambda one: one.at_least or 0.0)
         others = f" So did {counted(len(failed) - 1, 'other')}." if len(failed) > 1 else ""

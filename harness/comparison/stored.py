@@ -120,6 +120,12 @@ class Stored:
         settings = self.result.record["config"].get("settings", [])
         return {} if self.stage == ANSWER else chunkings_of(settings)
 
+    @property
+    def read(self) -> Mapping[str, Mapping[str, float]]:
+        """By measure, the settings whose rankings were cut short, and the share of what is read they hold."""
+        found: dict[str, dict[str, float]] = self.result.record.get("counts", {}).get("read", {})
+        return {} if self.stage == ANSWER else found
+
     def matrix(self, measure: str) -> ScoreMatrix:
         """The scores of one measure by setting and query, NaN if there is none.
 
@@ -134,15 +140,15 @@ class Stored:
     def beside(self, others: Sequence[Stored], measure: str) -> tuple[list[ScoreMatrix], tuple[str, ...]]:
         """Its scores and those of ``others`` to compare it with, and what was left out for that.
 
-        Answers are compared on the questions for which all settings of all results have a value.
+        Answers are compared on the queries for which all settings of all results have a value.
         """
         matrices = [one.matrix(measure) for one in (self, *others)]
         if self.stage != ANSWER:
             return matrices, ()
         kept, left_out = on_common_questions(matrices)
         note = (
-            f"{counted(left_out, 'question')} left out, as only some settings have a value of {measure} "
-            "for them; replies.csv and answer_scores.csv say why."
+            f"{counted(left_out, 'query', 'queries')} left out, as only some settings have a value of "
+            f"{measure} for them; replies.csv and answer_scores.csv say why."
         )
         return kept, (note,) if left_out else ()
 
@@ -297,6 +303,7 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
             drawn=read_any(folder, LabelSensitivityRow),
             filtered=read_any(folder, FilterRow),
             left_out=one.result.record.get("counts", {}).get("left_out", {}),
+            read=one.read,
         )
         for name, (folder, one) in results.items()
     }
@@ -319,6 +326,8 @@ class Details:
     filtered: Iterable[FilterRow]
     # how many queries have no value, by reason
     left_out: Mapping[str, int]
+    # by measure, the share of what is read that rankings hold which were cut short, by setting
+    read: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def detailed(
@@ -328,8 +337,14 @@ def detailed(
     called = [(details[result], setting, name) for (result, setting), name in names.items()]
     filtered = {result: one.filtered for result, one in details.items()}
     left_out = left_out_notes(one.left_out for one in details.values())
+    read: dict[str, dict[str, float]] = {}
+    for one, own, name in called:
+        for measure, shares in one.read.items():
+            if own in shares:
+                read.setdefault(measure, {})[name] = shares[own]
     return replace(
         scores,
+        read=read,
         chunkings={name: one.chunkings[own] for one, own, name in called if own in one.chunkings},
         lost={name: one.lost[own] for one, own, name in called if own in one.lost},
         tokens=tokens_of({result: one.prices for result, one in details.items()}, names, stage),

@@ -55,7 +55,7 @@ def standings_table(verdict: Verdict) -> Table:
         "difference."
     ]
     if people.kind == "few clusters":
-        notes.append(f"The intervals hold for more questions on the same {people.unit}s, not for new ones.")
+        notes.append(f"The intervals hold for more queries on the same {people.unit}s, not for new ones.")
     notes += ["Too few queries for intervals."] if people.queries < FEWEST_FOR_INTERVAL else []
     if prices:
         notes.append(
@@ -82,9 +82,7 @@ def _effects(verdict: Verdict) -> list[Part]:
         f"test of {counted(len(rows), 'effect')}."
     ]
     if verdict.population.kind == "few clusters":
-        notes.append(
-            f"They hold for more questions on the same {verdict.population.unit}s, not for new ones."
-        )
+        notes.append(f"They hold for more queries on the same {verdict.population.unit}s, not for new ones.")
     bounds = f"{verdict.level:.0%} interval"
     title = f"{verdict.measure}: what each factor does"
     table = Table(

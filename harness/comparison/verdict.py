@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from harness.comparison.advice import Advice
 from harness.comparison.design import SweepDesign
-from harness.comparison.paired import Comparison, Options
+from harness.comparison.paired import Comparison, Options, beaten
 from harness.comparison.stats.units import Kind
 from harness.values import ResultWarning
 
@@ -19,6 +19,14 @@ from harness.values import ResultWarning
 Turning = Mapping[tuple[str, str], tuple[str, ...]]
 # A smaller judged share of the first ranks than this is mentioned.
 ENOUGH_JUDGED = 0.8
+# Of what a measure reads, a setting whose rankings hold a smaller share may gain by deeper ones. The last
+# twentieth counts least: by then the discount has left less of a gain than any tolerance asks for.
+ENOUGH_READ = 0.95
+# Below this mean all settings lose more than two thirds of what a perfect ranking has: none is to be used as
+# it is, however sure its lead.
+POOR = 0.3
+# measures by which a perfect ranking does not have 1, so that a low mean may be as high as it goes
+_BELOW_ONE = ("precision", "rbp", "text_")
 Bounds = tuple[float | None, float, float | None]
 """A lower bound, a value, an upper bound."""
 Decision = Literal["best", "equivalent", "open", "few", "nothing found", "single", "better", "not better"]
@@ -34,6 +42,11 @@ LABELS: Mapping[Role, str] = {
     "warning": "Warning",
     "next": "Next",
 }
+
+
+def is_poor(best: float, measure: str) -> bool:
+    """Whether even the ``best`` mean by a measure is not good enough to be used."""
+    return round(best, 2) < POOR and not measure.startswith(_BELOW_ONE)
 
 
 def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
@@ -136,6 +149,8 @@ class Grounds:
     unit: str = "document"
     # by measure, the pairs whose sign turns with longer or shorter labels; a measure not here was not checked
     turning: Mapping[str, Turning] = field(default_factory=dict)
+    # by measure, the settings whose rankings were cut short, and the share of what is read that they hold
+    read: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     # what is unjudged, None if that is not known
     holes: Holes | None = None
     # further caveats
@@ -152,11 +167,27 @@ class Grounds:
         return self.trust.get(measure, Trust()).comparable
 
     def checked(self, tested: Iterable[Comparison], measure: str) -> list[Comparison]:
-        """The comparisons by a measure, those called ``turns`` or ``incomparable`` that are no findings."""
-        checked = checked_against_labels(tested, self.turning.get(measure))
+        """The comparisons by a measure; ``turns``, ``incomparable`` and ``unread`` are no findings.
+
+        A setting whose rankings end earlier than those of another cannot be worse than it, nor equal: it may
+        gain by what was not retrieved. If it is better all the same, then it is better.
+        """
+        checked = [
+            replace(one, finding="unread") if self.shallower(one, measure) else one
+            for one in checked_against_labels(tested, self.turning.get(measure))
+        ]
         if self.comparable(measure):
             return checked
         return [replace(one, finding="incomparable") if self._apart(one) else one for one in checked]
+
+    def shallower(self, one: Comparison, measure: str) -> str:
+        """The setting of two that would have to be read deeper to compare them; '' if none would."""
+        read = self.read.get(measure, {})
+        first, second = (read.get(name, 1.0) for name in (one.setting, one.against))
+        if one.finding == "few" or abs(first - second) <= 1 - ENOUGH_READ:
+            return ""
+        short = one.setting if first < second else one.against
+        return "" if one.real and (one.difference > 0) == (short == one.setting) else short
 
     def _apart(self, one: Comparison) -> bool:
         cut = self.chunkings
@@ -323,6 +354,18 @@ class Verdict(Grounds):
         return f'"{words}"' if " " in words else words
 
     @property
+    def poor(self) -> bool:
+        """Whether even the best is not good enough to be used."""
+        return is_poor(self.standings[0].mean, self.measure)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The settings that may be best, but cannot be compared, as their rankings end earlier."""
+        out, unread = beaten(self.comparisons), [one for one in self.comparisons if one.finding == "unread"]
+        kept = [one for one in unread if not {one.setting, one.against} & out]
+        return tuple(dict.fromkeys(self.shallower(one, self.measure) for one in kept))
+
+    @property
     def here(self) -> bool:
         """Whether what is found holds for these clusters alone, as they are too few to stand for new ones."""
         return self.population.kind == "few clusters"
@@ -344,6 +387,8 @@ class Verdict(Grounds):
     @property
     def used(self) -> str:
         """The setting to use; '' where none is advised."""
+        if self.poor:
+            return ""
         if self.baseline is not None:
             return next(iter(self.beyond_baseline(better=True)), "")
         return self.advice.setting if self.advice is not None else ""

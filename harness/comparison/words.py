@@ -21,7 +21,7 @@ from harness.comparison.verdict import (
 )
 from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, listed, signed
 
-# With fewer queries, a caveat says that kinds of questions may be missing.
+# With fewer queries, a caveat says that kinds of queries may be missing.
 MAY_MISS = 60
 
 
@@ -34,8 +34,8 @@ def lines_of(verdict: Verdict) -> tuple[Line, ...]:
     lines.append(("population", _population(verdict)))
     lines += [("caveat", text) for text in (*_caveats(verdict), *verdict.notes)]
     lines += [("warning", text) for text in warning_lines(verdict.warnings)]
-    steps = [Line("next", one.text, one.command) for one in steps_of(verdict)]
-    return (*(Line(role, text) for role, text in lines), *steps)
+    first = steps_of(verdict)[0]
+    return (*(Line(role, text) for role, text in lines), Line("next", first.text, first.command))
 
 
 def sentences_of(verdict: Verdict) -> tuple[str, ...]:
@@ -90,20 +90,18 @@ def _population(verdict: Verdict) -> str:
     unit, number = people.unit, people.clusters
     alike = "" if people.icc is None else f" (ICC of the difference {people.icc:.2f})"
     if people.kind == "clusters":
-        return (
-            f"New questions on new {unit}s like these: {queries(people.queries)} on {number} {unit}s{alike}."
-        )
+        return f"New queries on new {unit}s like these: {queries(people.queries)} on {number} {unit}s{alike}."
     if people.kind == "few clusters":
         return (
-            f"More questions on {these(people)}, but not on new {unit}s{alike}. What holds for new {unit}s "
-            f"can be tested with {FEWEST_CLUSTERS} or more that have about as many questions each. These are "
+            f"More queries on {these(people)}, but not on new {unit}s{alike}. What holds for new {unit}s "
+            f"can be tested with {FEWEST_CLUSTERS} or more that have about as many queries each. These are "
             f"worth only {people.worth:.1f} such {unit}s, so the {queries(people.queries)} are tested one by "
             "one."
         )
     alike = "this one" if people.queries == 1 else f"these {people.queries:,}"
     if people.kind == "queries":
-        return f"Questions like {alike}, each on its own {unit}."
-    return f"Questions like {alike}. It is not known here which of them share a document."
+        return f"Queries like {alike}, each on its own {unit}."
+    return f"Queries like {alike}. It is not known here which of them share a document."
 
 
 def _caveats(verdict: Verdict) -> list[str]:
@@ -125,7 +123,7 @@ def _caveats(verdict: Verdict) -> list[str]:
     if FEWEST_FOR_INTERVAL <= n < MAY_MISS:
         rare = 1 - 0.05 ** (1 / n)
         caveats.append(
-            f"{queries(n)} may hold no example of a rare kind of question, one that is less than {rare:.0%} "
+            f"{queries(n)} may hold no example of a rare kind of query, one that is less than {rare:.0%} "
             "of what is asked; the verdict does not cover such kinds."
         )
     return caveats

@@ -68,13 +68,19 @@ def test_one_sentence_says_what_came_of_it_and_how_sure_that_is():
     assert said(gate(same, base, max_drop=0)) == (
         "Passed: all 2 settings are equal to the baseline within 0.02 (95%)."
     )
+    worse = gate(replace(base, values=base.values - 0.3), base, max_drop=0.02, read=({"a": 0.2}, {}))
+    assert said(worse).endswith(
+        "Best 0.15: none is good enough. Rankings end earlier in one of the two runs."
+    )
+    depths = ["may be of their depth alone" in check.reason for check in worse.checks]
+    assert depths == [True, False]
     few = tuple(f"d{i % 4}" for i in range(100))
     failed = gate(
         replace(base, values=base.values - 0.3, clusters=few), replace(base, clusters=few), max_drop=0.02
     )
     assert said(failed) == (
-        "Failed: chunks of 500 characters, a dropped by at least 0.30 (95%). So did 1 other. New documents "
-        "may differ."
+        "Failed: 500 characters, a dropped by at least 0.30 (95%). So did 1 other. New documents "
+        "may differ. Best 0.15: none is good enough."
     )
     open_ = checked(BASE - 0.005 + RNG.normal(0, 0.2, 100), max_drop=0.1)
     assert said(open_).startswith("Passed: no drop beyond the 0.1 tolerated is shown, though one of up to 0.")

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.comparison import Options
+from harness.comparison import Options, verdict_json
 from harness.comparison.glance import glance_of
 from harness.comparison.next_steps import steps_of
+from harness.comparison.sentences import sentence
 
 from .build import conclude, noisy
 
@@ -34,7 +35,7 @@ def concluded(part, *settings, value=0.4, **more):
 
 
 def step(part, *settings, **more):
-    return steps_of(concluded(part, *settings, **more))[0].text
+    return steps_of(concluded(part, *settings, **more))[0].text.removesuffix(" What is lost, query by query:")
 
 
 def test_the_step_names_the_key_that_the_configuration_has():
@@ -52,7 +53,7 @@ def test_what_no_setting_has_tried_comes_first():
     assert step("candidates", setting(VECTORS), setting(VECTORS)).endswith("with the routes chroma and bm25.")
     assert step("order", setting(), setting()).startswith("Add a reranker: rerank: {kind: late_interaction,")
     late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
-    assert step("order", setting(), setting(rerank=late)) == (
+    assert step("order", setting(rerank=late), setting()) == (
         "Try another reranker: set rerank.kind to cross_encoder, so far late_interaction."
     )
     cross = [{"kind": "cross_encoder", "model": "small"}]
@@ -69,7 +70,7 @@ def test_chunks_go_on_in_the_direction_that_loses_less_or_overlap():
         ((0.5, 0.3), "Set chunk.chunk_size to 2000"),
     ):
         lost = {name: {"chunking": value} for name, value in zip("ab", losses, strict=True)}
-        assert steps_of(replace(found, lost=lost))[0].text == f"{text}, so far 500 and 1000."
+        assert steps_of(replace(found, lost=lost))[0].text.startswith(f"{text}, so far 500 and 1000.")
     assert (
         step("chunking", setting(), setting()) == "Let chunks overlap: set chunk.chunk_overlap to 100, now 0."
     )
@@ -101,7 +102,7 @@ def test_the_larger_of_regret_and_loss_decides_what_comes_first():
     found = concluded("order", setting(), setting())
     few = replace(found, population=replace(found.population, kind="few clusters", clusters=4))
     regret = replace(few.advice, regret=0.1)
-    for value, first in ((0.09, "Add questions on other documents."), (0.11, "Add a reranker")):
+    for value, first in ((0.09, "Add queries on other documents."), (0.11, "Add a reranker")):
         told = replace(few, advice=regret, lost={"a": {"order": value}})
         texts = [one.text for one in steps_of(told)]
         assert texts[0].startswith(first)
@@ -113,20 +114,66 @@ def test_the_larger_of_regret_and_loss_decides_what_comes_first():
 def test_too_few_questions_come_before_all_else():
     found = conclude(noisy(11, (0.1, 0.9)), lost={"b": {"order": 0.5}}, configured={"b": setting()})
     assert [one.text[:26] for one in steps_of(found)] == [
-        "Add at least 19 more quest",
+        "Add at least 19 more queri",
         "Add a reranker: rerank: {k",
     ]
 
 
 def test_how_good_the_best_is_stands_beside_what_it_may_lose():
-    assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith("Its mean is 0.")
-    poor = glance_of(conclude(noisy(60, (0.09, 0.05), spread=0.02)))
-    assert poor.holds.startswith("All are poor: best 0.09 of 1, over 60 queries.")
-    assert glance_of(conclude(noisy(11, (0.1, 0.9)))).holds.startswith("The best mean is 0.")
+    assert glance_of(conclude(noisy(60, (0.5, 0.3)))).holds.startswith("Its ndcg_exp@10 is 0.")
+    assert glance_of(conclude(noisy(11, (0.1, 0.9)))).holds.startswith("The best ndcg_exp@10 is 0.")
+
+
+@pytest.mark.parametrize("baseline", [None, "b"])
+def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
+    scores = noisy(60, (0.09, 0.05), spread=0.02)
+    found = conclude(scores, baseline=baseline, lost={"a": {"order": 0.5}}, configured={"a": setting()})
+    poor = glance_of(found)
+    assert poor.sentence == (
+        "None is good enough: the best, a, has 0.09 of 1 by ndcg_exp@10. Look at the losses first."
+    )
+    assert (found.used, found.advice, verdict_json(found)["sentence"]) == ("", None, poor.sentence)
+    assert {one.group for one in found.standings} <= {"may", "out"}
+    assert poor.next.text.startswith("Add a reranker")
+    # one relevant chunk of ten is all that there is to find
+    assert not conclude(replace(scores, measure="precision@10")).poor
+    alone = conclude(noisy(60, (0.09,), spread=0.02))
+    assert sentence(alone) == (
+        "One setting, which is not good enough: ndcg_exp@10 0.09 on 60 queries. Look at the losses first."
+    )
+
+
+def reranked_or_not(gain):
+    """Settings with and without a reranker; the first, which has one, is ahead by a gain."""
+    late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
+    return conclude(
+        noisy(60, (0.5 + gain, 0.5)),
+        options=Options(resamples=500),
+        configured={"a": setting(rerank=late), "b": setting()},
+        lost={name: {"order": 0.4, "chunking": 0.1} for name in "ab"},
+        folders=dict.fromkeys("ab", "results/x"),
+    )
+
+
+def test_a_reranker_that_changed_nothing_is_not_advised_again():
+    assert reranked_or_not(0.3).comparisons[0].real
+    assert steps_of(reranked_or_not(0.3))[0].text.startswith("Try another reranker")
+    assert not reranked_or_not(0).comparisons[0].real
+    assert not any("reranker" in one.text for one in steps_of(reranked_or_not(0)))
+    assert steps_of(reranked_or_not(0))[0].text.startswith("Let chunks overlap")
+
+
+def test_a_command_does_the_step_or_the_text_says_what_it_shows():
+    first = steps_of(concluded("order", setting(), setting()))[0]
+    assert str(first).endswith(" What is lost, query by query: harness show results/x --worst 10")
+    assert str(replace(first, text="Use ndcg_text@5000 instead.", command="harness compare x")) == (
+        "Use ndcg_text@5000 instead (harness compare x)."
+    )
+    assert glance_of(concluded("order", setting(), setting())).largest.startswith("Largest loss of a: ")
 
 
 def test_of_too_few_questions_no_interval_is_drawn():
     three, many = (glance_of(conclude(noisy(n, (0.5, 0.3)))) for n in (3, 60))
-    assert three.about_settings == "Settings (ndcg_exp@10; too few questions for intervals)"
+    assert three.about_settings == "Settings (ndcg_exp@10; too few queries for intervals)"
     assert all(one.low is one.high is None for one in three.settings)
     assert many.about_settings == "Settings (ndcg_exp@10, 95% intervals)"

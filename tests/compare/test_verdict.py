@@ -18,6 +18,7 @@ from harness.comparison import (
     verdict_json,
     verdict_of,
 )
+from harness.comparison.advice import advise
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import holes_of
 from harness.comparison.sentences import at_most
@@ -179,7 +180,7 @@ def test_too_few_queries_are_reported_first_and_no_setting_is_chosen():
     assert sentences_of(found)[0] == (
         "Verdict: 11 queries: too few to choose by, 30 are needed. So far b leads."
     )
-    assert lines_in(found, "next") == ["Add at least 19 more questions."]
+    assert lines_in(found, "next") == ["Add at least 19 more queries. How to make them:"]
     assert any("less than 24% of what is asked" in text for text in lines_in(found, "caveat"))
     assert lines_in(conclude(matrix({"a": [0.1], "b": [0.2]})), "decision")[0].startswith("1 query: too few")
 
@@ -216,6 +217,77 @@ def test_the_setting_that_may_lose_the_least_is_recommended_with_its_bound():
     assert {one["setting"]: one["regret"] for one in plain["settings"]} == bounds
 
 
+def pair(one, other, difference, low, high):
+    """A comparison of two settings that is open, or real where its interval excludes 0."""
+    (plain,) = conclude(noisy(60, (0.5, 0.5)), options=QUICK).comparisons
+    finding = "real" if low > 0 or high < 0 else "open"
+    values = {"difference": difference, "low": low, "high": high, "finding": finding}
+    return replace(plain, setting=one, against=other, **values)
+
+
+@pytest.mark.parametrize(
+    ("found", "setting", "regret"),
+    [
+        # the smallest bound is that of b, 0.12 behind: a is taken, with its own bound
+        (
+            [
+                pair("a", "b", 0.12, -0.05, 0.3),
+                pair("a", "c", 0.13, -0.2, 0.4),
+                pair("b", "c", 0.01, -0.06, 0.1),
+            ],
+            "a",
+            0.2,
+        ),
+        # b is as good within the tolerance, and its bound smaller by more than that
+        (
+            [
+                pair("a", "b", 0.01, -0.03, 0.05),
+                pair("a", "c", 0.1, -0.2, 0.4),
+                pair("b", "c", 0.09, -0.04, 0.2),
+            ],
+            "b",
+            0.05,
+        ),
+        # smaller by no more than the tolerance
+        (
+            [
+                pair("a", "b", 0.01, -0.03, 0.03),
+                pair("a", "c", 0.1, -0.045, 0.4),
+                pair("b", "c", 0.09, -0.03, 0.2),
+            ],
+            "a",
+            0.045,
+        ),
+        # as good within the tolerance, but shown to be worse
+        (
+            [
+                pair("a", "b", 0.01, 0.001, 0.02),
+                pair("a", "c", 0.1, -0.2, 0.4),
+                pair("b", "c", 0.09, -0.04, 0.2),
+            ],
+            "a",
+            0.2,
+        ),
+    ],
+)
+def test_the_highest_mean_is_recommended_unless_one_as_good_may_lose_far_less(found, setting, regret):
+    advice = advise("abc", found, None, QUICK)
+    assert (advice.setting, advice.regret) == (setting, regret)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_nothing_is_recommended_that_is_behind_by_more_than_the_tolerance(seed):
+    rng = np.random.default_rng(seed)
+    # the leader varies far more than the others
+    rows = {
+        name: rng.normal(0.5, spread, 40) for name, spread in zip("abcd", (0.3, 0.1, 0.05, 0.02), strict=True)
+    }
+    found = conclude(matrix(rows), options=QUICK)
+    assert found.mean(found.leader) - found.mean(found.advice.setting) <= QUICK.tolerance
+    bounds = {one.setting: one.regret for one in found.standings}
+    assert found.advice.regret == bounds[found.advice.setting]
+
+
 def test_fewer_questions_make_the_bound_larger_and_never_recommend_what_is_far_behind():
     bounds = []
     for n in (30, 240):
@@ -242,7 +314,7 @@ def test_a_cheaper_setting_is_named_only_within_the_tolerance():
         conclude(scores, costs=Costs({"a": 1.0, "c": 1.0}, "dollars"))
     # a price alone is no advice
     best = conclude(noisy(80, (0.3, 0.7)), costs=Costs({"a": 500, "b": 2000}, "tokens@10"), options=QUICK)
-    assert lines_in(best, "next") == ["Confirm it on questions that were not used for tuning."]
+    assert lines_in(best, "next") == ["Confirm it on queries that were not used for tuning."]
 
 
 def test_within_a_price_limit_the_choice_is_among_what_it_allows():
@@ -312,7 +384,7 @@ def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone(
             # what the bounds of single queries say holds for these documents, and says so
             own = f"On these {count} documents use b: it beats all others, the next by 0.21 (95%)."
             assert (own in said_) == (baseline is None) == (found.advice is not None)
-            assert f"More questions on these {count} documents, but not on new documents" in said_
+            assert f"More queries on these {count} documents, but not on new documents" in said_
             assert all(word not in said_ for word in ("Use ", "ruled out", "Ruled out", "best", "Really"))
             assert {one.why for one in found.standings} <= {
                 "",
@@ -320,7 +392,7 @@ def test_on_documents_too_few_to_stand_for_new_ones_findings_are_of_these_alone(
                 "another is better here",
                 "better here",
             }
-            assert "Add questions on other documents." in said_
+            assert "Add queries on other documents." in said_
             assert finding_words(found.margin, 0.02) == "better here"
     assert "These are worth only 1.4 such documents, so the 60 queries are tested one by one." in said_
     enough = conclude(replace(scores, clusters=tuple(f"d{i % 6}" for i in range(60))), options=QUICK)

@@ -118,7 +118,7 @@ def test_names_are_referred_to_by_their_place(tmp_path):
     rows = payload["statistics"]["ndcg_exp@10"]["pairs"]["rows"]
     assert len(rows) == 3
     assert all(row[7] + row[8] + row[9] == 12 for row in rows)
-    assert {row[6] for row in rows} == {"too few questions"}
+    assert {row[6] for row in rows} == {"too few queries"}
 
 
 def test_files_are_named_as_they_lie_there(tmp_path):

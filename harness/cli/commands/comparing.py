@@ -207,6 +207,7 @@ def gate(args: argparse.Namespace) -> int:
         confidence=args.confidence,
         tolerance=_stated(args).get("tolerance", comparison.options_of(now.result.record).tolerance),
         scored_on=(now.scored_on(measure), before.scored_on(measure)),
+        read=(now.read.get(measure, {}), before.read.get(measure, {})),
     )
     configured = {
         one["name"]: one for one in now.result.record["config"].get("settings", []) if "name" in one

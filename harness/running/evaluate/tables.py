@@ -31,6 +31,7 @@ from harness.running.corpus import Corpus
 from harness.running.costs import price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
 from harness.running.evaluate.verdict import run_verdict
+from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
 from harness.values import Document, RunRecord, Span, outside, packages_in_use
@@ -64,8 +65,7 @@ def results_of(
         evaluated.sensitivity,
         config,
         filtered,
-        evaluated.left_out,
-        record.warnings,
+        record,
         evaluated.losses,
     )
     return Results(
@@ -269,6 +269,7 @@ def make_record(
             "documents_skipped": len(corpus.skipped),
             "queries": len(corpus.queries.queries),
             "left_out": evaluated.left_out,
+            "read": shares_read(searched, config.measures),
             "judgments": len(judged.judgments),
             "label_characters_p50": _median_label(judged),
             "labels": len(corpus.labels),

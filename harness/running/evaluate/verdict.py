@@ -24,7 +24,7 @@ from harness.comparison import (
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, LossRow, PriceRow, lost_by
 from harness.running.config.models import BenchConfig
-from harness.values import HarnessError, QueryScore, ResultWarning
+from harness.values import HarnessError, QueryScore, RunRecord
 
 
 def run_headline(config: BenchConfig) -> str:
@@ -42,15 +42,13 @@ def run_verdict(
     drawn: Sequence[LabelSensitivityRow],
     config: BenchConfig,
     filtered: Sequence[FilterRow],
-    left_out: Mapping[str, int],
-    warnings: Sequence[ResultWarning],
+    record: RunRecord,
     losses: Iterable[LossRow],
 ) -> tuple[Verdict | None, dict[str, Any]]:
     """The verdict, and the same as plain values with its ``sentences``; without one, a sentence says why.
 
-    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found,
-    ``left_out`` how many queries have no value, by reason, ``warnings`` are those of the run, and ``losses``
-    what was lost by query.
+    ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found, and
+    ``losses`` what was lost by query.
     """
     by_measure: dict[str, list[QueryScore]] = {}
     for row in per_query:
@@ -68,7 +66,7 @@ def run_verdict(
         folders=dict.fromkeys(settings, str(config.results / config.name)),
         documents=frozenset(documents),
         options=options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
-        warnings=tuple(warnings),
+        warnings=record.warnings,
     )
     details = Details(
         chunkings_of(settings.values()),
@@ -76,13 +74,14 @@ def run_verdict(
         [asdict(row) for row in prices],
         drawn,
         filtered,
-        left_out,
+        record.counts["left_out"],
+        record.counts["read"],
     )
     scores = detailed(scores, {"": details}, {("", name): name for name in settings})
     try:
         verdict = verdict_of(scores)
     except HarnessError as error:
-        kept = [one for one in warnings if one.bears_on(scores.headline)]
+        kept = [one for one in record.warnings if one.bears_on(scores.headline)]
         return None, {
             "measure": scores.headline,
             "decision": None,

@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.comparison import ENOUGH_READ
 from harness.data import AnchorConfig, Anchoring
 from harness.measures import (
     FAMILIES,
@@ -198,9 +199,9 @@ def warn_of_unfilled_budgets(
 ) -> None:
     """Warn of rankings that end before the budget of a measure: what would come next was not retrieved.
 
-    ``remedy`` says what to do about it, by default in the configuration of a benchmark; with one, the depth
-    of the search is not known. Documents that hold less text than the budget cannot fill it, nor can a
-    retriever that finds no more, such as BM25 where no word matches: they are not warned of.
+    ``remedy`` says what to do about it, by default in the configuration of a benchmark. Documents that hold
+    less text than the budget cannot fill it, nor can a retriever that finds no more, such as BM25 where no
+    word matches: they are not warned of.
     """
     for name in text_budgets(config.measures):
         measure = parse_measure(name)
@@ -209,7 +210,7 @@ def warn_of_unfilled_budgets(
         least = budget
         for one in searched:
             read = text_ranked(one, unit)
-            ends = (read < budget) & _cut_by_depth(one, bool(remedy))
+            ends = (read < budget) & _cut_by_depth(one)
             if ends.any():
                 extent = f"{ends.sum()} of {len(read)} queries, median {np.median(read):,.0f}"
                 short[one.setting.name] = f"{one.setting.name} ({extent})"
@@ -234,20 +235,48 @@ def _reads_more(measure: str, length: int, unit: str) -> bool:
     return depth is not None and depth.unit == unit and (depth.amount or 0) > length
 
 
-def _cut_by_depth(searched: Searched, unknown: bool) -> NDArray[np.bool_]:
-    """Mask [Q] of the queries whose search reached its full depth and left chunks out.
+def _cut_by_depth(searched: Searched) -> NDArray[np.bool_]:
+    """Mask [Q] of the queries whose search, or a route of it, reached its full depth and left chunks out.
 
-    Where the depth that was asked for is ``unknown``, all that left chunks out.
+    Of hits from elsewhere, whose depth is not known, all that left chunks out.
     """
     by_chunks = searched.over_chunks or searched
     ranks = np.array([len(ranking.chunk_ids) for ranking in by_chunks.rankings[RETRIEVE]])
     left: NDArray[np.bool_] = ranks < len(by_chunks.chunking.chunks)
     asked = searched.setting.retrieve
-    if unknown:
+    if asked.kind == "returned":
         return left
-    if asked.top_chars is None:
-        return left & (ranks >= asked.top_k)
-    return left & (text_ranked(by_chunks, "characters") >= asked.top_chars)
+    reached = np.zeros(len(ranks), dtype=np.bool_)
+    # what two routes share is one rank of a fusion, which then ends before its own depth
+    for step in (asked, *getattr(asked, "routes", ())):
+        if step.top_chars is None:
+            reached |= ranks >= step.top_k
+        else:
+            reached |= text_ranked(by_chunks, "characters") >= step.top_chars
+    return left & reached
+
+
+def shares_read(searched: Sequence[Searched], measures: Sequence[str]) -> dict[str, dict[str, float]]:
+    """By measure, the settings whose search was cut short, and the mean share of what is read that they hold.
+
+    Queries for which nothing more was to be had count as read in full; settings with enough are left out.
+    """
+    shares: dict[str, dict[str, float]] = {}
+    cut = {one.setting.name: _cut_by_depth(one) for one in searched}
+    for name in measures:
+        depth = reading_depth(name)
+        if depth is None or depth.amount is None:
+            continue
+        for one in searched:
+            if depth.unit == "ranks":
+                held = np.array([len(ranking.chunk_ids) for ranking in one.rankings[RETRIEVE]])
+            else:
+                held = text_ranked(one, depth.unit)
+            full = np.minimum(1.0, held / depth.amount)
+            share = float(np.where(cut[one.setting.name], full, 1.0).mean()) if len(full) else 1.0
+            if share < ENOUGH_READ:
+                shares.setdefault(name, {})[one.setting.name] = round(share, 4)
+    return shares
 
 
 def text_budgets(measures: Sequence[str]) -> list[str]:
