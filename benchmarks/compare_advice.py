@@ -18,6 +18,7 @@ import numpy as np
 from benchmarks.compare_calibration import percent, table
 from benchmarks.compare_populations import EQUAL, POPULATIONS, Population, draw, true_difference
 from harness.comparison import Costs, Grounds, Options, ScoreMatrix, Verdict, conclude
+from harness.comparison.advice import Advice, advise
 
 SIZES = (30, 50, 135)
 SEED = 3
@@ -52,10 +53,17 @@ class Study:
         return all(self.loss(name) <= bound + 1e-9 for name, bound in bounds.items())
 
     @property
+    def advice(self) -> Advice:
+        """The advice, also where the verdict gives none as no setting is good enough."""
+        verdict, order = self.verdict, [one.setting for one in self.verdict.standings]
+        found = advise(order, verdict.comparisons, verdict.costs.by_setting, verdict.options)
+        assert found is not None
+        return found
+
+    @property
     def bound(self) -> float:
         """What the setting to use loses at most."""
-        assert self.verdict.advice is not None
-        return self.verdict.advice.regret
+        return self.advice.regret
 
     @property
     def losses(self) -> tuple[float, float, float, float]:
@@ -64,8 +72,7 @@ class Study:
         That was to take the cheapest setting that no other one is really better than.
         """
         verdict = self.verdict
-        advice, prices = verdict.advice, verdict.costs.by_setting
-        assert advice is not None
+        advice, prices = self.advice, verdict.costs.by_setting
         assert prices is not None
         assert verdict.leader is not None
         cheaper = advice.setting if advice.cheaper is None else advice.cheaper.setting

@@ -137,7 +137,7 @@ def test_the_front_and_the_cheapest_of_the_tied_are_reported(tmp_path, capsys):
     assert "against tokens@10: small (0.4" in output
     assert "for 500), " in output
     assert (
-        "Next: If the price counts use larger: 2,000 instead of 4,000 tokens@10. It loses at most 0.0"
+        "Caveat: If the price counts use larger: 2,000 instead of 4,000 tokens@10. It loses at most 0.0"
         in output
     )
     near = one_line(run(capsys, "compare", folder, "--tolerance", "0.0001")[1])

@@ -93,14 +93,15 @@ class Advice:
     cheaper: Cheaper | None
 
 
-def regrets(found: Sequence[Comparison]) -> dict[str, float]:
+def regrets(found: Iterable[Comparison], among: Iterable[str] | None = None) -> dict[str, float]:
     """The regret bound of every setting: the largest upper limit of another one minus it, at least 0.
 
-    Settings that can be compared with none are left out.
+    ``among`` some of them if given; else settings that can be compared with none are left out.
     """
-    bounds: dict[str, float] = {}
+    bounds = dict.fromkeys(among or (), 0.0)
     for one in found:
-        if one.finding not in _COMPARED or one.low is None or one.high is None:
+        apart = among is not None and not {one.setting, one.against} <= bounds.keys()
+        if apart or one.finding not in _COMPARED or one.low is None or one.high is None:
             continue
         for setting, most in ((one.setting, -one.low), (one.against, one.high)):
             bounds[setting] = max(bounds.get(setting, 0.0), most)
@@ -122,11 +123,10 @@ def advise(
     among = tuple(order)
     if prices is not None and options.price_limit is not None:
         among = tuple(name for name in order if prices[name] <= options.price_limit)
-    own = [one for one in found if one.setting in among and one.against in among]
-    bounds = dict.fromkeys(among, 0.0) | regrets(own)
+    bounds = regrets(found, among)
     if not among:
         return None
-    chosen = _chosen(among, own, bounds, options.tolerance)
+    chosen = _chosen(among, found, bounds, options.tolerance)
     cheaper = None
     if prices is not None:
         enough = [name for name in among if bounds[name] <= options.tolerance]
@@ -136,12 +136,12 @@ def advise(
 
 
 def _chosen(
-    among: Sequence[str], own: Sequence[Comparison], bounds: Mapping[str, float], tolerance: float
+    among: Sequence[str], found: Sequence[Comparison], bounds: Mapping[str, float], tolerance: float
 ) -> str:
     """The first of the settings, or one as good that may lose far less (see the module)."""
     behind = {
         one.against if one.setting == among[0] else one.setting: abs(one.difference)
-        for one in own
+        for one in found
         if among[0] in (one.setting, one.against) and not one.real
     }
     near = [among[0], *(name for name in among[1:] if behind.get(name, np.inf) <= tolerance)]

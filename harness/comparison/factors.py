@@ -16,10 +16,11 @@ from itertools import combinations
 
 import numpy as np
 
+from harness.comparison.advice import regrets
 from harness.comparison.design import Factor, SweepDesign
 from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.paired import Comparison, compare_rows, usable
+from harness.comparison.paired import Comparison, beaten, compare_rows, usable
 from harness.comparison.sentences import finding_words
 from harness.comparison.stats.units import Units, units_of
 from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds
@@ -221,13 +222,8 @@ def _levels(design: SweepDesign, main: Sequence[Effect], grounds: Grounds) -> di
             return None
         if any(one.finding in _NOT_COMPARED or one.low is None or one.high is None for one in own):
             return None
-        loss, beaten = dict.fromkeys(levels, 0.0), set()
-        for one in own:
-            loss[one.setting] = max(loss[one.setting], -(one.low or 0.0))
-            loss[one.against] = max(loss[one.against], one.high or 0.0)
-            if one.real:
-                beaten.add(one.against if one.difference > 0 else one.setting)
-        left = [level for level in levels if level not in beaten] or list(levels)
+        loss, out = regrets(own, levels), beaten(own)
+        left = [level for level in levels if level not in out] or list(levels)
         best = min(left, key=lambda level: loss[level])
         alike = [best, *(level for level in left if _equal(level, best, own, tolerance))]
         chosen[factor.name] = min(alike, key=lambda level: (factor.weight.get(level, 0), loss[level]))

@@ -82,10 +82,6 @@ class ScoreMatrix:
             clusters=tuple(self.clusters[i] for i in places) if self.clusters else (),
         )
 
-    def split(self, name: str) -> ScoreMatrix:
-        """The queries of one split."""
-        return self.only(np.array([split == name for split in self.splits], dtype=np.bool_))
-
     def defined(self) -> ScoreMatrix:
         """The queries for which the measure is defined, which must be the same ones under every setting.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from harness.comparison.design import OVERLAPS, Section
 from harness.comparison.paired import FEWEST_TO_CHOOSE
-from harness.comparison.sentences import amount, at_most, deeper, these
+from harness.comparison.sentences import deeper, these
 from harness.comparison.verdict import Needed, Verdict
 from harness.report import CANDIDATES, CHUNKING, FILTER, ORDER, PARSER, size_of
 from harness.values import counted, listed
@@ -54,6 +54,7 @@ def steps_of(verdict: Verdict) -> tuple[NextStep, ...]:
                 f"Add at least {counted(missing, 'more query', 'more queries')}. How to make them:",
                 "harness testset --help",
             ),
+            *_deeper(verdict),
             *loss,
         )
     if verdict.decision == "single":
@@ -97,18 +98,11 @@ def _deeper(verdict: Verdict) -> Iterator[NextStep]:
 
 
 def _surer(verdict: Verdict) -> Iterator[NextStep]:
-    """What makes the choice surer, or cheaper."""
-    people, costs = verdict.population, verdict.costs.by_setting
+    """What makes the choice surer."""
+    people = verdict.population
     _, passing = could_pass(verdict)
     if verdict.holes is not None and passing:
         yield NextStep(f"Judge the rest of {verdict.holes.extent}.")
-    if verdict.advice is not None and verdict.advice.cheaper is not None and costs is not None:
-        used, cheaper = verdict.advice.setting, verdict.advice.cheaper
-        yield NextStep(
-            f"If the price counts use {verdict.quoted(cheaper.setting)}: {amount(costs[cheaper.setting])} "
-            f"instead of {amount(costs[used])} {verdict.costs.unit}. It loses {at_most(cheaper.regret, 3)} "
-            f"to any other, within the tolerance of {verdict.options.tolerance:g}."
-        )
     if verdict.here:
         matter = "matters" if people.clusters == 1 else "matter"
         yield NextStep(
@@ -205,7 +199,10 @@ def _recut(setting: Section, verdict: Verdict) -> str:
 
 
 def _find_more(setting: Section, verdict: Verdict) -> str:
-    """The other way to search, by words or by vectors, if none has tried it; else more candidates."""
+    """The other way to search, by words or by vectors, if none has tried it; else more candidates.
+
+    More of them help where rankings end early or a reranker brings them up; else another encoder may.
+    """
     search = setting.get("retrieve") or {}
     if search.get("kind") in (None, "returned"):
         return "Return more hits for each query, or search in another way."
@@ -217,6 +214,9 @@ def _find_more(setting: Section, verdict: Verdict) -> str:
         return f"Search by vectors too: set retrieve.kind to minmax, with the routes {own} and chroma."
     if vectors and not words:
         return f"Search by words too: set retrieve.kind to minmax, with the routes {own} and bm25."
+    if not setting.get("rerank") and not verdict.read.get(verdict.measure):
+        models = dict.fromkeys(one["model"] for one in _kinds(search).values() if one.get("model"))
+        return f"Try another encoder: change its model{_now(models)}." if models else ""
     key = "top_chars" if search.get("top_chars") else "top_k"
     if not search.get(key):
         return "Retrieve more, or search in another way."

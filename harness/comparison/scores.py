@@ -89,13 +89,11 @@ def advised_by(effects: Effects, verdict: Verdict, matrix: ScoreMatrix) -> Advic
     if chosen in beaten(verdict.comparisons):
         # averaged over the rest it is best, but another setting is shown to be better
         return advice
-    bounds = regrets(
-        [one for one in verdict.comparisons if one.setting in advice.among and one.against in advice.among]
-    )
+    bounds = regrets(verdict.comparisons, advice.among)
     cheaper, prices = advice.cheaper, verdict.costs.by_setting or {}
     if cheaper is not None and prices[cheaper.setting] >= prices[chosen]:
         cheaper = None
-    return replace(advice, setting=chosen, regret=bounds.get(chosen, 0.0), cheaper=cheaper)
+    return replace(advice, setting=chosen, regret=bounds[chosen], cheaper=cheaper)
 
 
 def trust_of(scores: Scores) -> dict[str, Trust]:

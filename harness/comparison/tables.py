@@ -118,6 +118,7 @@ def _differences(verdict: Verdict, only_real: bool) -> list[Part]:
             notes=(
                 f"Intervals and p are {family}: better or worse where the interval excludes 0"
                 f"{_label_note(verdict)}; equal where it lies within ±{tolerance:g}.",
+                *_lopsided(shown[:SHOWN]),
                 *([f"{more} more; --csv FILE writes all of them."] if more > 0 else []),
             ),
         )
@@ -129,6 +130,21 @@ def _label_note(verdict: Verdict) -> str:
     if verdict.turns is not None:
         words += ", unless longer or shorter labels change the sign (depends on labels)"
     return words
+
+
+def _lopsided(found: Sequence[Comparison]) -> tuple[str, ...]:
+    """What an interval means that reaches more than twice as far on one side, where there is one."""
+    known = [
+        (one.difference - one.low, one.high - one.difference)
+        for one in found
+        if one.low is not None and one.high is not None
+    ]
+    if not any(max(arms) > 2 * min(arms) for arms in known):
+        return ()
+    return (
+        "Where an interval reaches far further on one side, a few queries or documents make that side: more "
+        "like them would move the difference there.",
+    )
 
 
 def difference_cells(one: Comparison, tolerance: float) -> tuple[str, ...]:

@@ -54,17 +54,6 @@ def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
     return turning.get((one.setting, one.against)) or turning.get((one.against, one.setting), ())
 
 
-def checked_against_labels(found: Iterable[Comparison], turning: Turning | None) -> list[Comparison]:
-    """The comparisons, those called ``turns`` that are real by their test and whose sign turns.
-
-    ``turning`` is None if labels were not redrawn: then the test alone decides.
-    """
-    return [
-        replace(one, finding="turns") if turning and one.real and ways_with_other_sign(one, turning) else one
-        for one in found
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class Holes:
     """How much of the first ``depth`` ranks, or of another ``unit``, is judged.
@@ -172,13 +161,18 @@ class Grounds:
         A setting whose rankings end earlier than those of another cannot be worse than it, nor equal: it may
         gain by what was not retrieved. If it is better all the same, then it is better.
         """
-        checked = [
-            replace(one, finding="unread") if self.shallower(one, measure) else one
-            for one in checked_against_labels(tested, self.turning.get(measure))
-        ]
-        if self.comparable(measure):
-            return checked
-        return [replace(one, finding="incomparable") if self._apart(one) else one for one in checked]
+        return [self._checked(one, measure) for one in tested]
+
+    def _checked(self, one: Comparison, measure: str) -> Comparison:
+        cut = self.chunkings
+        if one.finding == "few":
+            return one
+        if not self.comparable(measure) and cut.get(one.setting) != cut.get(one.against):
+            return replace(one, finding="incomparable")
+        if self.shallower(one, measure):
+            return replace(one, finding="unread")
+        turns = one.real and ways_with_other_sign(one, self.turning.get(measure, {}))
+        return replace(one, finding="turns") if turns else one
 
     def shallower(self, one: Comparison, measure: str) -> str:
         """The setting of two that would have to be read deeper to compare them; '' if none would."""
@@ -188,10 +182,6 @@ class Grounds:
             return ""
         short = one.setting if first < second else one.against
         return "" if one.real and (one.difference > 0) == (short == one.setting) else short
-
-    def _apart(self, one: Comparison) -> bool:
-        cut = self.chunkings
-        return one.finding != "few" and cut.get(one.setting) != cut.get(one.against)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
-from harness.comparison.sentences import amount, finding_words, queries, sentence, these
+from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
 from harness.comparison.stats.units import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
@@ -107,7 +107,7 @@ def _population(verdict: Verdict) -> str:
 def _caveats(verdict: Verdict) -> list[str]:
     if len(verdict.standings) < 2:
         return _unjudged(verdict)
-    caveats = []
+    caveats = _cheaper(verdict)
     n = verdict.population.queries
     if not verdict.across:
         caveats.append(
@@ -127,6 +127,19 @@ def _caveats(verdict: Verdict) -> list[str]:
             "of what is asked; the verdict does not cover such kinds."
         )
     return caveats
+
+
+def _cheaper(verdict: Verdict) -> list[str]:
+    """The cheapest setting that loses no more than the tolerance, where that is not the one to use."""
+    advice, costs = verdict.advice, verdict.costs.by_setting
+    if advice is None or advice.cheaper is None or costs is None:
+        return []
+    cheaper = advice.cheaper
+    return [
+        f"If the price counts use {verdict.quoted(cheaper.setting)}: {amount(costs[cheaper.setting])} "
+        f"instead of {amount(costs[advice.setting])} {verdict.costs.unit}. It loses "
+        f"{at_most(cheaper.regret, 3)} to any other, within the tolerance of {verdict.options.tolerance:g}."
+    ]
 
 
 def _sign_changes(verdict: Verdict) -> list[str]:

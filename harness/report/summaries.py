@@ -14,6 +14,9 @@ from harness.values import FEWEST_FOR_INTERVAL, SPLITS, counted, interval, numbe
 _Cells = dict[tuple[str, str], SummaryRow]
 
 
+_EARLIER = "The rows of other stages below are no settings: they are what settings had before their last one."
+
+
 def summary_table(
     name: str,
     rows: Sequence[SummaryRow],
@@ -21,7 +24,9 @@ def summary_table(
     headline: str = "",
     shown: Sequence[str] | None = None,
 ) -> Table:
-    """One row per setting and stage, best first by the ``headline``; it alone with n, interval and splits.
+    """One row per setting, best first by the ``headline``; below, what each had before its last stage.
+
+    The headline alone has n, interval and splits.
 
     ``headline`` is the first measure unless given. ``shown`` names the other measures that get a column
     (None: all); a note names those left out. A route of a fusion that scores as a setting or an earlier route
@@ -33,7 +38,9 @@ def summary_table(
     first = headline or rows[0].measure
     others = other_measures(rows, first)
     more = others if shown is None else list(shown)
-    ordered = sorted(_said_once(lines).items(), key=lambda item: -_mean(item[1][first, "all"]))
+    last = dict(list(lines))
+    once = _said_once(lines).items()
+    ordered = sorted(once, key=lambda item: (last[item[0][0]] != item[0][1], -_mean(item[1][first, "all"])))
     grader = "a label file" if rows[0].judge == "human" else rows[0].judge
     judge = f", graded by {grader}" if grader else ""
     return Table(
@@ -52,7 +59,8 @@ def summary_table(
             for (setting, stage), cells in ordered
         ),
         left=frozenset({0, 1}),
-        notes=_notes(ordered[0][1], first, [m for m in others if m not in more]),
+        notes=_notes(ordered[0][1], first, [m for m in others if m not in more])
+        + ((_EARLIER,) if len(ordered) > len(last) else ()),
     )
 
 

@@ -57,6 +57,27 @@ def test_the_record_has_one_typed_list_of_them(results):
     assert {row["text"] for row in rows} <= set(reporter.warnings)
 
 
+def test_the_record_has_the_shares_of_what_is_read_and_a_gate_compares_them(results, corpus, capsys):
+    found, _ = results
+    read = found.record["counts"]["read"]
+    # three chunks of at most 90 and 180 characters are at most 270 and 540 of 2,000
+    shares = read.pop("ndcg_evidence@2000")
+    assert 0 < shares["chunk=90/0"] < shares["chunk=180/0"] < 1
+    # measures of three ranks are read in full
+    assert read == {}
+    verdict = json.loads((found.folder / "verdict.json").read_text())
+    assert any("`retrieve.top_chars: 2000`" in step["text"] for step in verdict["next"])
+    deeper = corpus / "results" / "deeper"
+    shutil.copytree(found.folder, deeper)
+    record = json.loads((deeper / "record.json").read_text())
+    record["counts"]["read"] = {}
+    (deeper / "record.json").write_text(json.dumps(record))
+    for baseline, told in ((found.folder, 0), (deeper, 1)):
+        text = one_line(run(capsys, "gate", found.folder, "--baseline", baseline)[1])
+        assert text.count("Rankings end earlier in one of the two runs.") == told
+        assert text.count("the change may be of their depth alone") == 2 * told
+
+
 def test_it_is_shown_wherever_the_number_is(results, capsys):
     found, _ = results
     folder = found.folder

@@ -39,11 +39,16 @@ def step(part, *settings, **more):
 
 
 def test_the_step_names_the_key_that_the_configuration_has():
-    assert (
-        step("candidates", setting(BOTH), setting(WORDS)) == "Retrieve more: raise retrieve.top_k above 20."
+    late = [{"kind": "late_interaction", "model": "embedded:maxsim"}]
+    assert step("candidates", setting(BOTH, rerank=late), setting(WORDS)) == (
+        "Retrieve more: raise retrieve.top_k above 20."
+    )
+    # what is read is full, and nothing would bring up what comes after it
+    assert step("candidates", setting(BOTH), setting(WORDS)) == (
+        "Try another encoder: change its model, now m."
     )
     both = {**BOTH, "top_chars": 50_000, "top_k": None}
-    assert step("candidates", setting(both), setting(both)) == (
+    assert step("candidates", setting(both, rerank=late), setting(both, rerank=late)) == (
         "Retrieve more: raise retrieve.top_chars above 50,000."
     )
 

@@ -308,7 +308,7 @@ def test_a_cheaper_setting_is_named_only_within_the_tolerance():
         found = conclude(scores, costs=costs, options=replace(QUICK, tolerance=tolerance))
         assert found.advice.setting == "c"
         assert (found.advice.cheaper and found.advice.cheaper.setting) == cheaper
-        named = [text for text in lines_in(found, "next") if "If the price counts use a: 1.5" in text]
+        named = [text for text in lines_in(found, "caveat") if "If the price counts use a: 1.5" in text]
         assert bool(named) == (cheaper == "a")
     with pytest.raises(HarnessError, match="No cost is given for b"):
         conclude(scores, costs=Costs({"a": 1.0, "c": 1.0}, "dollars"))
@@ -584,3 +584,13 @@ def test_holes_are_those_of_what_the_measure_reads():
     assert list(alone.upper.values()) == pytest.approx([0.3, 0.3])
     assert of("ndcg_text@500", "ndcg_exp@10") is None
     assert of("a_measure_of_another_tool@5", "judged@10").measure == "judged@10"
+
+
+def test_an_interval_that_reaches_far_to_one_side_is_explained():
+    rng = np.random.default_rng(3)
+    values = rng.normal(0.5, 0.05, 60)
+    few = np.where(np.arange(60) < 3, 0.4, 0.0) + rng.normal(0, 0.01, 60)
+    skewed = str(compared_parts(conclude(matrix({"a": values + few, "b": values}), options=QUICK)))
+    assert "a few queries or documents make that side" in skewed
+    even = str(compared_parts(conclude(noisy(80, (0.3, 0.7, 0.5)), options=QUICK)))
+    assert "make that side" not in even

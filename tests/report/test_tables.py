@@ -55,6 +55,14 @@ def test_a_long_setting_name_leaves_the_figures_whole_at_80_columns():
     assert max(map(len, lines)) <= 80
 
 
+def test_settings_come_before_what_they_had_before_their_last_stage():
+    rows = [*summary("a", mean=0.5), *(replace(row, stage="rerank", mean=0.4) for row in summary("a"))]
+    table = summary_table("run", [*rows, *summary("b", mean=0.3)])
+    assert [row[:2] for row in table.rows] == [("a", "rerank"), ("b", "retrieve"), ("a", "retrieve")]
+    assert "are no settings" in table.notes[-1]
+    assert not any("are no settings" in note for note in summary_table("run", summary("b")).notes)
+
+
 def test_four_queries_are_too_few_for_an_interval_and_five_are_not():
     few, enough = (to_text(summary_table("run", summary("a", n))) for n in (4, 5))
     assert "0.400–0.600" not in few

@@ -1,13 +1,13 @@
 // Terms, each with one short explanation: the same wherever it stands, on hover, focus and tap.
 
 const TERMS = {
-  interval: 'Where the true value may lie, for more queries of this kind: wider with fewer queries.',
+  interval: 'Where the true value may lie, for more questions of this kind: wider with fewer questions.',
   'use this': 'Recommended: better than the others where a difference was found, else the one to lose least with.',
   'may be best': 'No other setting was found to be better.',
   'ruled out': 'Another setting is better by more than chance explains.',
   better: 'The whole interval is above 0: more than chance explains.',
   worse: 'The whole interval is below 0: more than chance explains.',
-  'no difference found': 'The interval includes 0. The two may be equal, or the queries too few to tell.',
+  'no difference found': 'The interval includes 0. The two may be equal, or the questions too few to tell.',
   equal: 'The whole interval lies within the tolerance: any difference is too small to matter.',
   'depends on labels': 'The sign changes when labels are taken longer or shorter, so it is no finding.',
   'not comparable': 'The measure compares only settings over the same chunks.',
@@ -16,7 +16,7 @@ const TERMS = {
   paired: 'Two settings are compared question by question, which is far more precise than comparing two means.',
   p: 'How often chance alone would show a difference as large as this one.',
   group: 'Use this, may be best, or ruled out, as on the first screen.',
-  'too few queries': 'Fewer than 30 queries: chance decides too much.',
+  'too few questions': 'Fewer than 30 questions: chance decides too much.',
   tolerance: 'The largest difference that is called too small to matter.',
   'sign-flip test': 'Swaps two settings at random, question by question: a difference that such swaps seldom reach is no chance.',
   simultaneous: 'All intervals hold together, so looking at many pairs finds no more by chance.',
