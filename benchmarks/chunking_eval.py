@@ -1,6 +1,6 @@
 """Compare configs/chunking_eval.yaml with the code of the study it reproduces; account for the difference.
 
-python benchmarks/chunking_eval.py    after: harness import chunking_eval DIR
+python benchmarks/chunking_eval.py    after: python -m benchmarks.public_data chunking_eval DIR
 
 Prints the tables of docs/reproduction.md. The study's counting rules are emulated here, on plain sets of
 characters; with none of them switched on the same code must give the harness's own measures, which is

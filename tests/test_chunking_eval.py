@@ -20,14 +20,13 @@ from benchmarks.chunking_eval import (
     peer_texts,
     place,
 )
+from benchmarks.public_data import chunking_eval
 from benchmarks.repeated_spans import repeated
-from harness.data.corpus.importers.chunking_eval import import_chunking_eval
 from harness.data.corpus.text import text_sha256
 from harness.running.config.load import load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.steps.chunk import chunk_documents
-from harness.values.errors import CorpusError
 from harness.values.progress import Silent
 from harness.values.types import Chunk, Document, Judgment
 
@@ -62,7 +61,7 @@ def test_repeated_text_is_where_the_offsets_say(tmp_path):
         for i, start in enumerate(starts)
     ]
     write_collection(tmp_path / "source", rows)
-    import_chunking_eval(tmp_path / "source", tmp_path / "corpus")
+    chunking_eval(tmp_path / "source", tmp_path / "corpus")
     judgments = load(tmp_path / "corpus").anchored.judgments
     assert [(j.query_id, j.start, j.end) for j in judgments] == [
         (f"q{i}", start, start + len(REFRAIN)) for i, start in enumerate(starts)
@@ -76,8 +75,8 @@ def test_offsets_of_bytes_are_refused(tmp_path):
     assert in_bytes == start + 2  # Ü and ü
     row = ("q", "harbour", "What then?", in_bytes, in_bytes + len("Boats return"), "Boats return")
     write_collection(tmp_path / "source", [row])
-    with pytest.raises(CorpusError, match=r"spans\.csv, line 2: .*characters, not bytes"):
-        import_chunking_eval(tmp_path / "source", tmp_path / "corpus")
+    with pytest.raises(ValueError, match=r"spans\.csv, row 1: .*characters, not bytes"):
+        chunking_eval(tmp_path / "source", tmp_path / "corpus")
     assert not (tmp_path / "corpus").exists()
 
 
@@ -172,7 +171,7 @@ def test_every_chunk_is_the_one_that_the_peer_cuts(setting, shared_corpora):
 def study(shared_corpora, cl100k, tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     with contextlib.chdir(folder):
-        import_chunking_eval(shared_corpora / "chunking-eval", Path("corpora/chunking_eval"))
+        chunking_eval(shared_corpora / "chunking-eval", Path("corpora/chunking_eval"))
         yield Study.run(CONFIG)
 
 

@@ -58,7 +58,7 @@ def test_show_names_what_there_is(tmp_path, capsys):
 
 def test_import_lists_the_formats(tmp_path, capsys):
     message = refused(capsys, "import", "trecweb", tmp_path)
-    assert "financebench" in message
+    assert "ragas" in message
     assert "beir" in message
 
 

@@ -71,7 +71,10 @@ chunk: {kind: sentence, chunk_size: [300, 600]}
 retrieve: {kind: bm25}
 """
 BEFORE = {
-    "study-measure.md": ("harness import financebench DIR", "harness import chunking_eval DIR"),
+    "study-measure.md": (
+        "python -m benchmarks.public_data financebench DIR",
+        "python -m benchmarks.public_data chunking_eval DIR",
+    ),
     "retrieval.md": ("harness bench configs/meridian_retrieval.yaml",),
     "report.md": ("harness bench configs/meridian.yaml",),
     "README.md": ("harness bench configs/quickstart.yaml", "harness bench my.yaml"),

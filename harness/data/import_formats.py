@@ -24,29 +24,18 @@ class ImportFormat:
     answered: bool = False
 
 
-_IMPORTERS = "harness.data.corpus.importers"
-_COLLECTION = "harness.data.external.collection"
-
 IMPORTS: OpenTable[ImportFormat] = OpenTable(
     "import",
     ImportFormat,
     {
         "beir": ImportFormat(
             "a folder of BEIR: corpus.jsonl, queries.jsonl, qrels/",
-            At(f"{_IMPORTERS}.beir", "import_beir"),
+            At("harness.data.corpus.importers.beir", "import_beir"),
             options=("qrels",),
-        ),
-        "chunking_eval": ImportFormat(
-            "the data of Chroma's chunking evaluation",
-            At(f"{_IMPORTERS}.chunking_eval", "import_chunking_eval"),
-        ),
-        "financebench": ImportFormat(
-            "the filings, questions and evidence of FinanceBench",
-            At(f"{_IMPORTERS}.financebench", "import_financebench"),
         ),
         "ragas": ImportFormat(
             "answers: user_input, retrieved_contexts, response, reference",
-            At(_COLLECTION, "import_ragas"),
+            At("harness.data.external.collection", "import_ragas"),
             answered=True,
         ),
     },

@@ -250,13 +250,13 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 @pytest.mark.slow
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
+    from benchmarks.public_data import financebench
     from harness.data.corpus.documents import find_documents
-    from harness.data.corpus.importers.financebench import import_financebench
     from harness.data.corpus.labels import read_labels
     from harness.data.corpus.parse import parse_documents
     from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 
-    import_financebench(shared_corpora / "financebench", tmp_path / "fb")
+    financebench(shared_corpora / "financebench", tmp_path / "fb")
     files = find_documents("pdfs/*.pdf", tmp_path / "fb")
     parsed, _ = parse_documents(files, Pypdfium2Config())
     documents = {p.document.doc_id: p.document for p in parsed}

@@ -5,13 +5,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.data import IMPORTS
+from benchmarks.public_data import chunking_eval, financebench
 from harness.data.corpus.anchoring import AnchorConfig, anchor
 from harness.data.corpus.documents import find_documents
 from harness.data.corpus.importers.beir import import_beir
-from harness.data.corpus.importers.chunking_eval import import_chunking_eval
-from harness.data.corpus.importers.financebench import import_financebench
-from harness.data.corpus.importers.folder import link_or_copy, write_text
+from harness.data.corpus.importers.folder import write_text
 from harness.data.corpus.labels import read_labels
 from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
@@ -105,16 +103,14 @@ def test_chunking_eval(write, tmp_path):
         "query_id,document,question,start,end,text\n"
         f"q1,a,What?,{second},{second + 6},Twice.\nq1,a,What?,0,11,Über allem.\n",
     )
-    summary = import_chunking_eval(tmp_path / "src", tmp_path / "out")
+    chunking_eval(tmp_path / "src", tmp_path / "out")
     documents, queries, result = load(tmp_path / "out", "documents/*.md")
     assert documents["a"].text == text
     assert [query.text for query in queries.queries] == ["What?"]
     assert [(j.start, j.end, j.grade) for j in result.judgments] == [(second, second + 6, 4), (0, 11, 4)]
-    assert summary.notes == ("Questions with several spans, each graded 4: 1 (up to 2 spans).",)
 
 
-@pytest.fixture
-def financebench(write, tmp_path):
+def test_financebench(write, tmp_path):
     write("fb/pdfs/ACME_2022.pdf", pdf_bytes("Cover", "Revenue was 12 million.", "Cost was 7 million."))
     write("fb/documents.csv", "document,company,doc_type,period\nACME_2022,Acme,10k,2022\n")
     write(
@@ -128,11 +124,7 @@ def financebench(write, tmp_path):
         "q1,1,ACME_2022,2,Revenue was 12 million.\n"
         "q2,1,ACME_2022,2,Revenue was 12million.\nq2,2,ACME_2022,3,Cost was 7 million\n",
     )
-    return tmp_path / "fb"
-
-
-def test_financebench(financebench, tmp_path):
-    summary = import_financebench(financebench, tmp_path / "corpora" / "fb")
+    financebench(tmp_path / "fb", tmp_path / "corpora" / "fb")
     documents, queries, result = load(tmp_path / "corpora" / "fb", "pdfs/*.pdf")
     graded = [(j.query_id, documents[j.doc_id].text[j.start : j.end], j.grade) for j in result.judgments]
     assert graded == [
@@ -143,9 +135,6 @@ def test_financebench(financebench, tmp_path):
     assert queries.extras["q2"]["type"] == "metrics"
     table = (tmp_path / "corpora" / "fb" / "documents.csv").read_text(encoding="utf-8")
     assert table.split() == ["document,company,sector,form,period", "ACME_2022,Acme,,10-K,2022"]
-    assert (summary.documents, summary.queries, summary.labels) == (1, 2, 3)
-    with pytest.raises(CorpusError, match="exists already"):
-        import_financebench(financebench, tmp_path / "corpora" / "fb")
 
 
 def test_cranfield(shared_corpora, tmp_path):
@@ -157,7 +146,7 @@ def test_cranfield(shared_corpora, tmp_path):
 
 
 def test_the_chunking_eval_corpora(shared_corpora, tmp_path):
-    import_chunking_eval(shared_corpora / "chunking-eval", tmp_path / "out")
+    chunking_eval(shared_corpora / "chunking-eval", tmp_path / "out")
     documents, queries, result = load(tmp_path / "out", "documents/*.md")
     assert (len(documents), len(queries.queries), len(result.judgments)) == (3, 276, 452)
 
@@ -182,38 +171,22 @@ def everything(folder):
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-@pytest.mark.parametrize("collection", ["beir", "chunking_eval", "financebench"])
-def test_no_name_in_a_collection_leads_out_of_the_folder(write, tmp_path, collection, name):
+def test_no_name_in_a_collection_leads_out_of_the_folder(write, tmp_path, name):
     """Names of documents that a path would follow; what they would reach is there to be overwritten."""
     source = tmp_path / "a" / "b" / "source"
     for path in ("README.md", "README.pdf", "README.txt", "a/README.md", "a/b/README.md"):
         write(path, "not to be touched")
-    cell = '"' + name.replace('"', '""') + '"'
-    if collection == "beir":
-        write("a/b/source/corpus.jsonl", json_lines({"_id": name, "title": "", "text": "text"}))
-        write("a/b/source/queries.jsonl", json_lines({"_id": name or "q", "text": "query"}))
-        write("a/b/source/qrels.tsv", f"query-id\tcorpus-id\tscore\n{name or 'q'}\t{name}\t1\n")
-    elif collection == "chunking_eval":
-        write("a/b/source/corpora/x.md", "not to be touched")
-        write(
-            "a/b/source/spans.csv",
-            f"query_id,document,question,start,end,text\nq,{cell},Which?,0,17,not to be touched\n",
-        )
-    else:
-        write("a/b/source/pdfs/x.pdf", "not to be touched")
-        write("a/b/source/documents.csv", f"document,doc_type\n{cell},10k\n")
-        write("a/b/source/questions.csv", f"query_id,document,question,answer\nq,{cell},Which?,a\n")
-        write("a/b/source/evidence.csv", f"query_id,document,page,evidence_text\nq,{cell},1,text\n")
+    write("a/b/source/corpus.jsonl", json_lines({"_id": name, "title": "", "text": "text"}))
+    write("a/b/source/queries.jsonl", json_lines({"_id": name or "q", "text": "query"}))
+    write("a/b/source/qrels.tsv", f"query-id\tcorpus-id\tscore\n{name or 'q'}\t{name}\t1\n")
     before = everything(tmp_path)
     target = tmp_path / "a" / "b" / "corpora" / "target"
     try:
-        IMPORTS[collection].read(source, target)
-    except CorpusError as refused:
-        assert "line 2" in str(refused) or collection == "beir"  # noqa: PT017 - both outcomes are right
+        import_beir(source, target)
+    except CorpusError:
         assert everything(tmp_path) == before
     else:
-        # BEIR's ids may be anything, and are escaped
-        assert collection == "beir"
+        # ids may be anything, and are escaped
         after = everything(tmp_path)
         assert {path: after[path] for path in before} == before
         assert all(path.startswith(f"{target}/") for path in after.keys() - before.keys())
@@ -223,8 +196,6 @@ def test_no_name_in_a_collection_leads_out_of_the_folder(write, tmp_path, collec
 
 def test_two_documents_never_share_a_file(write, tmp_path):
     target = write("target.md", "first")
-    source = write("source.md", "second")
-    for overwrite in (lambda: link_or_copy(source, target), lambda: write_text(target, "second")):
-        with pytest.raises(CorpusError, match=r"target\.md is the name of two documents"):
-            overwrite()
+    with pytest.raises(CorpusError, match=r"target\.md is the name of two documents"):
+        write_text(target, "second")
     assert target.read_text() == "first"

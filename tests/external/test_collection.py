@@ -106,7 +106,7 @@ def test_names_of_documents_cannot_lead_out_of_the_folder(tmp_path):
         ("import traces x", "The import of traces was removed: write what your pipeline returned"),
         (
             "import rags x",
-            "no format 'rags'. Known: beir, chunking_eval, financebench, ragas.",
+            "no format 'rags'. Known: beir, ragas.",
         ),
     ],
 )

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks import public_data
 from tools.guard.model import KEY, URL, serving
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ def lanchuan(job: Job) -> None:
 
 def financebench(job: Job) -> None:
     """Real filings by words; needs the public data."""
-    job.harness("import", "financebench", str(SHARED / "corpora" / "financebench"), "--to", "data")
+    public_data.financebench(SHARED / "corpora" / "financebench", job.folder / "data")
     text = _shipped("financebench").replace("corpora/financebench", "data")
     text = re.sub(r"^retrieve:.*$", "retrieve: {kind: bm25, top_chars: 50000}", text, flags=re.MULTILINE)
     job.bench("financebench", re.sub(r"^rerank:.*$", "", text, flags=re.MULTILINE))

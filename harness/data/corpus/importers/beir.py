@@ -11,7 +11,6 @@ from urllib.parse import quote
 from harness.data.corpus.importers.folder import (
     ImportSummary,
     new_corpus_folder,
-    source_files,
     write_csv,
     write_text,
 )
@@ -81,7 +80,12 @@ def import_beir(
     is left. Documents and queries without text are left out together with their judgments, likewise queries
     without judgments; the notes count them.
     """
-    corpus, queries_path = source_files(source, ("corpus.jsonl", "queries.jsonl"), "beir")
+    corpus, queries_path = source / "corpus.jsonl", source / "queries.jsonl"
+    if missing := [path.name for path in (corpus, queries_path) if not path.exists()]:
+        raise CorpusError(
+            f"{source}: {', '.join(missing)} not found. Point to the folder that holds corpus.jsonl and "
+            "queries.jsonl."
+        )
     qrels_path = _find_qrels(source, qrels)
 
     def fault(row: BeirJudgment) -> str:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Annotated, BinaryIO
 
-from harness.values import Column, CorpusError, id_of_query
-
-# bytes; a file system allows 255, and a suffix and the name of a partial file come on top
-_LONGEST_NAME = 200
-_NEVER_IN_A_NAME = frozenset('/\\:*?"<>|')
+from harness.values import CorpusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,64 +57,15 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object
     return count
 
 
-def plain_name(name: str) -> str:
-    """``name``, which a file is to have; raises ValueError if it is more, or other, than a file's name.
-
-    What a table calls a document becomes a file: no separator, no ``..``, nothing hidden, nothing that a file
-    system cannot hold, may lead out of the folder.
-    """
-    odd = any(letter in _NEVER_IN_A_NAME or not letter.isprintable() for letter in name)
-    if odd or name.startswith(".") or len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
-        raise ValueError(
-            f"{name[:80]!r} cannot be the name of a document, which becomes a file. Give it a name of at "
-            f"most {_LONGEST_NAME} bytes, without {' '.join(sorted(_NEVER_IN_A_NAME))} and without a dot at "
-            "its beginning."
-        )
-    return name
-
-
-QueryId = Annotated[str, Column("the question", read=id_of_query, filled=True)]
-DocumentName = Annotated[str, Column("the name of the document", read=plain_name, filled=True)]
-
-
 def write_text(path: Path, text: str) -> None:
     """Write a new file in UTF-8 without translating line ends, so that offsets into ``text`` hold for it.
 
     Raises CorpusError if there is such a file.
     """
-    with _new(path) as file:
-        file.write(text.encode("utf-8"))
-
-
-def link_or_copy(source: Path, target: Path) -> None:
-    """A new file: a hard link where the file system allows one, else a copy.
-
-    Raises CorpusError if there is such a file.
-    """
     try:
-        os.link(source, target)
-    except OSError:
-        with source.open("rb") as content, _new(target) as file:
-            shutil.copyfileobj(content, file)
-
-
-def _new(path: Path) -> BinaryIO:
-    try:
-        return path.open("xb")
+        with path.open("xb") as file:
+            file.write(text.encode("utf-8"))
     except FileExistsError:
         raise CorpusError(
             f"{path.name} is the name of two documents (some file systems take a and A for one). Rename one."
         ) from None
-
-
-def source_files(source: Path, names: Sequence[str], importer: str) -> list[Path]:
-    """The named files or folders of an import source; raises CorpusError that lists what is missing."""
-    if not source.is_dir():
-        raise CorpusError(f"{source} is not a folder. Name the folder that holds {', '.join(names)}.")
-    missing = [name for name in names if not (source / name).exists()]
-    if missing:
-        raise CorpusError(
-            f"{source}: {', '.join(missing)} not found; {importer} needs {', '.join(names)}. "
-            "Point to the folder that holds them."
-        )
-    return [source / name for name in names]
