@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from harness.measures.documents import Convention, JudgedDocuments, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of
     from harness.measures.graded import Graded
-    from harness.measures.headlines import across_chunkings, across_parsers, headline, trusted_for
     from harness.measures.measure import Family, Measure, arguments
     from harness.measures.order import rank_grouped, rank_rows, tie_groups
     from harness.measures.projection import ChunkTable, Projection, overlapping, project
@@ -31,12 +30,16 @@ if TYPE_CHECKING:
     from harness.measures.table import (
         FAMILIES,
         about,
+        across_chunkings,
+        across_parsers,
         family_of,
+        headline,
         is_quality,
         less_is_better,
         parse_measure,
         rank_cutoff,
         reading_depth,
+        trusted_for,
         upper_of,
     )
     from harness.measures.text_ndcg import paid_up_to

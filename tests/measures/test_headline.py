@@ -3,7 +3,7 @@
 import pytest
 
 from harness.measures import FAMILIES, across_chunkings, across_parsers, headline, trusted_for
-from harness.measures.headlines import ACROSS_CHUNKINGS, SAME_CHUNKS
+from harness.measures.table import ACROSS_CHUNKINGS, SAME_CHUNKS
 
 SCORED = ("recall@10", "ndcg_exp@5", "ndcg_exp@10", "ndcg_text_tokens@1250", "ndcg_text@5000", "judged@10")
 
