@@ -8,6 +8,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -76,16 +77,18 @@ def read_rows(folder: Path, table: str, keep: Callable[[Row], bool] | None = Non
     spec = TABLES[table]
     path = spec.path_in(folder)
     rows: list[Row] = []
-    seen: set[tuple[str, ...]] = set()
+    seen: set[str | tuple[str, ...]] = set()
+    key_of = itemgetter(*spec.key) if spec.key else None
     for number, row in _rows(path, spec):
         if keep is not None and not keep(row):
             continue
         rows.append(row)
-        key = tuple(row[column] for column in spec.key)
-        if key in seen:
-            raise damaged(path, f"row {number} repeats one above it: {', '.join(key)[:80]!a}")
-        if key:
-            seen.add(key)
+        if key_of is None:
+            continue
+        if (key := key_of(row)) in seen:
+            shown = key if isinstance(key, str) else ", ".join(key)
+            raise damaged(path, f"row {number} repeats one above it: {shown[:80]!a}")
+        seen.add(key)
     if spec.some and not rows:
         raise damaged(path, "it has no rows")
     return rows
@@ -144,7 +147,9 @@ def _rows(path: Path, spec: TableSpec[Any]) -> Iterator[tuple[int, Row]]:
                         raise damaged(path, why)
                     if len(known) < _MOST_KNOWN:
                         known.add(cell)
-                yield number, cells | {name: restore(cells) for name, restore in restored.items()}
+                if restored:
+                    cells |= {name: restore(cells) for name, restore in restored.items()}
+                yield number, cells
     except FileNotFoundError:
         raise
     except (OSError, EOFError, zlib.error, csv.Error, ValueError) as error:
