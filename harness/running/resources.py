@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -59,6 +59,17 @@ class Resources:
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""
         return self.context.timed(stage)
+
+    @property
+    def spread(self) -> steps.Spread | None:
+        """Runs a job over parts on the workers of a cluster, where there is one."""
+        return self._spread if self.context.engine.apart else None
+
+    def _spread(self, job: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
+        with self.context.reporter.task("search shards", len(parts)) as task:
+            for done in self.context.engine.map(job, parts, job, task):
+                yield done.value
+                task.advance()
 
     def key(self, *facts: Any) -> str:
         """A hash of JSON-able facts."""

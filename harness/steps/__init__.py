@@ -56,6 +56,6 @@ if TYPE_CHECKING:
         RewriterConfig,
         SearchOne,
     )
-    from harness.steps.search.tools import PendingCalls, PendingCallsError, Tools, VectorRows
+    from harness.steps.search.tools import PendingCalls, PendingCallsError, Spread, Tools, VectorRows
 else:
     __getattr__ = door(__name__, __file__)

@@ -57,12 +57,18 @@ def tables(folder):
     return {name: (folder / name).read_bytes() for name in SAME}
 
 
+SEARCHED = """{kind: rrf, top_k: 10, routes: [
+  {kind: bm25, top_k: 10},
+  {kind: exact, model: "embedded:all-MiniLM-L6-v2", batch_tokens: 128, top_k: 10}]}"""
+
+
 def test_parts_that_end_in_another_order_elsewhere_give_the_same_bytes(write_config, scattered, monkeypatch):
-    config = running.load_config(write_config(cache="elsewhere"))
+    monkeypatch.setattr("harness.steps.search.retrieve.scan._ROWS", 3)
+    config = running.load_config(write_config(cache="elsewhere", retrieve=SEARCHED))
     elsewhere = tables(running.run_or_reuse(config, Silent(), again=True).folder)
-    assert {"ModelJob", "ParseJob"} == set(scattered.jobs)
+    assert set(scattered.jobs) == {"ModelJob", "ParseJob", "_BlockScan"}
     monkeypatch.setattr("harness.running.context.make_engine", make_engine)
-    config = running.load_config(write_config(cache="here"))
+    config = running.load_config(write_config(cache="here", retrieve=SEARCHED))
     assert tables(running.run_or_reuse(config, Silent(), again=True).folder) == elsewhere
 
 

@@ -144,7 +144,9 @@ def tables(folder):
 
 def test_a_cluster_gives_the_bytes_of_a_run_in_this_process(cluster, write_config, real_models):
     more = f"engine: {{kind: ray, address: '{cluster.address}', workers: 3}}"
-    folder = run(write_config(cache="cluster", more=more))
+    routes = '{kind: bm25, top_k: 10}, {kind: exact, model: "embedded:all-MiniLM-L6-v2", top_k: 10}'
+    retrieve = f"{{kind: rrf, top_k: 10, routes: [{routes}]}}"
+    folder = run(write_config(cache="cluster", more=more, retrieve=retrieve))
     apart = tables(folder)
     engine = json.loads((folder / "record.json").read_text())["engine"]
     assert engine["threads"] == 1
@@ -153,7 +155,7 @@ def test_a_cluster_gives_the_bytes_of_a_run_in_this_process(cluster, write_confi
     torch.set_num_threads(1)
     try:
         with threadpool_limits(1):
-            assert tables(run(write_config(cache="here"))) == apart
+            assert tables(run(write_config(cache="here", retrieve=retrieve))) == apart
     finally:
         torch.set_num_threads(threads)
 

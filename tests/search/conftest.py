@@ -8,7 +8,11 @@ from tests.bench.conftest import corpus, shared_cache, write_config
 __all__ = ["corpus", "shared_cache", "write_config"]
 
 
-def nearest(retriever, queries, asked, passages, vectors, tools=None):
+# tools that search in this process
+_HERE = SimpleNamespace(spread=None)
+
+
+def nearest(retriever, queries, asked, passages, vectors, tools=_HERE):
     """The hits of a dense retriever among given vectors."""
     with retriever.opened(passages, vectors, tools) as search:
         return search(queries, asked)
@@ -17,4 +21,4 @@ def nearest(retriever, queries, asked, passages, vectors, tools=None):
 def index_tools(folder, key="key"):
     """Tools of which one key names the index, in a folder."""
     slot = CollectionFolders(folder).slot
-    return SimpleNamespace(key=lambda *_: key, fingerprint=lambda _: "", index=slot)
+    return SimpleNamespace(key=lambda *_: key, fingerprint=lambda _: "", index=slot, spread=None)

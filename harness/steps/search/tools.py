@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,11 @@ class VectorRows(Protocol):
         """Those of a slice, or at places [n]: float32 [n, d]."""
 
 
+Spread: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+"""What a job makes of parts on other machines, in any order. The job and its results pickle; parts are taken
+one by one as they are sent."""
+
+
 class Shared(Protocol):
     """Tools for all steps: those over queries, those over documents, and answers."""
 
@@ -88,6 +93,10 @@ class Tools(Shared, Protocol):
     @property
     def may_ask(self) -> bool:
         """Whether language models and services may be asked; not in a plan."""
+
+    @property
+    def spread(self) -> Spread | None:
+        """Searches shards on the workers of a cluster; None where this process does all."""
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the with block to the timings of the run."""

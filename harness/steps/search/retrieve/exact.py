@@ -44,10 +44,12 @@ class ExactRetriever(DenseRetriever[ExactConfig]):
     ) -> Iterator[Search]:
         """The scan; where the vectors are in memory, their lengths are known beforehand."""
         distance, depth = self.config.distance, SearchDepth.of(self.config, passages)
+        # the time of a single query is that of this process
+        spread = tools.spread if checked else None
         norms = np.linalg.norm(vectors, axis=1) if isinstance(vectors, np.ndarray) else None
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            nearest = scan(asked, vectors, distance, depth, norms)
+            nearest = scan(asked, vectors, distance, depth, norms, spread)
             rankings: list[Ranking] = []
             step = max(1, _ROWS // max(1, *(len(true.rows) for true in nearest)))
             for begin in range(0, len(queries), step):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.steps.search.depth import SearchDepth
-from harness.steps.search.tools import VectorRows
+from harness.steps.search.tools import Spread, VectorRows
 from harness.values import Ranking
 
 Floats = NDArray[np.float32]
@@ -39,31 +40,83 @@ class Nearest:
 
 
 def scan(
-    queries: Floats, chunks: VectorRows, distance: str, depth: SearchDepth, norms: Floats | None = None
+    queries: Floats,
+    chunks: VectorRows,
+    distance: str,
+    depth: SearchDepth,
+    norms: Floats | None = None,
+    spread: Spread | None = None,
 ) -> list[Nearest]:
     """The nearest chunks of every query.
 
     ``queries`` [Q, d] and ``chunks`` [N ≥ 1, d]; ``distance`` is ``cosine``, ``l2`` or ``ip``; ``depth`` says
     how many are wanted; ``norms`` [N] are the lengths of the chunks' vectors, where they are known. Chunks
     are read once, a block at a time, and each block is scored for a part of the queries at a time. Only what
-    may be among the nearest so far is kept, so memory does not grow with the chunks.
+    may be among the nearest so far is kept, so memory does not grow with the chunks. ``spread`` scores
+    blocks elsewhere, in any order.
     """
     found = _Candidates.none(len(queries))
+    if spread is not None:
+        for near in spread(_BlockScan(queries, distance, depth), _Blocks(chunks)):
+            found = _Candidates.near([found, near], depth)
+        return found.nearest(depth)
     for begin in range(0, len(chunks), _ROWS):
         part = slice(begin, begin + _ROWS)
         block = np.asarray(chunks[part])
         own = np.linalg.norm(block, axis=1) if norms is None else norms[part]
-        step = max(1, _CELLS // len(block))
-        new = [found]
-        for first in range(0, len(queries), step):
-            scores = _scores(queries[first : first + step], block, own, distance)
-            cut = found.cut[first : first + step]
-            if np.isneginf(cut).any():
-                cut = np.maximum(cut, _lowest(scores, depth, depth.lengths[part]))
-            query, row = np.nonzero(scores >= cut[:, None])
-            new.append(_Candidates(query + first, row + begin, scores[query, row], found.cut))
-        found = _Candidates.near(new, depth)
+        found = _scanned(queries, block, own, begin, distance, depth, found)
     return found.nearest(depth)
+
+
+def _scanned(
+    queries: Floats,
+    block: Floats,
+    norms: Floats,
+    begin: int,
+    distance: str,
+    depth: SearchDepth,
+    found: _Candidates,
+) -> _Candidates:
+    """What was found before, and the block [R, d] of chunks from ``begin`` on; ``norms`` [R] are its own."""
+    lengths = depth.lengths[begin : begin + len(block)]
+    step = max(1, _CELLS // len(block))
+    new = [found]
+    for first in range(0, len(queries), step):
+        scores = _scores(queries[first : first + step], block, norms, distance)
+        cut = found.cut[first : first + step]
+        if np.isneginf(cut).any():
+            cut = np.maximum(cut, _lowest(scores, depth, lengths))
+        query, row = np.nonzero(scores >= cut[:, None])
+        new.append(_Candidates(query + first, row + begin, scores[query, row], found.cut))
+    return _Candidates.near(new, depth)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks(Sequence[tuple[int, Floats]]):
+    """The chunks as blocks with their beginnings, read when asked for."""
+
+    chunks: VectorRows
+
+    def __len__(self) -> int:
+        return math.ceil(len(self.chunks) / _ROWS)
+
+    def __getitem__(self, place: Any) -> Any:
+        begin = place * _ROWS
+        return begin, np.asarray(self.chunks[begin : begin + _ROWS])
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockScan:
+    """The candidates of one block, whatever the others have."""
+
+    queries: Floats
+    distance: str
+    depth: SearchDepth
+
+    def __call__(self, part: tuple[int, Floats]) -> _Candidates:
+        begin, block = part
+        norms, none = np.linalg.norm(block, axis=1), _Candidates.none(len(self.queries))
+        return _scanned(self.queries, block, norms, begin, self.distance, self.depth, none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +140,12 @@ class _Candidates:
 
     @classmethod
     def near(cls, parts: Sequence[_Candidates], depth: SearchDepth) -> _Candidates:
-        """Those of all parts, given in the order of the chunks, that may still be among the nearest."""
+        """Those of all parts, which may come in any order, that may still be among the nearest."""
         query = np.concatenate([one.query for one in parts])
         row = np.concatenate([one.row for one in parts])
         score = np.concatenate([one.score for one in parts])
         # equal scores stay in the order of the chunks
-        order = np.lexsort((-score, query))
+        order = np.lexsort((row, -score, query))
         known = cls(query[order], row[order], score[order], parts[0].cut)
         _, kth, full = known.depths(depth)
         cut = np.where(full, kth - slack(kth), -np.inf).astype(np.float32)

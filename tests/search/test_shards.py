@@ -1,0 +1,78 @@
+"""What a cluster searches in shards is ranked as in one process, to the last bit, ties included."""
+
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.running.context import Context
+from harness.running.tools import RunTools
+from harness.steps.search.retrieve import scan
+from harness.steps.search.retrieve.exact import ExactConfig, ExactRetriever
+from harness.steps.search.step import Passages
+from harness.values.progress import Silent
+from harness.values.types import Query
+
+DEPTHS = st.one_of(
+    st.builds(lambda top_k: {"top_k": top_k}, st.integers(1, 12)),
+    st.builds(lambda top_chars: {"top_chars": top_chars}, st.integers(1, 60)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Apart(RunTools):
+    """Sends jobs and parts through pickle, and ends the parts in an order of its own."""
+
+    order: Any = None
+
+    @property
+    def spread(self):
+        return lambda job, parts: [
+            pickle.loads(
+                pickle.dumps(pickle.loads(pickle.dumps(job))(pickle.loads(pickle.dumps(parts[place]))))
+            )
+            for place in self.order.permutation(len(parts))
+        ]
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory):
+    with Context.at(Path(tmp_path_factory.mktemp("cache")), Silent()) as context:
+        yield lambda seed: (RunTools(context), Apart(context, order=np.random.default_rng(seed)))
+
+
+def passages_of(texts):
+    ids = tuple(f"c{i}" for i in range(len(texts)))
+    return Passages(ids, tuple(texts), tuple(map(len, texts)), repr(texts))
+
+
+# small whole numbers: many vectors are equal, of the same direction, or zero
+VECTORS = st.lists(st.tuples(*[st.integers(-2, 2)] * 3), min_size=1, max_size=30)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    chunks=VECTORS,
+    asked=VECTORS,
+    rows=st.integers(1, 9),
+    depth=DEPTHS,
+    distance=st.sampled_from(["cosine", "l2", "ip"]),
+    seed=st.integers(0, 99),
+)
+def test_exact_search_over_shards_is_that_of_the_whole(tools, chunks, asked, rows, depth, distance, seed):
+    passages = passages_of(["x" * (1 + i % 7) for i in range(len(chunks))])
+    queries = [Query(f"q{i}", "", "train") for i in range(len(asked))]
+    config = ExactConfig(**depth, distance=distance)
+    stored, questions = np.array(chunks, dtype=np.float32), np.array(asked, dtype=np.float32)
+    found = []
+    with patch.object(scan, "_ROWS", rows):
+        for own in tools(seed):
+            with ExactRetriever(config).opened(passages, stored, own) as search:
+                found.append(search(queries, questions))
+    assert found[0] == found[1]
