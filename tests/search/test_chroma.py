@@ -1,6 +1,11 @@
 """Chroma as a retriever: as a full scan ranks, ties ordered by us, half-built collections unused."""
 
 import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +113,15 @@ def test_ef_search_is_obeyed_by_a_collection_that_was_built_with_another(tmp_pat
     assert search_hard(tmp_path, exact=False).exact_share < much.exact_share - 0.1
 
 
+def test_a_server_has_a_collection_for_every_ef_search():
+    local, other = (ChromaRetriever(ChromaConfig(ef_search=ef)).index_settings for ef in (200, 400))
+    assert local == other
+    remote, more = (
+        ChromaRetriever(ChromaConfig(client="http", ef_search=ef)).index_settings for ef in (200, 400)
+    )
+    assert remote != more
+
+
 def test_copies_do_not_hide_what_else_is_near(tmp_path):
     vectors = CHUNKS.copy()
     vectors[50:250] = CHUNKS[50]
@@ -162,3 +176,46 @@ def test_a_collection_is_built_once_and_a_half_built_one_is_not_used(tmp_path):
     # the folder was deleted by hand: built anew, in the same process
     shutil.rmtree(tmp_path / "key")
     assert nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path)) == first
+
+
+def test_a_server_that_is_not_there_is_named(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    retriever = ChromaRetriever(ChromaConfig(client="http", host="127.0.0.1", port=port))
+    with pytest.raises(HarnessError, match=f"127.0.0.1:{port}"):
+        nearest(retriever, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
+
+
+@pytest.mark.slow
+def test_a_chroma_server_gives_the_same_rankings(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    chroma = Path(sys.executable).parent / "chroma"
+    server = subprocess.Popen(
+        [chroma, "run", "--path", tmp_path / "server", "--host", "127.0.0.1", "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 240
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert server.poll() is None, "the server has ended"
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        local = ChromaRetriever(ChromaConfig(top_k=10))
+        remote = ChromaRetriever(ChromaConfig(top_k=10, client="http", host="127.0.0.1", port=port))
+        expected = nearest(local, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
+        for _ in range(2):
+            got = nearest(remote, QUERIES, ASKED, PASSAGES, CHUNKS, index_tools(tmp_path))
+            assert [r.chunk_ids for r in got.rankings] == [r.chunk_ids for r in expected.rankings]
+            np.testing.assert_allclose(
+                [r.scores for r in got.rankings], [r.scores for r in expected.rankings], atol=2e-6
+            )
+    finally:
+        server.terminate()
+        server.wait()

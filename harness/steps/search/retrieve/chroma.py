@@ -1,4 +1,4 @@
-"""Nearest neighbours from a ChromaDB collection in the cache folder."""
+"""Nearest neighbours from a ChromaDB collection, persistent on disk or on a Chroma server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,9 +44,12 @@ class ChromaConfig(DenseConfig):
         description="HNSW: candidates looked at when searching; with `exact`, those of the first try.",
     )
     max_neighbors: int = Field(32, ge=2, description="HNSW: edges per node.")
-    gone: ClassVar = dict.fromkeys(
-        ("client", "host", "port", "ssl"), "a Chroma server gives the same rankings: omit this key."
+    client: Literal["persistent", "http"] = Field(
+        "persistent", description="`persistent`: files in the cache folder; `http`: a Chroma server."
     )
+    host: str = Field("localhost", description="Chroma server, for client: http.")
+    port: int = Field(8000, description="Chroma server, for client: http.")
+    ssl: bool = Field(False, description="Chroma server, for client: http.")
 
     def check_ready(self) -> None:
         """Raise ConfigError where the package is missing, without loading it."""
@@ -67,18 +70,20 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
     def effort(self) -> Identity:
         """Until all is found, or once."""
-        return [self.config.exact, self.config.ef_search]
+        return [self.config.exact, self.config.ef_search, self.config.client]
 
     @property
     def index_settings(self) -> dict[str, Any]:
         """Everything besides the vectors that decides the index."""
         c = self.config
-        return {
+        settings = {
             "distance": c.distance,
             "ef": c.ef_construction,
             "neighbors": c.max_neighbors,
             "distinct": 1,
         }
+        # A server reads ef_search once, when it opens a collection: another value needs another collection.
+        return settings | ({"ef_search": self._effort} if c.client == "http" else {})
 
     @property
     def _effort(self) -> int:
@@ -131,7 +136,10 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
 
     @contextmanager
     def index(self, key: str, vectors: Floats, tools: Tools) -> Iterator[Any]:
-        """The collection in the cache."""
+        """The collection, of the cache or on a server."""
+        if self.config.client == "http":
+            yield self._on_server(key, vectors)
+            return
         place = tools.index(key)
         try:
             with _open_index(place.path) as client:
@@ -140,16 +148,39 @@ class ChromaRetriever(ApproximateRetriever[ChromaConfig]):
                     # stored in the collection when it was built, and read before the first search
                     collection.modify(configuration={"hnsw": {"ef_search": self._effort}})
                 else:
-                    collection = self._fill(client, vectors)
+                    collection = self._fill(client, "chunks", vectors)
                     place.finish()
                 yield collection
         finally:
             place.release()
 
-    def _fill(self, client: Any, vectors: Floats) -> Any:
+    def _on_server(self, key: str, vectors: Floats) -> Any:
+        import chromadb
+        from chromadb.config import Settings
+
+        c = self.config
+        try:
+            client = chromadb.HttpClient(
+                host=c.host, port=c.port, ssl=c.ssl, settings=Settings(anonymized_telemetry=False)
+            )
+        except ValueError as error:
+            raise HarnessError(
+                f"No Chroma server answers at {c.host}:{c.port} ({error}). Start one (chroma run) or set "
+                f"retrieve.client: persistent."
+            ) from error
+        name = f"harness-{key[:40]}"
+        # a collection cut short by a kill lacks vectors
+        if name in {collection.name for collection in client.list_collections()}:
+            collection = client.get_collection(name, embedding_function=None)
+            if collection.count() == len(vectors):
+                return collection
+            client.delete_collection(name)
+        return self._fill(client, name, vectors)
+
+    def _fill(self, client: Any, name: str, vectors: Floats) -> Any:
         c = self.config
         collection = client.create_collection(
-            "chunks",
+            name,
             embedding_function=None,
             configuration={
                 "hnsw": {
