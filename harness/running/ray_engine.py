@@ -104,7 +104,8 @@ class _Work:
             return None
         late = monotonic() - max(_LATE_SECONDS, _LATE_TIMES * self.seconds / len(self.ended))
         copies = Counter(flight.index for flight in self.flying.values())
-        slow = [one for one in self.flying.values() if one.begun < late and copies[one.index] == 1]
+        left = [one for one in self.flying.values() if one.index not in self.ended]
+        slow = [one for one in left if one.begun < late and copies[one.index] == 1]
         return min(slow, key=lambda one: one.begun).index if slow else None
 
     def put_back(self, index: int) -> int:

@@ -46,7 +46,8 @@ class StageSpread:
     def __str__(self) -> str:
         batches = "" if self.batches is None else f" in {counted(self.batches, 'batch', 'batches')}"
         took = "time unknown" if self.wall is None else f"about {duration(self.wall)}"
-        return f"{self.stage}: {self.items}{batches} on {_workers(self.workers)}: {took} ({self.measured})."
+        where = counted(self.workers, "worker")
+        return f"{self.stage}: {self.items}{batches} on {where}: {took} ({self.measured})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,9 @@ def spread_of(
     if not context.engine.apart:
         return None
     workers, asked = context.engine.size(), config.engine
-    engine = f"Engine: ray at {asked.address}, {_workers(workers)} of {counted(asked.threads, 'CPU')}"
+    engine = (
+        f"Engine: ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
+    )
     engine += f" and {asked.gpus:g} GPUs." if asked.gpus else "."
     stages = [
         *_embedding(points, queries, workers, asked, context),
@@ -165,7 +168,3 @@ def _here(config: BenchConfig) -> str:
     except (OSError, ValueError, KeyError):
         return f"{what}: time unknown (no earlier run in {config.results / config.name})."
     return f"{what}: {duration(seconds)} in the run of {date}."
-
-
-def _workers(count: int) -> str:
-    return counted(count, "worker")
