@@ -142,7 +142,7 @@ def _floor(scores: Doubles, wanted: int) -> float:
     Each of the groups with the highest maxima holds a score that is at least the last of these maxima.
     """
     groups = len(scores) // _GROUP
-    if groups < wanted:
+    if not 0 < wanted <= groups:
         return 0.0
     highest = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
     return float(np.partition(highest, -wanted)[-wanted]) - _APART
