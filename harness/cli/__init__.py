@@ -59,7 +59,7 @@ def _exit_code_of(error: BaseException) -> int:
     # an interrupted library may raise anything, such as an ImportError: it was the signal
     if streams.exit_code() is not None or isinstance(error, KeyboardInterrupt):
         streams.say_stopped()
-        streams.flush_or_give_up()
+        streams.flush(OSError)
         return streams.exit_code() or 130
     try:
         if isinstance(error, SystemExit):
@@ -87,7 +87,7 @@ def _report(error: BaseException) -> int:
             "Set PYTHONIOENCODING=utf-8, or write to a file with --output where the command has it."
         )
     elif isinstance(error, OSError):
-        streams.flush_or_give_up()
+        streams.flush(OSError)
         print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     elif isinstance(error, MemoryError):
         print_error("memory ran out. Use smaller batches, fewer settings at once, or a larger machine.")

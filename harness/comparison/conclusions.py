@@ -54,8 +54,8 @@ def conclude(
     """Conclude from the scores of one measure, with ``others`` of the same settings to contradict it.
 
     One family of comparisons, all pairs or all against the ``baseline``, decides everything: a setting is
-    ruled out where another one is really better, best where all others are ruled out, and to be used where it
-    may lose the least. Where the measure does not compare settings that cut documents differently, only
+    ruled out where another one is really better, best where all others are ruled out, and to be used by the
+    rule of ``advise``. Where the measure does not compare settings that cut documents differently, only
     differences between settings of one chunking can be real; nor is one that has another sign with longer or
     shorter labels, whatever the test says. Raises HarnessError if no query has a value or a setting has no
     cost.

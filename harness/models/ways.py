@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 from harness.models.load import IN_OPENVINO, not_finite, silence
 from harness.models.model_files import EXACT, Kind, Way
 from harness.store import Artifacts, key_of
-from harness.values import ModelError
+from harness.values import ModelError, version_of
 
 if TYPE_CHECKING:
     from harness.models.encoder import LocalModel
@@ -57,7 +56,7 @@ def probe(
     ``make`` gives the model that computes in a way. A way in which the model does not work is left out;
     raises ModelError where it works in none.
     """
-    versions = [_version(name) for name in ("torch", "openvino", "transformers")]
+    versions = [version_of(name) for name in ("torch", "openvino", "transformers")]
     machine = [platform.node(), platform.machine(), *versions]
     key = key_of(model.kind, model.model.fingerprint, model.config.device, *machine)
     rows = stored.get("probe", key)
@@ -104,10 +103,3 @@ def _measured(model: LocalModel[Any], clock: Callable[[], float]) -> float:
         list(model.numbers(_TEXTS))
         took.append(clock() - begun)
     return min(took)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""

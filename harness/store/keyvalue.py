@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.store.atomic import seal, unseal
 from harness.store.faults import Faults, disk_full
 from harness.store.sqlite import Schema, opened, sqlite_kind, transaction
-from harness.store.value_file import PLACE_SIZE, ValueFile
 from harness.values import StoreError
 
 _ASK_AT_ONCE = 500
@@ -21,6 +22,8 @@ SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 _VALUES = "-values"
 # a longer value, with its checksum, lies in the file beside
 _LONGEST_INSIDE = 64
+# where such a value begins, and its bytes
+_PLACE = struct.Struct(">QI")
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
 _READ_ONLY = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 _SCHEMA = Schema(None, "CREATE TABLE item (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID;")
@@ -126,7 +129,7 @@ class KeyValue:
         if not isinstance(value, bytes):
             return b""
         # a sealed value is longer than a place
-        return self._beside.read(value) if len(value) == PLACE_SIZE else value
+        return self._beside.read(value) if len(value) == _PLACE.size else value
 
     def _write(self, rows: Mapping[bytes, bytes]) -> None:
         with transaction(self._db):
@@ -264,3 +267,44 @@ def _parts(path: Path) -> list[Path]:
     """A database and the files beside it, as far as they are there; the database comes last."""
     parts = (path.with_name(path.name + suffix) for suffix in (_VALUES, *reversed(SQLITE_SUFFIXES)))
     return [part for part in parts if part.exists()]
+
+
+class ValueFile:
+    """Values beside a table, which keeps their places and sees to it that one process writes at a time.
+
+    A process that is killed while it writes leaves bytes that no place names. Values carry their checksums
+    themselves: a place that is wrong, or a file that was cut short, gives bytes that fail them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: Any = None
+
+    def append(self, values: Iterable[bytes]) -> list[bytes]:
+        """Write values at the end and return their places; raises OSError."""
+        places, parts = [], list(values)
+        with self.path.open("ab") as file:
+            at = file.seek(0, os.SEEK_END)
+            file.writelines(parts)
+        for part in parts:
+            places.append(_PLACE.pack(at, len(part)))
+            at += len(part)
+        return places
+
+    def read(self, place: bytes) -> bytes:
+        """The bytes at a place; empty or fewer where the file has not so many."""
+        start, size = _PLACE.unpack(place)
+        try:
+            if self._file is None:
+                self._file = self.path.open("rb", buffering=0)
+            self._file.seek(start)
+            found: bytes = self._file.read(min(size, os.fstat(self._file.fileno()).st_size))
+            return found
+        except (OSError, OverflowError, ValueError):
+            # there is no such file, no such place, or a bad sector
+            return b""
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         problem_in,
         unknown_key,
     )
-    from harness.values.open_table import At, OpenTable, packages_in_use
+    from harness.values.open_table import At, OpenTable, packages_in_use, version_of
     from harness.values.progress import (
         Board,
         Hidden,

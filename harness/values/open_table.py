@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,14 @@ from harness.values.text.characters import quoted
 
 GROUP = "harness.kinds"
 Item = TypeVar("Item")
+
+
+def version_of(package: str) -> str:
+    """The version of an installed package; '' if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,22 +43,15 @@ def give_output_up() -> None:
     os.close(devnull)
 
 
-def flush() -> None:
+def flush(lost: type[OSError] = BrokenPipeError) -> None:
     """Flush: a failure can be reported now, but no longer when Python exits.
 
-    A closed pipe is not a failure: the work of the command is done. Raises OSError for a full disk.
+    A closed pipe is not a failure: the work of the command is done, and the rest is dropped. So it is for
+    whatever is ``lost`` where another error is reported. Raises OSError for others, such as a full disk.
     """
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        give_output_up()
-
-
-def flush_or_give_up() -> None:
-    """Flush, or drop the rest: another error is reported."""
-    try:
-        sys.stdout.flush()
-    except OSError:
+    except lost:
         give_output_up()
 
 

@@ -148,7 +148,7 @@ def test_a_disk_that_is_full_for_the_values_beside_loses_none_that_were_there(tm
                     file.write(b"the beginning of a value")
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-            patched.setattr("harness.store.value_file.ValueFile.append", full)
+            patched.setattr("harness.store.keyvalue.ValueFile.append", full)
             with pytest.raises(StoreError, match=r"cannot be written: .*Free some space"):
                 store.put(ITEMS)
         assert store.get(list(ITEMS)) == {first: ITEMS[first]}

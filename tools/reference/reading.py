@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -56,11 +57,11 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 
 > {holds}
 
-- **Use …**: the setting that may lose the least. Its name says what to set.
+- **Use …**: the setting with the highest mean, or one as good that may lose less. Its name says what to set.
 - **At most {regret}**: this setting is at most so much worse than any other of the run, with 95 %
   confidence for all of them at once. If you can accept that, use it, whatever else is undecided.
-- **Its mean**: how good it is, which the bound does not say. Where even the best mean is below 0.3, the line
-  says that all are poor.
+- **Its {HEADLINE}**: how good it is, which the bound does not say. Where even the best mean is below 0.3, the
+  verdict is that none is good enough.
 - **Holds for …**: questions on one document resemble each other, so many questions on few documents say
   little about the next document. New documents are spoken of only with questions on enough of them
   ([statistics](statistics.md#clusters)).
@@ -76,7 +77,7 @@ count in no mean here; `answerability.csv` says how well a low score reveals the
 - **95 % interval**: of that difference. Where it contains 0, chance may explain the difference. All rows
   are tested at once, so that none is called better by luck; this makes the intervals wider.
 - **better, worse**: the interval does not contain 0; *here*: shown for these documents, not for new ones.
-  *No difference found* does not mean that there is none: it may be small, or there are too few questions.
+  *No difference found* does not mean that there is none: it may be small, or there are too few queries.
   *Equal within 0.02* means that the whole interval is inside ±0.02, the `tolerance`, a difference that
   you would not act on.
 - `harness compare results/quickstart` lists the differences of all pairs of settings.
@@ -176,7 +177,7 @@ def reading(results: Results) -> str:
         losses=_losses(glance, parts),
         meanings="\n".join(f"- **{part}**: {_PARTS[part]}." for part in parts),
         tokens=_tokens(results, used.setting),
-        next=glance.next.text,
+        next=f"{glance.next.text} `{re.sub(r'[^ ]+/quickstart', 'results/quickstart', glance.next.command)}`",
     )
     return "\n\n".join(map(_wrapped, text.split("\n\n")))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -54,8 +53,6 @@ def import_(args: argparse.Namespace) -> int:
     target = args.to or Path("corpora") / args.format
     options = _options(args)
     if args.documents:
-        if options:
-            raise ConfigError(f"A test set takes only --documents; leave out {_named(options)}.")
         summary = _testset(args, target)
     else:
         summary = IMPORTS[args.format].read(args.source, target, **options)
@@ -74,18 +71,12 @@ def import_(args: argparse.Namespace) -> int:
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     """The options that were given; raises ConfigError for one that the format does not have."""
-    given = {name: getattr(args, name) for name in ("qrels",)}
-    options = {name: value for name, value in given.items() if value is not None}
-    for name in options:
-        formats = [known for known, one in IMPORTS.items() if name in one.options]
-        if args.format not in formats:
-            goes = f"the format {formats[0]} alone" if len(formats) == 1 else f"{' and '.join(formats)} alone"
-            raise ConfigError(f"{_named([name])} goes with {goes}.")
-    return options
-
-
-def _named(options: Iterable[str]) -> str:
-    return ", ".join(f"--{name.replace('_', '-')}" for name in options)
+    if args.qrels is None:
+        return {}
+    if "qrels" not in IMPORTS[args.format].options:
+        formats = " and ".join(name for name, one in IMPORTS.items() if "qrels" in one.options)
+        raise ConfigError(f"--qrels goes with the format {formats} alone.")
+    return {"qrels": args.qrels}
 
 
 def _testset(args: argparse.Namespace, target: Path) -> data.ImportSummary:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from harness import values
-from harness.values import At, CorpusError, refuse_special
+from harness.values import At, CorpusError, refuse_special, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +49,7 @@ def libraries_of(path: Path) -> list[str]:
     found = format_of(path)
     if found is None:
         return []
-    return [f"format-{found.version}", *(f"{name} {_version(name)}" for name in found.packages)]
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    return [f"format-{found.version}", *(f"{name} {version_of(name)}" for name in found.packages)]
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import math
 import platform
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from harness import __version__, measures
@@ -34,7 +33,7 @@ from harness.running.evaluate.verdict import run_verdict
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
-from harness.values import Document, RunRecord, Span, outside, packages_in_use
+from harness.values import Document, RunRecord, Span, outside, packages_in_use, version_of
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -314,13 +313,8 @@ def _median_label(judged: Judged) -> float | None:
 
 
 def _versions() -> dict[str, str]:
-    found = {"harness": __version__}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found | packages_in_use()
+    packages = {name: found for name in _PACKAGES if (found := version_of(name))}
+    return {"harness": __version__} | packages | packages_in_use()
 
 
 def _git() -> dict[str, Any]:
