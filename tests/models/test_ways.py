@@ -64,7 +64,7 @@ def test_another_machine_or_library_measures_again(tmp_path, monkeypatch):
     other = Machine({EXACT: 0.1, HALF: 0.4, COMPILED: 0.4})
     monkeypatch.setattr(ways.platform, "node", lambda: "another machine")
     assert found(other, tmp_path).way == EXACT
-    monkeypatch.setattr(ways, "version", lambda name: "newer")
+    monkeypatch.setattr(ways, "version_of", lambda name: "newer")
     assert found(Machine({EXACT: 0.4, HALF: 0.4, COMPILED: 0.1}), tmp_path).way == COMPILED
 
 
