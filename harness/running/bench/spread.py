@@ -166,5 +166,5 @@ def _here(config: BenchConfig) -> str:
         took, date = record["timings"], record["date"]
         seconds = took["total"] - sum(took.get(stage, 0.0) for stage in _APART)
     except (OSError, ValueError, KeyError):
-        return f"{what}: time unknown (no earlier run in {config.results / config.name})."
+        return f"{what}: time unknown (no earlier run in {config.results / config.name} can be read)."
     return f"{what}: {duration(seconds)} in the run of {date}."
