@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
+from typing import Any
 
 from harness.judge.config import PoolConfig
 from harness.judge.records import Pair
@@ -21,7 +22,7 @@ Before = Mapping[Span, tuple[tuple[int, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Sequence[Pair]):
     """The pairs of a pool as numbers: 16 bytes each; texts are cut from the documents when asked for.
 
     ``columns`` are the index of the query, the index of the document, start and end, one entry per pair.
@@ -36,11 +37,11 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def __iter__(self) -> Iterator[Pair]:
-        for number, (query, document, start, end) in enumerate(zip(*self.columns, strict=True)):
-            of = self.documents[document]
-            shown = self.before.get((of.doc_id, start, end), ())
-            yield Pair(self.queries[query], Chunk.of(of, start, end, shown), number)
+    def __getitem__(self, number: Any) -> Any:
+        query, document, start, end = (column[number] for column in self.columns)
+        of = self.documents[document]
+        shown = self.before.get((of.doc_id, start, end), ())
+        return Pair(self.queries[query], Chunk.of(of, start, end, shown), number)
 
 
 @dataclass(frozen=True, slots=True)

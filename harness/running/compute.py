@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from harness import models
 from harness.models import ServedEstimate, Spending
 from harness.running.context import Context, NotStoredError
-from harness.running.engine import Job, LocalEngine, value_bytes
+from harness.running.engine import Job, LocalEngine, keep_rate, value_bytes
 from harness.steps import PendingCalls, PendingCallsError
 from harness.store import KeyValue, Turn, key_of
 from harness.values import StoreError
@@ -112,9 +112,6 @@ def compute_new(
                     characters += sum(map(length_of, parts[part.index]))
                     seconds += part.seconds
             if engine is context.engine:
-                # only where a model has computed: a search by words goes without
-                from harness.running.rates import keep_rate
-
                 keep_rate(path, characters, seconds, context)
             if not kept:
                 _warn_of_other_batches(context)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from pydantic import Field
 
 from harness.models import EncoderConfig, LocalEncoder
 from harness.steps import RERANKERS, RerankerConfig
+from harness.store import key_of
 from harness.values import ModelError, Reporter, StageConfig, Task
+
+if TYPE_CHECKING:
+    from harness.running.context import Context
 
 Job: TypeAlias = Callable[[Any], Any]
 """Work on one part. An engine may send it to another machine, so it pickles, and holds no model."""
@@ -160,3 +166,34 @@ def _build(config: EncoderConfig | RerankerConfig) -> tuple[str, Callable[[Seque
 def value_bytes(value: Any) -> bytes:
     """A value as it is stored: bytes as they are, numbers as float32."""
     return value if isinstance(value, bytes) else np.ascontiguousarray(value, dtype=np.float32).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The characters that went through a model, and the seconds that all its workers took together."""
+
+    characters: int
+    seconds: float
+
+    @property
+    def speed(self) -> float:
+        """Characters a second by one worker."""
+        return self.characters / self.seconds
+
+
+def keep_rate(path: Path, characters: int, seconds: float, context: Context) -> None:
+    """Add what a run took to what earlier ones took; ``path`` is where the values of the model are kept."""
+    before = rate_of(path, context.engine.worker, context) or Rate(0, 0.0)
+    after = Rate(before.characters + characters, before.seconds + seconds)
+    if after.characters and after.seconds:
+        context.artifacts.put("rate", _key(path, context.engine.worker), asdict(after))
+
+
+def rate_of(path: Path, worker: tuple[str, float, float], context: Context) -> Rate | None:
+    """The rate of such a worker, in all runs from this machine together; None if none has computed."""
+    stored = context.artifacts.get("rate", _key(path, worker))
+    return None if stored is None else Rate(**stored)
+
+
+def _key(path: Path, worker: tuple[str, float, float]) -> str:
+    return key_of(path.parent.name, path.name, worker, platform.node())

@@ -12,8 +12,7 @@ from harness.cli import main
 from harness.models import EmbedConfig
 from harness.running import engine as engines
 from harness.running.bench.spread import StageSpread
-from harness.running.engine import Done, Engine, EngineConfig, LocalEngine, ModelJob, make_engine
-from harness.running.rates import Rate
+from harness.running.engine import Done, Engine, EngineConfig, LocalEngine, ModelJob, Rate, make_engine
 from harness.values import CorpusError, ModelError, Silent
 
 SAME = ("per_query.csv", "rankings.csv", "summary.csv", "chunks.csv")

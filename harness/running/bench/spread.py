@@ -12,9 +12,8 @@ from harness.running.bench.work import Looked, depths, texts_of
 from harness.running.compute import is_computed
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context, NotStoredError
-from harness.running.engine import EngineConfig, LocalEngine
+from harness.running.engine import EngineConfig, LocalEngine, rate_of
 from harness.running.passes import ModelPass, encoding, scoring
-from harness.running.rates import rate_of
 from harness.running.search import Chunked, Searched
 from harness.steps import LocalModelScorer, RerankerConfig
 from harness.values import Query, counted, duration
@@ -46,8 +45,8 @@ class StageSpread:
     def __str__(self) -> str:
         batches = "" if self.batches is None else f" in {counted(self.batches, 'batch', 'batches')}"
         took = "time unknown" if self.wall is None else f"about {duration(self.wall)}"
-        where = counted(self.workers, "worker")
-        return f"{self.stage}: {self.items}{batches} on {where}: {took} ({self.measured})."
+        workers = counted(self.workers, "worker")
+        return f"{self.stage}: {self.items}{batches} on {workers}: {took} ({self.measured})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +78,13 @@ def spread_of(
     if not context.engine.apart:
         return None
     workers, asked = context.engine.size(), config.engine
-    engine = (
-        f"Engine: ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
-    )
-    engine += f" and {asked.gpus:g} GPUs." if asked.gpus else "."
+    where = f"ray at {asked.address}, {counted(workers, 'worker')} of {counted(asked.threads, 'CPU')}"
+    gpus = f" and {asked.gpus:g} GPUs" if asked.gpus else ""
     stages = [
         *_embedding(points, queries, workers, asked, context),
         *_scoring(points, looked, queries, workers, asked, context),
     ]
-    return Spread(engine, tuple(stages), _here(config))
+    return Spread(f"Engine: {where}{gpus}.", tuple(stages), _here(config))
 
 
 def _embedding(

@@ -15,7 +15,6 @@ from harness.values import Query
 Looked = Searched | NotStoredError | PendingCallsError
 """The search of a setting by what is stored, or the first thing that it lacks."""
 
-
 Texts = dict[str, tuple[EncoderConfig, dict[bytes, str]]]
 
 

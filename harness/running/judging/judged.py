@@ -23,8 +23,8 @@ class Judged:
     """The judgments that all settings are scored on, and how they came about.
 
     ``failed`` are the queries with text that the judge could not grade; ``spent`` what this run asked and
-    paid; ``rows`` also hold human labels that are only shown next to a judge's. A judge's rows are made when
-    they are read.
+    paid; ``rows`` also hold human labels that are only shown next to a judge's. A judge's judgments and rows
+    are made when they are read.
     """
 
     judge: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,12 @@ from harness.running.judging.judged import Judged, judgment_row, label_rows
 from harness.running.judging.judges import make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
-from harness.values import Document, Judgment, counted
+from harness.values import Judgment, counted
 
 FLAGS_SHOWN = 3
+T = TypeVar("T")
+_Answer = tuple[int | None, str, str, tuple[int, ...], int, str]
+"""A grade, the judge and the hash of its prompt, the samples, their spread, the reason for no grade."""
 
 
 def judged_by_judge(
@@ -40,28 +43,18 @@ def judged_by_judge(
 ) -> Judged:
     """Have a judge grade the union of the passages that all settings rank high; raises JudgeError."""
     pool = make_pool(searched, corpus, judge_config.pool)
-    found: dict[int, _Graded] = {}
-
-    def keep(one: PairGrade) -> None:
-        # without the pair, which holds a text
-        found[one.pair.number] = one.judgment, one.samples, one.spread, one.reason, one.cost
-
+    graded = GradedPool(pool)
     flagged = flag_passages(pool.pairs, context) if judge_config.asked else {}
     with context.timed("judge"), Ledger(context.cache.ledger) as ledger:
         judge = make_judge(judge_config, ledger, context, corpus)
-        summary = grade_all(judge, pool.pairs, len(pool.pairs), keep, context)
-    if missing := len(pool.pairs) - len(found):
-        raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
-    graded = [found[number] for number in range(len(pool.pairs))]
-    judgments = [judgment for judgment, *_ in graded]
-    costs = np.array([np.nan if cost is None else cost for *_, cost in graded], dtype=np.float64)
+        summary = grade_all(judge, pool.pairs, len(pool.pairs), graded.keep, context)
     return Judged(
         judge=judge.name,
         fingerprint=dict(judge.fingerprint),
-        judgments=judgments,
-        rows=GradedRows(graded, corpus.documents, label_rows(corpus, scored_on=False)),
-        failed=frozenset(judgment.query_id for judgment in judgments if judgment.grade is None),
-        costs=cost_rows(costs, pool.by_setting),
+        judgments=graded.judgments,
+        rows=graded.rows(label_rows(corpus, scored_on=False)),
+        failed=frozenset(one.query_id for one in graded.judgments if one.grade is None),
+        costs=cost_rows(graded.costs, pool.by_setting),
         spent={**_spent(summary), "speak_to_the_judge": flagged},
     )
 
@@ -159,42 +152,64 @@ def cost_rows(costs: NDArray[np.float64], used: Mapping[str, Sequence[int]]) -> 
     ]
 
 
-_Graded = tuple[Judgment, tuple[int, ...], int, str, float | None]
-"""A judgment with its samples, their spread, the reason for no grade, and the cost."""
+class Lazy(Sequence[T]):
+    """A sequence of ``count`` items that are made when they are read, and not kept."""
 
-
-class GradedRows(Sequence[JudgmentRow]):
-    """The rows of the table of judgments: those of a pool in its order, and ``more`` after them.
-
-    A row holds its text, so it is made when it is read, and not kept.
-    """
-
-    def __init__(
-        self, graded: Sequence[_Graded], documents: Sequence[Document], more: Sequence[JudgmentRow]
-    ) -> None:
-        self._documents = {document.doc_id: document for document in documents}
-        self._graded, self._more = graded, more
+    def __init__(self, count: int, make: Callable[[int], T]) -> None:
+        self._count, self._make = count, make
 
     def __len__(self) -> int:
-        return len(self._graded) + len(self._more)
+        return self._count
 
-    @overload
-    def __getitem__(self, at: int) -> JudgmentRow: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[JudgmentRow]: ...
-    def __getitem__(self, at: int | slice) -> JudgmentRow | list[JudgmentRow]:
-        if isinstance(at, slice):
-            return [self[number] for number in range(len(self))[at]]
-        number = range(len(self))[at]
-        if number >= len(self._graded):
-            return self._more[number - len(self._graded)]
-        judgment, samples, spread, reason, cost = self._graded[number]
+    def __getitem__(self, at: Any) -> Any:
+        places = range(self._count)[at]
+        return [*map(self._make, places)] if isinstance(at, slice) else self._make(places)
+
+
+class GradedPool:
+    """The answers of a judge to the pairs of a pool, in any order; judgments and rows are in the pool's."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pairs, count = pool.pairs, len(pool.pairs)
+        self.costs = np.full(count, np.nan)
+        self._sources = [""] * count
+        self._answers: list[Any] = [None] * count
+        # few different ones, each kept once
+        self._shared: dict[_Answer, _Answer] = {}
+
+    def keep(self, one: PairGrade) -> None:
+        """Take one graded pair, without its text."""
+        at, own = one.pair.number, one.judgment
+        answer = own.grade, own.judge, own.prompt_sha, one.samples, one.spread, one.reason
+        self._answers[at] = self._shared.setdefault(answer, answer)
+        self._sources[at] = own.source
+        self.costs[at] = np.nan if one.cost is None else one.cost
+
+    @property
+    def judgments(self) -> Sequence[Judgment]:
+        """The judgments; raises RuntimeError where the judge has returned nothing for a pair."""
+        if missing := self._answers.count(None):
+            raise RuntimeError(f"the judge has returned nothing for {counted(missing, 'pair')}")
+        return Lazy(len(self._pairs), self._judgment)
+
+    def rows(self, more: Sequence[JudgmentRow]) -> Sequence[JudgmentRow]:
+        """The rows of the table of judgments, which hold texts, and ``more`` after them."""
+        count = len(self._pairs)
+        return Lazy(count + len(more), lambda at: self._row(at) if at < count else more[at - count])
+
+    def _judgment(self, at: int) -> Judgment:
+        grade, judge, prompt_sha, *_ = self._answers[at]
+        pair: Pair = self._pairs[at]
+        return pair.judgment(grade, judge, self._sources[at], prompt_sha)
+
+    def _row(self, at: int) -> JudgmentRow:
+        *_, samples, spread, reason = self._answers[at]
         return judgment_row(
-            judgment,
-            self._documents[judgment.doc_id],
+            self._judgment(at),
+            self._pairs.documents[self._pairs.columns[1][at]],
             scored_on=True,
             reason=reason,
             samples=" ".join(map(str, samples)),
             spread=spread,
-            cost=cost,
+            cost=number(self.costs[at]),
         )
