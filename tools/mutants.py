@@ -24,7 +24,7 @@ ROOMS = {
     "measures": (["harness/measures"], 25, ["tests/measures", "tests/answer"]),
     "comparison": (["harness/comparison"], 15, ["tests/compare", "tests/stats"]),
     "ledger": (
-        ["harness/store/ledger.py", "harness/store/ledger_schema.py"],
+        ["harness/store/ledger.py"],
         10,
         [f"tests/judge/test_{name}.py" for name in ("ledger", "old_ledgers", "reuse", "run")],
     ),
