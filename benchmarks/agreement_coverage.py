@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.comparison.stats.resample import bootstrap, jackknife
+from harness.comparison.stats import bootstrap, jackknife
 from harness.judge.agreement import cohen_kappa, krippendorff_alpha
 
 CASES = (

@@ -2,7 +2,7 @@
 
 from harness.comparison import Comparison, Options, ScoreMatrix
 from harness.comparison.paired import all_pairs, compare_rows, usable
-from harness.comparison.stats.units import units_of
+from harness.comparison.stats import units_of
 
 
 def compare_all(matrix: ScoreMatrix, options: Options | None = None) -> list[Comparison]:

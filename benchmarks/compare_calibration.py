@@ -15,7 +15,7 @@ from benchmarks.compare_intervals import intervals
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, Population, draw, true_difference
 from harness.comparison.conclusions import needed_for
 from harness.comparison.joint_test import bound_below, decide
-from harness.comparison.stats.units import Units, units_of
+from harness.comparison.stats import Units, units_of
 
 SIZES = (20, 50, 200)
 METHODS = ("guarded_t", "t", "percentile", "bca")

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.compare_calibration import ALPHA, RESAMPLES, percent, table
 from harness.comparison.joint_test import bound_below, decide
 from harness.comparison.paired import bounds_of_means
-from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
+from harness.comparison.stats import Units, icc, units_of, whole_clusters
 
 Draw = Callable[[np.random.Generator, np.ndarray, float], np.ndarray]
 Testing = Callable[[Sequence[str]], Units]

@@ -10,8 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.comparison.stats.intervals import inverse_hall, student_quantile
-from harness.comparison.stats.resample import blocks_of
+from harness.comparison.stats import blocks_of, inverse_hall, student_quantile
 from harness.measures import Floats
 
 Method = Literal["guarded_t", "t", "percentile", "bca"]

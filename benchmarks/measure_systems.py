@@ -20,7 +20,7 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import queries_to_score
 from harness.running.judging.judged import judged_by_people
 from harness.running.search import Chunked, search_settings
-from harness.steps.chunk.outline import Outline
+from harness.steps.chunk.health import Outline
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking
 

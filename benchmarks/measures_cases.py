@@ -59,7 +59,7 @@ def ours_frames(folder: Path) -> Timed:
 
 
 def ours_dicts(folder: Path) -> Timed:
-    from harness.data.trec.dicts import evaluate_dicts
+    from harness.data.trec.evaluate import evaluate_dicts
 
     run, qrels = dictionaries(folder)
     return lambda: evaluate_dicts(run, qrels, [MEASURE], "trec_eval").means()[MEASURE]

@@ -66,11 +66,11 @@ def vector_of(word):
 
 def replace_models(patch):
     """Let what loads the shipped models give hashed words, and keep their tokenizers."""
+    from harness.models import encoder, token_encoder
     from harness.models import load as loading
-    from harness.models import token_encoder, tokenizer
 
     load, vectors = cache(loading.load), token_encoder.content_vectors
-    start, tokenizers = tokenizer.ModelTokenizer.__init__, {}
+    start, tokenizers = encoder.ModelTokenizer.__init__, {}
 
     def loaded(kind, model, *options):
         if kind != "SentenceTransformer" or not model.name.startswith(SHIPPED) or "openvino" in options:
@@ -92,4 +92,4 @@ def replace_models(patch):
 
     patch.setattr(loading, "load", loaded)
     patch.setattr(token_encoder, "content_vectors", content_vectors)
-    patch.setattr(tokenizer.ModelTokenizer, "__init__", started)
+    patch.setattr(encoder.ModelTokenizer, "__init__", started)

@@ -44,11 +44,12 @@ if TYPE_CHECKING:
         verdict_of,
     )
     from harness.comparison.sentences import finding_words, gate_sentence
-    from harness.comparison.stats.intervals import (
+    from harness.comparison.stats import (
         Interval,
+        bootstrap,
         guarded_pair,
+        jackknife,
     )
-    from harness.comparison.stats.resample import bootstrap, jackknife
     from harness.comparison.stored import (
         Details,
         Stored,

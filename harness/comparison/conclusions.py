@@ -26,7 +26,7 @@ from harness.comparison.paired import (
     usable,
 )
 from harness.comparison.sentences import finding_words
-from harness.comparison.stats.units import Units, icc, units_of, whole_clusters
+from harness.comparison.stats import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
     Conflict,
     Decision,

@@ -22,7 +22,7 @@ from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Comparison, beaten, compare_rows, usable
 from harness.comparison.sentences import finding_words
-from harness.comparison.stats.units import Units, units_of
+from harness.comparison.stats import Units, units_of
 from harness.comparison.verdict import ENOUGH_READ, Effect, Effects, Grounds
 from harness.measures import Floats
 

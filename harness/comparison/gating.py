@@ -11,7 +11,7 @@ import numpy as np
 from harness.comparison.joint_test import bound_below
 from harness.comparison.matrix import ScoredOn, ScoreMatrix, differences, matrix_differences
 from harness.comparison.paired import TOLERANCE
-from harness.comparison.stats.units import FEWEST_CLUSTERS, Units, units_of
+from harness.comparison.stats import FEWEST_CLUSTERS, Units, units_of
 from harness.comparison.verdict import ENOUGH_READ
 from harness.values import HarnessError, counted, printable
 

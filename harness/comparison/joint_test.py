@@ -13,16 +13,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats.intervals import (
+from harness.comparison.stats import (
     CACHE_CELLS,
     ROUNDING,
+    Units,
     bounds_at,
+    flipped_means,
     hall_statistic,
+    sign_flips,
     student_quantile,
     student_tail,
 )
-from harness.comparison.stats.resample import flipped_means, sign_flips
-from harness.comparison.stats.units import Units
 from harness.measures import Floats, Ints
 
 

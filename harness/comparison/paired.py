@@ -11,8 +11,15 @@ import numpy as np
 
 from harness.comparison.joint_test import Decided, decide, mean_bounds
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.stats.intervals import CACHE_CELLS, ROUNDING, Interval, student_quantile, within
-from harness.comparison.stats.units import Units, units_of
+from harness.comparison.stats import (
+    CACHE_CELLS,
+    ROUNDING,
+    Interval,
+    Units,
+    student_quantile,
+    units_of,
+    within,
+)
 from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from harness.comparison.paired import FEWEST_TO_CHOOSE, Comparison
-from harness.comparison.stats.intervals import ROUNDING
+from harness.comparison.stats import ROUNDING
 from harness.comparison.verdict import Population, Verdict, is_poor
 from harness.measures import reading_depth
 from harness.values import counted

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.comparison.advice import Advice
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
-from harness.comparison.stats.units import Kind
+from harness.comparison.stats import Kind
 from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.

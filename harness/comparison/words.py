@@ -9,7 +9,7 @@ from typing import Any
 from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_of
 from harness.comparison.paired import Comparison
 from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
-from harness.comparison.stats.units import FEWEST_CLUSTERS
+from harness.comparison.stats import FEWEST_CLUSTERS
 from harness.comparison.verdict import (
     LABELS,
     Conflict,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.data.corpus.across_parsers import FoundLabels, anchor_in_each, one_evidence_a_row
     from harness.data.corpus.align import align_fuzzy, find_in_view, folded, is_same_text, whitespace_free
     from harness.data.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor, answer_span
     from harness.data.corpus.documents import (
@@ -15,10 +14,15 @@ if TYPE_CHECKING:
         find_documents,
         possible_ids,
     )
-    from harness.data.corpus.duplicates import credit_duplicates
+    from harness.data.corpus.duplicates import (
+        FoundLabels,
+        anchor_in_each,
+        credit_duplicates,
+        one_evidence_a_row,
+    )
     from harness.data.corpus.formats import libraries_of
     from harness.data.corpus.hits import GivenHit, HitFile, read_hits
-    from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_text
+    from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
     from harness.data.corpus.inputs import INPUTS, input_table, read_rows
     from harness.data.corpus.labels import (
         GivenPassage,
@@ -53,8 +57,7 @@ if TYPE_CHECKING:
     from harness.data.corpus.workers import ParsingConfig
     from harness.data.external.answer_files import AnsweredQuery, Passage, read_answers, write_answers
     from harness.data.import_formats import IMPORTS, ImportFormat
-    from harness.data.trec.dicts import evaluate_dicts
-    from harness.data.trec.evaluate import DocScores, evaluate
+    from harness.data.trec.evaluate import DocScores, evaluate, evaluate_dicts
     from harness.data.trec.ids import TrecError
     from harness.data.trec.layout import LAYOUTS
     from harness.data.trec.sources import (

@@ -17,16 +17,20 @@ if TYPE_CHECKING:
     from harness.labels.labelling.retrieved import documents_of, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
     from harness.labels.labelling.sheet import write_sheet
-    from harness.labels.scaffold.config_text import name_of, refuse_existing, write_start
-    from harness.labels.scaffold.folder_summary import FolderSummary, summarise
+    from harness.labels.scaffold.config_text import (
+        FolderSummary,
+        name_of,
+        refuse_existing,
+        summarise,
+        write_start,
+    )
     from harness.labels.testset.answering import answer
     from harness.labels.testset.choosing import choose
     from harness.labels.testset.config import load_testset
     from harness.labels.testset.exporting import export_testset
-    from harness.labels.testset.formats import unknown_format
+    from harness.labels.testset.formats import import_testset, unknown_format
     from harness.labels.testset.gathering import gather
     from harness.labels.testset.grading import grade, review
-    from harness.labels.testset.importing import import_testset
     from harness.labels.testset.proposing import propose
     from harness.labels.testset.state import Outcome, SetState
     from harness.labels.testset.status import status_of

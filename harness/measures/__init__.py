@@ -11,21 +11,20 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.measures.answer.citations import Fact, fact_of, holds
-    from harness.measures.answer.likeness import words_of
     from harness.measures.answer.llm_measure import LlmMeasure
     from harness.measures.answer.measure import AnswerMeasure, Case, MeasureFacts, PairModel
     from harness.measures.answer.measures import AGAINST_GOLDEN, ANSWER_MEASURES
     from harness.measures.answer.responses import refuses
+    from harness.measures.answer.similarity import words_of
     from harness.measures.answerability import separation, thresholds
     from harness.measures.documents import Convention, JudgedDocuments, find_convention, grade_documents
     from harness.measures.evidence_ndcg import HALF, discount, stretch_of
-    from harness.measures.graded import Graded
     from harness.measures.measure import Family, Measure, arguments
     from harness.measures.order import rank_grouped, rank_rows, tie_groups
     from harness.measures.projection import ChunkTable, Projection, overlapping, project
     from harness.measures.qrels import SpanQrels, Text, median_length, relabelled
     from harness.measures.ragged import AnyArray, Bools, Floats, Ints, before, offsets_of, owners, slices
-    from harness.measures.ranked import dcg, gain_exp, gain_lin, seed_ratio
+    from harness.measures.ranked import Graded, dcg, gain_exp, gain_lin, seed_ratio
     from harness.measures.scorer import UNJUDGED, Scorer, ScoreTable, compute, score
     from harness.measures.table import (
         FAMILIES,
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
         trusted_for,
         upper_of,
     )
-    from harness.measures.text_ndcg import paid_up_to
-    from harness.measures.tokens_read import Depth, RankedTokens, tokens_to
+    from harness.measures.text_ndcg import Depth, RankedTokens, paid_up_to, tokens_to
     from harness.measures.trail import TokenBoundaries, Unit
 else:
     __getattr__ = door(__name__, __file__)

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from harness.measures.graded import Graded
 from harness.measures.ragged import AnyArray, Bools, Ints, offsets_of, owners, sorted_descending
+from harness.measures.ranked import Graded
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,26 @@
-"""NDCG over evidence found while reading: its gain, discounted at the place where it was read."""
+"""NDCG over evidence found while reading, its gain discounted where it was read; what judging could add."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
-from harness.measures.ragged import Floats, Ints, before, offsets_of, positions, share_of, sorted_descending
+from harness.measures.qrels import SpanQrels, Spans
+from harness.measures.ragged import (
+    Floats,
+    Ints,
+    before,
+    offsets_of,
+    owners,
+    place_in,
+    positions,
+    share_of,
+    sorted_descending,
+)
 from harness.measures.ranked import gain_exp
-from harness.measures.trail import Trail, of_answers
+from harness.measures.trail import Trail, of_answers, read
+from harness.values import MAX_GRADE
 
 HALF = 0.5
 # Places in tokens are sums of fractions; a value within this of a whole number counts as whole.
@@ -122,3 +136,231 @@ def ideal_gain(trail: Trail, budget: int, enough: int, L: int) -> Floats:
     paid = np.where(stretch < -(-budget // enough), gain_exp(grade) * discount(stretch, enough, L), 0.0)
     query = np.repeat(np.arange(trail.n_queries), np.diff(offsets))
     return np.bincount(query, paid, minlength=trail.n_queries).astype(np.float64)
+
+
+def judged_text(trail: Trail, budget: int) -> Floats:
+    """The share of the text read within the ``budget`` that is judged; text read again counts once.
+
+    Text of a judgment that failed is not judged. NaN if nothing was read.
+    """
+    pairs = _ranked_pairs(trail)
+    everything = np.zeros(len(pairs[0]), dtype=np.int64), document_ends(trail)[pairs[1]]
+    all_read = _read_within(reading(trail, *pairs, *everything), budget)
+    unjudged = _read_within(holes(trail), budget)
+    return share_of(all_read - unjudged, all_read, empty=np.nan)
+
+
+def holes(trail: Trail) -> Trail:
+    """The same rankings read for the unjudged text of the documents that they show.
+
+    Its spans are the longest stretches that no judgment with a grade touches, one evidence each.
+    """
+    query, doc = _ranked_pairs(trail)
+    ends, spans, n_docs = document_ends(trail), trail.judged, len(trail.chunks.doc_ids)
+    there = place_in(spans.doc_ids, trail.chunks.doc_ids, n_docs)[spans.doc]
+    group = query * n_docs + doc
+    known = np.isin(spans.query * n_docs + there, group) & (there < n_docs)
+    # each document is closed by an empty span at its beginning and one at its end
+    of = np.concatenate([group, (spans.query * n_docs + there)[known], group])
+    start = np.concatenate([np.zeros_like(group), spans.start[known], ends[doc]])
+    end = np.concatenate([np.zeros_like(group), spans.end[known], ends[doc]])
+    order = np.lexsort((end, start, of))
+    of, start, end = of[order], start[order], end[order]
+    width = int(max(end.max(initial=0), ends.max(initial=0))) + 1
+    reached = np.maximum.accumulate(of * width + end)
+    after = np.flatnonzero((of[1:] == of[:-1]) & ((of * width + start)[1:] > reached[:-1]))
+    hole_doc, hole_start = of[after] % n_docs if n_docs else after, reached[after] % width
+    hole_end = np.minimum(start[after + 1], ends[hole_doc])
+    kept = hole_start < hole_end
+    return reading(
+        trail, (of[after] // max(n_docs, 1))[kept], hole_doc[kept], hole_start[kept], hole_end[kept]
+    )
+
+
+def reading(trail: Trail, query: Ints, doc: Ints, start: Ints, end: Ints) -> Trail:
+    """The same rankings read for other spans, one evidence each.
+
+    ``doc`` numbers the documents of the chunks. Spans without any length in the trail's unit are left out.
+    """
+    doc_ids = trail.chunks.doc_ids
+    begin, until = (trail.unit.positions(doc_ids, doc, at) for at in (start, end))
+    some = until > begin
+    query, doc, start, end = query[some], doc[some], start[some], end[some]
+    nothing = np.zeros(0, dtype=np.int64)
+    spans = SpanQrels(
+        doc_ids,
+        query,
+        doc,
+        start,
+        end,
+        trail.judged.query_ids,
+        np.ones(len(query), dtype=np.int64),
+        np.arange(len(query)),
+        Spans(doc_ids, nothing, nothing, nothing, nothing),
+    )
+    return read(trail.item_chunk, trail.offsets, spans, trail.chunks, trail.unit)
+
+
+def _ranked_pairs(trail: Trail) -> tuple[Ints, Ints]:
+    """Every query and document of which it ranks a chunk."""
+    n_docs = max(len(trail.chunks.doc_ids), 1)
+    pairs = np.unique(owners(trail.offsets) * n_docs + trail.chunks.doc[trail.item_chunk])
+    return pairs // n_docs, pairs % n_docs
+
+
+def document_ends(trail: Trail) -> Ints:
+    """Where the last chunk of each document ends."""
+    chunks = trail.chunks
+    ends = np.zeros(len(chunks.doc_ids), dtype=np.int64)
+    np.maximum.at(ends, chunks.doc[chunks.part_chunk], chunks.part_end)
+    return ends
+
+
+def _read_within(trail: Trail, budget: int) -> Floats:
+    """How much of the spans each query reads within the budget: [Q]."""
+    length = np.minimum(trail.read_until, budget) - np.minimum(trail.read_at, budget)
+    query = trail.spans.query[trail.read_span]
+    return np.bincount(query, length, minlength=trail.n_queries).astype(np.float64)
+
+
+def ndcg_evidence_upper(
+    trail: Trail, budget: int, enough: int, L: int, least: int, max_grade: int = MAX_GRADE
+) -> Floats:
+    """The highest ``ndcg_evidence`` over all ways to label the unjudged text, [Q]; never below it, at most 1.
+
+    The labels may be any set of spans of grade 0 to ``max_grade`` that are disjoint, lie in text of which no
+    grade is known (a document ends with its last chunk), and have ``least`` units or more, or are a whole
+    document; each is its own evidence and names no answer. A judgment that failed may get any grade as it
+    stands. ``least=1`` allows for every label there can be. The other arguments: see ``ndcg_evidence``.
+
+    Derivation. (1) A label of length n is found once ``min(n / 2, enough)`` of it has been read, so of a hole
+    (a stretch of unjudged text, h units long) i disjoint labels are found only after i times ``needed =
+    min(least / 2, enough)`` of it have been read, and i is at most ``h / least``. This gives a list of places
+    r_1 <= r_2 <= … such that under every labelling the i-th new evidence is found no sooner than r_i. What is
+    judged is found where it was. (2) The gain earned is an integral over thresholds x: of the evidence that
+    gains x or more, placed one a stretch, the sum of the discounts D. D depends on which stretches get taken,
+    not on the order, grows with each evidence and falls where one is found later. So with m new ones above x
+    it is largest if they are found at r_1 … r_m. The ideal is the same integral of C, the sum of the first so
+    many discounts. (3) Both are sums over the grades 1 to ``max_grade`` of a function of m alone, so
+    for a guess t of the maximum ``earned - t * ideal`` splits into one small search per grade, and raising t
+    to the ratio found until it stands still (Dinkelbach, Management Science 1967) ends at the maximum. That
+    the m of the grades are nested is not asked for, which can only raise the value.
+    """
+    offsets, new = _releases(trail, budget, enough, least)
+    (owner, stretch, gain), (owner_of_all, gain_of_all) = _known(trail, budget, enough)
+    last = -(-budget // enough)
+    pay = discount(np.arange(last), enough, L)
+    levels = gain_exp(np.arange(max_grade + 1))
+    values = np.zeros(trail.n_queries)
+    for query in range(trail.n_queries):
+        own, soonest = owner == query, new[offsets[query] : offsets[query + 1]].tolist()
+        judged = list(zip(stretch[own].tolist(), gain[own].tolist(), strict=True))
+        values[query] = _highest(judged, gain_of_all[owner_of_all == query], soonest[:last], pay, levels)
+    return values
+
+
+def _known(trail: Trail, budget: int, enough: int) -> tuple[tuple[Ints, Ints, Floats], tuple[Ints, Floats]]:
+    """The judged evidence found, as (query, stretch, gain), and all judged evidence, as (query, gain)."""
+    answers, named = of_answers(trail)
+    needed = np.where(named, answers.length, np.minimum(HALF * answers.length, enough))
+    evidence, place, grade, earlier = found_within(answers, places(answers, needed), budget)
+    owner, best = trail.spans.evidence_grades()
+    present = owner >= 0
+    found = owner[evidence], stretch_of(place, enough), gain_exp(grade) - gain_exp(earlier)
+    return found, (owner[present], gain_exp(best[present]))
+
+
+def _releases(trail: Trail, budget: int, enough: int, least: int) -> tuple[Ints, Ints]:
+    """Offsets, and the stretches in which new evidence can be found at the soonest, in order, query by query.
+
+    They are those of step (1) of the derivation, and of judgments that failed.
+    """
+    open_text, failed = holes(trail), _failed(trail)
+    spans, length = open_text.spans, open_text.length
+    whole = (spans.start == 0) & (spans.end == document_ends(trail)[spans.doc])
+    most = np.floor(length / least + ROUNDING)
+    most = np.where(whole, np.maximum(most, 1), most)
+    needed = np.minimum(HALF * np.minimum(length, least), enough)
+    span, place = _in_holes(open_text, most, needed, budget)
+    again = places(failed, np.minimum(HALF * failed.length, enough))
+    query = np.concatenate([spans.query[span], failed.spans.query])
+    place = np.concatenate([place, again])
+    inside = place <= budget + ROUNDING
+    query, stretch = query[inside], stretch_of(place[inside], enough)
+    order = np.lexsort((stretch, query))
+    return offsets_of(np.bincount(query, minlength=trail.n_queries)), stretch[order]
+
+
+def _in_holes(trail: Trail, most: Floats, needed: Floats, budget: int) -> tuple[Ints, Floats]:
+    """For each hole the places at which once, twice, … ``needed`` of it have been read: (hole, place)."""
+    rows = np.flatnonzero(trail.read_at < budget)
+    rows = rows[np.lexsort((trail.read_at[rows], trail.read_span[rows]))]
+    span, begin = trail.read_span[rows], trail.read_at[rows]
+    length = trail.read_until[rows] - begin
+    had = before(length, offsets_of(np.bincount(span, minlength=len(trail.spans))))
+    first = np.minimum(np.floor(had / needed[span] + ROUNDING), most[span])
+    upto = np.minimum(np.floor((had + length) / needed[span] + ROUNDING), most[span])
+    counts = (upto - first).astype(np.int64)
+    each = np.repeat(np.arange(len(rows)), counts)
+    nth = first[each] + 1 + np.arange(len(each)) - np.repeat(offsets_of(counts)[:-1], counts)
+    place = begin[each] + nth * needed[span[each]] - had[each]
+    return span[each], np.ceil(place - ROUNDING)
+
+
+def _failed(trail: Trail) -> Trail:
+    """The same rankings read for the spans whose judgment failed."""
+    unscored = trail.judged.unscored
+    doc = place_in(unscored.doc_ids, trail.chunks.doc_ids)[unscored.doc]
+    there = doc >= 0
+    return reading(trail, unscored.query[there], doc[there], unscored.start[there], unscored.end[there])
+
+
+def _highest(
+    known: list[tuple[int, float]], all_gains: Floats, new: list[int], pay: Floats, levels: Floats
+) -> float:
+    """Steps (2) and (3) of the derivation for one query."""
+    sums = np.concatenate([[0.0], np.cumsum(pay)])
+    # by grade, with 0, 1, … new ones that reach it; what is above the highest grade is as it is
+    brought, cost = np.zeros((2, len(levels), len(new) + 1))
+    paid: dict[tuple[int, ...], Floats] = {}
+    for at, (low, high) in enumerate(zip(levels, [*levels[1:], np.inf], strict=True)):
+        may_add = new if np.isfinite(high) else []
+        for step, above in _steps(low, high, [*(gain for _, gain in known), *all_gains.tolist()]):
+            taken = tuple(stretch for stretch, gain in known if gain >= above)
+            count = int(np.sum(all_gains >= above)) + np.arange(len(new) + 1)
+            # most steps take what the step before them took
+            if taken not in paid:
+                paid[taken] = _paid(taken, new, pay)
+            brought[at] += step * (paid[taken] if may_add else paid[taken][0])
+            cost[at] += step * sums[np.minimum(count if may_add else count[0], len(pay))]
+    rows, ratio = np.arange(len(levels)), 0.0
+    while True:
+        pick = np.argmax(brought - ratio * cost, axis=1)
+        best = float(cost[rows, pick].sum())
+        higher = float(brought[rows, pick].sum()) / best if best > 0 else 0.0
+        if higher <= ratio + 1e-15:
+            return min(ratio, 1.0)
+        ratio = higher
+
+
+def _steps(low: float, high: float, gains: list[float]) -> Iterator[tuple[float, float]]:
+    """The thresholds from ``low`` to ``high`` as (how many, the gain that reaches them)."""
+    edges = sorted({gain for gain in gains if low < gain < high} | ({high} if np.isfinite(high) else set()))
+    for edge in edges:
+        yield edge - low, edge
+        low = edge
+
+
+def _paid(taken: Sequence[int], new: list[int], pay: Floats) -> Floats:
+    """The sum of the discounts of those ``taken`` and the first 0, 1, … of the ``new``, one a stretch."""
+    used: set[int] = set()
+    total, sums = 0.0, []
+    for at, stretch in enumerate([*taken, *new]):
+        if at >= len(taken):
+            sums.append(total)
+        while stretch in used:
+            stretch += 1
+        if stretch < len(pay):
+            used.add(stretch)
+            total += float(pay[stretch])
+    return np.array([*sums, total])

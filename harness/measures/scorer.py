@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from harness.measures.graded import Graded, Hits
 from harness.measures.measure import Measure, arguments
 from harness.measures.projection import ChunkGrades, ChunkTable, Projection, project
 from harness.measures.qrels import SpanQrels
@@ -27,8 +26,9 @@ from harness.measures.ragged import (
     slices,
     sorted_descending,
 )
+from harness.measures.ranked import Graded, Hits
 from harness.measures.table import FAMILIES, parse_measure
-from harness.measures.tokens_read import RankedTokens
+from harness.measures.text_ndcg import RankedTokens
 from harness.measures.trail import Characters, TokenBoundaries, Tokens, Trail, Unit, read
 from harness.values import Chunk, Judgment, Query, Ranking
 

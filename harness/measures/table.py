@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from harness.measures.evidence_bound import judged_text, ndcg_evidence_upper
-from harness.measures.evidence_ndcg import ndcg_evidence
+from harness.measures.evidence_ndcg import judged_text, ndcg_evidence, ndcg_evidence_upper
 from harness.measures.measure import Family, Measure, arguments, parse
 from harness.measures.ragged import Floats
 from harness.measures.ranked import (
@@ -27,9 +26,15 @@ from harness.measures.ranked import (
     reciprocal_rank,
     success,
 )
-from harness.measures.text_ndcg import ndcg_text
-from harness.measures.text_overlap import precision_omega, text_iou, text_precision, text_recall
-from harness.measures.tokens_read import Depth, tokens_read
+from harness.measures.text_ndcg import (
+    Depth,
+    ndcg_text,
+    precision_omega,
+    text_iou,
+    text_precision,
+    text_recall,
+    tokens_read,
+)
 from harness.measures.unjudged import ndcg_expected, ndcg_upper
 from harness.values import OpenTable
 
@@ -109,10 +114,9 @@ _RANKED: dict[str, Family] = {
 
 def _of_judged_alone(family: Family) -> Family:
     # the cutoff counts judged items, whose lowest rank is not known beforehand
-    compute = partial(condensed, of=family.compute)
     return replace(
         family,
-        compute=compute,
+        compute=partial(condensed, of=family.compute),
         whole_ranking=True,
         trusted_for=f"{family.trusted_for}, unjudged ones left out",
         about=f"{family.about}; unjudged text is removed from the ranking first",

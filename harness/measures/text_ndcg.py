@@ -1,4 +1,8 @@
-"""text-NDCG: the normalised gain of the text read, comparable between chunkings."""
+"""Measures of the text read: its normalised gain (text-NDCG), recall, precision, overlap, cost in tokens.
+
+Text is counted in characters. What must be found is the text of all relevant evidence; of several copies of
+one evidence the best-covered one. Text that two chunks share is found once but read twice.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import inf, prod
+from typing import Literal
 
 import numpy as np
 
-from harness.measures.ragged import Bools, Floats, Ints, before, offsets_of, share_of
+from harness.measures.projection import overlapping_parts
+from harness.measures.ragged import Bools, Floats, Ints, before, head, offsets_of, segment_sum, share_of
 from harness.measures.ranked import gain_exp
 from harness.measures.trail import Trail, elementary
 
@@ -201,3 +207,139 @@ def _cap(trail: Trail, rows: Ints) -> float:
     best = np.zeros(trail.spans.n_evidence)
     np.maximum.at(best, trail.spans.evidence[rows], gain_exp(trail.spans.grade[rows]))
     return float(best.sum())
+
+
+def text_recall(trail: Trail, k: int | None) -> Floats:
+    """The share of the wanted text that the first k chunks show."""
+    wanted, found, _ = _amounts(trail, k)
+    return share_of(found, wanted)
+
+
+def text_precision(trail: Trail, k: int | None) -> Floats:
+    """The share of the text of the first k chunks that is wanted and new; 0 if nothing is ranked."""
+    _, found, text = _amounts(trail, k)
+    return share_of(found, text)
+
+
+def text_iou(trail: Trail, k: int | None) -> Floats:
+    """Wanted text found, over all text that is wanted or read by the first k chunks (Jaccard index)."""
+    wanted, found, text = _amounts(trail, k)
+    return share_of(found, text + wanted - found)
+
+
+def precision_omega(trail: Trail, _k: None = None) -> Floats:
+    """The precision of reading every chunk that shares a character with wanted text, whatever was ranked.
+
+    The best precision the chunking leaves to a retriever that finds everything. Of copies the shortest
+    counts.
+    """
+    wanted = _best_copies(trail, np.zeros(len(trail.spans)))
+    span, chunk, shared_from, shared_to = _chunks_with(trail, wanted)
+    found = _union(trail, span, shared_from, shared_to)
+    pairs = np.unique(np.stack([trail.spans.query[span], chunk]), axis=1)
+    length = trail.chunks.length[pairs[1]]
+    return share_of(found, np.bincount(pairs[0], length, minlength=trail.n_queries).astype(np.float64))
+
+
+def _amounts(trail: Trail, k: int | None) -> tuple[Floats, Floats, Floats]:
+    """Per query, in characters: wanted text, the wanted text that was found, the text read."""
+    spans = trail.spans
+    seen = np.ones(len(trail.read_rank), dtype=np.bool_) if k is None else trail.read_rank < k
+    covered = np.bincount(
+        trail.read_span[seen], (trail.read_end - trail.read_start)[seen], minlength=len(spans)
+    )
+    chosen = _best_copies(trail, covered / (spans.end - spans.start))
+    found = seen & chosen[trail.read_span]
+    span = trail.read_span[found]
+    index, offsets = head(trail.offsets, k)
+    return (
+        _union(trail, chosen, spans.start[chosen], spans.end[chosen]),
+        _union(trail, span, trail.read_start[found], trail.read_end[found]),
+        segment_sum(trail.item_length[index], offsets),
+    )
+
+
+def _best_copies(trail: Trail, share: Floats) -> Bools:
+    """One span of each evidence: the highest share, then the shortest, then the first."""
+    spans = trail.spans
+    order = np.lexsort((spans.end - spans.start, -share, spans.evidence))
+    _, first = np.unique(spans.evidence[order], return_index=True)
+    chosen = np.zeros(len(spans), dtype=np.bool_)
+    chosen[order[first]] = True
+    return chosen
+
+
+def _chunks_with(trail: Trail, wanted: Bools) -> tuple[Ints, Ints, Ints, Ints]:
+    """All (span, chunk, start, end) where a wanted span and a chunk share the characters start..end."""
+    rows = np.flatnonzero(wanted)
+    chunks = trail.chunks
+    span, part, _ = overlapping_parts(trail.spans.take(rows), chunks)
+    span = rows[span]
+    start = np.maximum(trail.spans.start[span], chunks.part_start[part])
+    return span, chunks.part_chunk[part], start, np.minimum(trail.spans.end[span], chunks.part_end[part])
+
+
+def _union(trail: Trail, rows: Ints | Bools, start: Ints, end: Ints) -> Floats:
+    """How many characters of the spans at ``rows`` each query has, counting shared ones once: [Q].
+
+    They are those from ``start`` to ``end``, one pair a row.
+    """
+    group, owner = trail.group[rows], trail.spans.query[rows]
+    width = int(end.max(initial=0)) + 1
+    order = np.lexsort((start, group))
+    starts, ends = (group * width + start)[order], (group * width + end)[order]
+    furthest = np.maximum.accumulate(ends)
+    reached = np.concatenate([starts[:1], furthest[:-1]])
+    new = np.maximum(ends - np.maximum(starts, reached), 0)
+    return np.bincount(owner[order], new, minlength=trail.n_queries).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How far a ranking is read: its first ``amount`` ranks or so much of its text; None: all of it."""
+
+    amount: int | None = None
+    unit: Literal["ranks", "characters", "tokens"] = "ranks"
+
+    def __str__(self) -> str:
+        return "whole ranking" if self.amount is None else f"{self.amount} {self.unit}"
+
+    @property
+    def price(self) -> str:
+        """The name of what is read so far: ``tokens@10``, ``tokens@5000 characters``, ``tokens``."""
+        if self.amount is None:
+            return "tokens"
+        return f"tokens@{self.amount}" if self.unit == "ranks" else f"tokens@{self}"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTokens:
+    """The length in tokens of every ranked chunk, all queries end to end (see ``ragged``)."""
+
+    tokens: Ints
+    offsets: Ints
+
+
+def tokens_read(ranked: RankedTokens, cutoff: int | None) -> Floats:
+    """The tokens of the first ``cutoff`` chunks (all where None); text in two chunks is read twice.
+
+    0 if nothing is ranked.
+    """
+    first, offsets = head(ranked.offsets, cutoff)
+    return segment_sum(ranked.tokens[first], offsets)
+
+
+def tokens_within(ranked: RankedTokens, sizes: Ints, budget: int) -> Floats:
+    """The tokens of the chunks until ``budget`` is filled; the last one counts by the share that is read.
+
+    ``sizes`` [N] are the lengths of the ranked chunks in the unit of the budget.
+    """
+    room = np.clip(budget - before(sizes.astype(np.float64), ranked.offsets), 0, sizes)
+    return segment_sum(ranked.tokens * share_of(room, sizes), ranked.offsets)
+
+
+def tokens_to(ranked: RankedTokens, characters: Ints, depth: Depth) -> Floats:
+    """The tokens read down to a ``depth``; ``characters`` [N] are the lengths of the ranked chunks."""
+    if depth.unit == "ranks" or depth.amount is None:
+        return tokens_read(ranked, depth.amount)
+    return tokens_within(ranked, characters if depth.unit == "characters" else ranked.tokens, depth.amount)

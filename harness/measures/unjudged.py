@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from harness.measures.graded import Graded
 from harness.measures.ragged import (
     Floats,
     Ints,
@@ -15,7 +14,7 @@ from harness.measures.ragged import (
     share_of,
     sorted_descending,
 )
-from harness.measures.ranked import Gain, dcg
+from harness.measures.ranked import Gain, Graded, dcg
 from harness.values import MAX_GRADE
 
 _BLOCK_CELLS = 4_000_000

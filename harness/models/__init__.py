@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         LocalConfig,
         LocalEncoder,
         LocalModel,
+        ModelTokenizer,
         SparseConfig,
         Value,
         length_sorted_batches,
@@ -64,15 +65,20 @@ if TYPE_CHECKING:
     from harness.models.served.embedding import ServedEmbedConfig, ServedEncoder
     from harness.models.served.endpoint import (
         EmbeddingEndpoint,
+        Expression,
+        Method,
         RerankEndpoint,
         ServedEndpoint,
         ServedEstimate,
+        Template,
+        carried,
+        compiled,
+        fill,
+        names_in,
     )
     from harness.models.served.fetching import ServedRequest, fetch
     from harness.models.served.reranking import ServedPairs
-    from harness.models.served.template import Expression, Method, Template, carried, compiled, fill, names_in
     from harness.models.token_encoder import TokenConfig, content_vectors, unpack
-    from harness.models.tokenizer import ModelTokenizer
     from harness.models.ways import Probe, probe
 else:
     __getattr__ = door(__name__, __file__)

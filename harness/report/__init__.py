@@ -6,7 +6,6 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.report.answer_tables import answer_parts
-    from harness.report.cells import to_csv
     from harness.report.columns import spec_of
     from harness.report.history import name_of_earlier, past_runs, runs_table, same_result
     from harness.report.losses import is_route, loss_table, lost_by, worst_table
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         read_summary,
         read_table,
     )
-    from harness.report.rendering import Part, render
+    from harness.report.rendering import Part, render, to_csv
     from harness.report.rows.answers import (
         ADDS,
         ANSWER_PARTS,

@@ -12,8 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from harness.report.cells import original
 from harness.report.columns import TABLES, R, TableSpec, spec_of
+from harness.report.rendering import original
 from harness.values import Cells, HarnessError
 
 RECORD = "record.json"

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.report.cells import to_csv, write_csv
 from harness.report.columns import TABLES, R, TableSpec, spec_of
+from harness.report.rendering import to_csv, write_csv
 from harness.report.rows.answers import ReplyPassageRow
 from harness.report.rows.labels import JudgmentRow
 from harness.report.rows.ranked import ChunkOffsetRow, PassageRow, RankedRow

@@ -35,8 +35,14 @@ if TYPE_CHECKING:
     from harness.running.corpus import Corpus, document_files, load_documents, read_texts
     from harness.running.hits.scoring import hit_setting, score_hits
     from harness.running.judging.judged import pool_judge_config
-    from harness.running.judging.judges import answers, llm_configs, make_judge
-    from harness.running.judging.pool import estimate_pool, grade_all, make_pool
+    from harness.running.judging.pool import (
+        answers,
+        estimate_pool,
+        grade_all,
+        llm_configs,
+        make_judge,
+        make_pool,
+    )
     from harness.running.readiness import warn_of_languages
     from harness.running.search import Searched, cut_for_all, search_settings
     from harness.running.tools import RunTools

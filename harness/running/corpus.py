@@ -1,9 +1,10 @@
-"""Documents, queries and labels of a benchmark, parsed at most once per content."""
+"""Documents, queries and labels of a benchmark, parsed once per content, here or by workers; suspect text."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.data import (
@@ -12,6 +13,7 @@ from harness.data import (
     LabelRow,
     ParsedDocument,
     ParserConfig,
+    ParsingConfig,
     QuerySet,
     SkippedDocument,
     bad_document,
@@ -21,17 +23,19 @@ from harness.data import (
     parser_fingerprint,
     possible_ids,
     refusal,
+    some_pages,
     suffixes_of,
     suggestion,
 )
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
-from harness.running.text_warnings import report_text
+from harness.running.engine import Engine
 from harness.store import key_of
 from harness.values import (
     CorpusError,
     Document,
     Judgment,
+    Task,
     counted,
     document_of,
     file_sha256,
@@ -188,8 +192,6 @@ def _parse(
                 task.advance()
 
             if context.engine.apart:
-                from harness.running.parsing import parse_apart
-
                 fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep, task)
             else:
                 fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
@@ -221,3 +223,136 @@ def _refused(
             refused.append(SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
             del by_id[file.doc_id]
     return refused
+
+
+_SHOWN = 3
+# Many filings have a few symbols of fonts without names, which change nothing.
+_WORTH_A_WARNING = 0.001
+
+
+def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
+    """Say what share of pages and characters is suspect, if any is; warn of losses and of repairs."""
+    stats = [item.stats for item in parsed]
+    pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
+    characters, suspect = sum(s.characters for s in stats), sum(s.suspect_characters for s in stats)
+    context.count("pages", pages)
+    context.count("pages_suspect", suspect_pages)
+    context.count("characters", characters)
+    context.count("characters_suspect", suspect)
+    line = f"text of {counted(len(parsed), 'document')}: "
+    line += f"{_share(suspect_pages, pages)} pages and " if pages else ""
+    line += f"{_share(suspect, characters)} characters are suspect"
+    worth = suspect_pages or suspect > _WORTH_A_WARNING * characters
+    if suspect_pages or suspect:
+        if worth:
+            context.warn("text", line)
+        else:
+            context.reporter.note(line)
+    _warn_of_pages(parsed, parser, context)
+    _warn_of_repairs(parsed, context)
+
+
+def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
+    by_id = {item.document.doc_id: item.stats for item in parsed}
+    silent = {doc_id: stats.silent_pages for doc_id, stats in by_id.items() if stats.silent_pages}
+    short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
+    damaged = {doc_id: stats.damaged_pages for doc_id, stats in by_id.items() if stats.damaged_pages}
+    if silent:
+        have = counted(len(silent), "document has", "documents have")
+        context.warn(
+            "text",
+            f"{have} pages without text although something is drawn on them, most likely scans: "
+            f"{_listed(silent)}. Run OCR over them (for example: ocrmypdf --skip-text in.pdf out.pdf).",
+        )
+    if damaged:
+        have = counted(len(damaged), "document has", "documents have")
+        context.warn(
+            "text",
+            f"{have} pages with damaged content, part of which may be missing: {_listed(damaged)}. "
+            "Download or export them again.",
+        )
+    if short:
+        readers = sorted({item.stats.second_reader for item in parsed if item.stats.short_pages})
+        missing = sum(item.stats.missing_characters for item in parsed)
+        context.warn(
+            "text",
+            f"{parser.kind} may have lost text of {counted(len(short), 'document')}; the second "
+            f"reading ({', '.join(readers)}) finds {missing:,} characters more: {_listed(short)}. "
+            "Check these pages, or choose another kind of parser.",
+        )
+
+
+def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None:
+    repaired = [item for item in parsed if item.stats.warnings]
+    if repaired:
+        shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
+        more = f"; and {len(repaired) - _SHOWN} more" if len(repaired) > _SHOWN else ""
+        context.warn(
+            "text",
+            f"{counted(len(repaired), 'document')} could be read, but only after repairing errors "
+            f"({shown}{more}); "
+            "documents.csv of a run lists all of them",
+        )
+
+
+def _listed(pages: Mapping[str, Sequence[int]]) -> str:
+    shown = [
+        f"{doc_id} (page{'s' * (len(its) > 1)} {some_pages(its)})"
+        for doc_id, its in list(pages.items())[:_SHOWN]
+    ]
+    return ", ".join(shown) + (f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else "")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,} ({part / whole:.2%})" if whole else "0 of 0"
+
+
+@dataclass(frozen=True, slots=True)
+class ParseJob:
+    """Reads one file on the machine of a worker; ``hashes`` are those of the files here, by path."""
+
+    parser: ParserConfig
+    parsing: ParsingConfig
+    hashes: Mapping[str, str]
+
+    def __call__(self, file: DocumentFile) -> ParsedDocument | SkippedDocument:
+        """What was read, or why nothing was."""
+        if not file.path.is_file() or file_sha256(file.path) != self.hashes[str(file.path)]:
+            raise CorpusError(
+                f"{file.path}: a worker on {platform.node()} does not see this file, or sees another one. "
+                "Put the documents where all machines of the cluster see them under one path."
+            )
+        parsed, skipped = parse_documents([file], self.parser, "skip", self.parsing)
+        return parsed[0] if parsed else skipped[0]
+
+
+def parse_apart(
+    files: Sequence[DocumentFile],
+    parser: ParserConfig,
+    config: BenchConfig,
+    engine: Engine,
+    hashes: Mapping[str, str],
+    keep: Callable[[DocumentFile, ParsedDocument | None], None],
+    task: Task,
+) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
+    """As `parse_documents`, by the workers of an engine."""
+    largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))
+    paths = [file.path.resolve() for file in largest]
+    parts = [replace(file, path=path) for file, path in zip(largest, paths, strict=True)]
+    own = {str(path): hashes[str(file.path)] for file, path in zip(largest, paths, strict=True)}
+    job = ParseJob(parser, config.parsing, own)
+    parsed: dict[str, ParsedDocument] = {}
+    skipped: dict[str, SkippedDocument] = {}
+    for done in engine.map(job, parts, job, task):
+        file, found = largest[done.index], done.value
+        if isinstance(found, ParsedDocument):
+            parsed[file.doc_id] = found
+            keep(file, found)
+            continue
+        reason = found.reason.replace(str(paths[done.index]), str(file.path))
+        if config.on_bad_document == "fail":
+            raise bad_document(reason)
+        skipped[file.doc_id] = replace(found, path=file.path, reason=reason)
+        keep(file, None)
+    ids = [file.doc_id for file in files]
+    return [parsed[one] for one in ids if one in parsed], [skipped[one] for one in ids if one in skipped]

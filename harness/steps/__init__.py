@@ -10,14 +10,20 @@ if TYPE_CHECKING:
     from harness.steps.answer.step import AnswerConfig, Answerer, AnswerInput, AnswerReply, passages_read
     from harness.steps.chunk import KINDS as CHUNKERS
     from harness.steps.chunk import chunk_documents, chunker_fingerprint
-    from harness.steps.chunk.health import HEALTH_VERSION, examine, text_lengths, token_lengths
-    from harness.steps.chunk.outline import OUTLINE_VERSION, Outline, table_spans
+    from harness.steps.chunk.health import (
+        HEALTH_VERSION,
+        OUTLINE_VERSION,
+        Outline,
+        examine,
+        table_spans,
+        text_lengths,
+        token_lengths,
+    )
     from harness.steps.chunk.page import PageConfig
     from harness.steps.chunk.recursive import RecursiveConfig
     from harness.steps.chunk.sentence import SentenceConfig
     from harness.steps.chunk.sizes import ChunkerConfig, Cuts, Documents, SizedConfig, Vectors
-    from harness.steps.custom.code import CodeConfig, call_function, contract_error
-    from harness.steps.custom.service import ServiceConfig
+    from harness.steps.custom.code import CodeConfig, ServiceConfig, call_function, contract_error
     from harness.steps.search.analyse.analyser import Analyser
     from harness.steps.search.context import KINDS as CONTEXTS
     from harness.steps.search.context.step import ContextConfig, ContextText, Contextualizer, nested

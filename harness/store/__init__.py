@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 from harness.door import door
 
 if TYPE_CHECKING:
-    from harness.store.artifacts import Artifacts, key_of
+    from harness.store.artifacts import Artifacts, Faults, key_of
     from harness.store.atomic import write_bytes, write_text
     from harness.store.collections import CollectionFolders
-    from harness.store.faults import Faults
     from harness.store.folders import replace_folder
     from harness.store.keyvalue import KeyValue
     from harness.store.layout import CacheLayout

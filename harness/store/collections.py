@@ -8,8 +8,8 @@ import tempfile
 import uuid
 from pathlib import Path
 
+from harness.store.artifacts import Faults
 from harness.store.atomic import TEMPORARY, seal, unseal, write_bytes
-from harness.store.faults import Faults
 from harness.values import Slot
 
 _WHAT = "indexes"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.store.artifacts import Faults, disk_full
 from harness.store.atomic import seal, unseal
-from harness.store.faults import Faults, disk_full
 from harness.store.sqlite import Schema, opened, sqlite_kind, transaction
 from harness.values import StoreError
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.likeness import ExactMatch, TokenF1, words_of
 from harness.measures.answer.measures import ANSWER_MEASURES
+from harness.measures.answer.similarity import ExactMatch, TokenF1, words_of
 from harness.values.types import ANSWER, QueryScore
 
 from .helpers import NO_TOOLS, case

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -89,7 +90,11 @@ def test_a_worker_with_other_files_of_a_model_is_refused():
 
 def test_a_worker_that_does_not_see_a_document_ends_the_run(write_config, scattered, monkeypatch):
     path = write_config(cache="elsewhere", retrieve="{kind: bm25}", rerank="null")
-    monkeypatch.setattr("harness.running.parsing.file_sha256", lambda path: "of another file")
+
+    def elsewhere(job, *more):
+        return Scattered.map(scattered, replace(job, hashes=dict.fromkeys(job.hashes, "other")), *more)
+
+    monkeypatch.setattr(scattered, "map", elsewhere)
     with pytest.raises(CorpusError, match="does not see this file, or sees another one"):
         running.run_or_reuse(running.load_config(path), Silent(), again=True)
 

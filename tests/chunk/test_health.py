@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.report.rows.steps import ChunkRow
-from harness.steps.chunk.health import BINS, examine
-from harness.steps.chunk.outline import Outline, table_spans
+from harness.steps.chunk.health import BINS, Outline, examine, table_spans
 from harness.values.types import Chunk
 
 TABLE = "Revenue 1,200 (1,100)\nCosts $900 $850\nMargin 25% 23%"

@@ -11,8 +11,7 @@ from langchain_text_splitters.base import split_text_on_tokens
 
 from harness.steps.chunk import chunk_documents
 from harness.steps.chunk.health import token_lengths
-from harness.steps.chunk.recursive_token import RecursiveTokenConfig
-from harness.steps.chunk.token import TokenChunkerConfig
+from harness.steps.chunk.recursive_token import RecursiveTokenConfig, TokenChunkerConfig
 from harness.values.text.spans import TokenWindows
 from harness.values.text.tokenizer import token_offsets
 from tests.chunk.conftest import document

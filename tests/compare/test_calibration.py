@@ -7,7 +7,7 @@ from benchmarks.compare_calibration import FEWEST, false_alarms, families, pair,
 from benchmarks.compare_clusters import DESIGNS, FEW, by_queries, gate_fails, mean_covered, skewed, study
 from benchmarks.compare_factors import SWEEPS, rates
 from benchmarks.compare_populations import BETTER, EQUAL, POPULATIONS, true_difference
-from harness.comparison.stats.units import whole_clusters
+from harness.comparison.stats import whole_clusters
 
 pytestmark = pytest.mark.slow
 TRIALS = 600

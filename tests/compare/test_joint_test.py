@@ -11,7 +11,7 @@ from scipy import stats
 
 from harness.comparison import mean_of
 from harness.comparison.joint_test import bound_below, decide
-from harness.comparison.stats.units import icc, units_of
+from harness.comparison.stats import icc, units_of
 
 grid = st.floats(-1, 1).map(lambda x: round(x, 2))
 studies = st.tuples(st.integers(2, 4), st.integers(6, 30)).flatmap(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.judge import JUDGES
+from harness.running.config.load import TABLES
 from harness.running.config.models import BenchConfig
-from harness.running.config.sweep import TABLES
 from tools.reference.configuration import reference
 
 ROOT = Path(__file__).parent.parent.parent

@@ -6,9 +6,9 @@ import time
 import pytest
 from pydantic import ValidationError
 
-from harness.models.served.template import fill, names_in
+from harness.models.served.endpoint import fill, names_in
+from harness.steps.custom.code import ServiceConfig
 from harness.steps.custom.sending import Message, ServiceError, send
-from harness.steps.custom.service import ServiceConfig
 from harness.values.errors import ConfigError
 from tests.judge.fake_server import Answer, FakeServer
 

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from harness.labels.label_page.app import LARGEST_REQUEST, make_app
 from harness.labels.label_page.guard import Keys
+from harness.labels.label_page.serve import LARGEST_REQUEST, make_app
 from tests.label_page.pools import ITEMS
 
 HOME = "http://127.0.0.1:8765"

@@ -2,7 +2,7 @@
 
 import re
 
-from harness.labels.label_page.app import ASSETS
+from harness.labels.label_page.serve import ASSETS
 
 TEXTS = {name: asset.read_text(encoding="utf-8") for name, asset in ASSETS.items()}
 SVG = "'http://www.w3.org/2000/svg'"

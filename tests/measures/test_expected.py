@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from harness.measures import parse_measure, score
-from harness.measures.graded import Graded
-from harness.measures.ranked import gain_exp, gain_lin
+from harness.measures.ranked import Graded, gain_exp, gain_lin
 from harness.measures.unjudged import _shares_below, ndcg_expected
 from tests.measures.build import grid, query, ranking, span, value
 

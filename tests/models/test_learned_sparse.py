@@ -5,7 +5,7 @@ import pytest
 
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.retrieve import sparse
+from harness.steps.search.retrieve import lexical
 from harness.steps.search.retrieve.learned_sparse import LearnedSparseConfig
 from harness.values.progress import Silent
 from harness.values.types import Query
@@ -31,7 +31,7 @@ def full(rows):
 @pytest.mark.parametrize("options", [{}, {"max_active_dims": 8, "query_max_active_dims": 4}])
 @pytest.mark.parametrize("cells", [1, 10**7])
 def test_scores_are_dot_products_and_zero_is_no_hit(options, cells, tools, monkeypatch):
-    monkeypatch.setattr(sparse, "_CELLS", cells)
+    monkeypatch.setattr(lexical, "_CELLS", cells)
     c = config(**options)
     given = passages()
     chunks = [full(rows) for rows in c.embed.make().encode(given.texts)]

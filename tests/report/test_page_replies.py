@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from harness.comparison.answers import answer_lines
-from harness.report.page.replies import answers_payload, replies_detail
+from harness.report.page.detail import answers_payload, replies_detail
 from harness.report.page.tables import Axes, read_tables
 from harness.running.bench.page import write_page
 from tests.report.page_answers import LOSSES

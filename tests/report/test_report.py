@@ -24,8 +24,8 @@ from harness.report import (
     runs_table,
     write_results,
 )
-from harness.report.cells import to_csv
 from harness.report.columns import TABLES, spec_of, table
+from harness.report.rendering import to_csv
 from harness.report.rows.scores import SeedRatioRow
 from harness.report.stored import read_as
 from harness.report.write import strictly_falling, trec_run, write_table

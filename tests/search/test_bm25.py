@@ -19,8 +19,7 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.depth import SearchDepth, best, in_order
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
-from harness.steps.search.retrieve.lexical import TermIds
-from harness.steps.search.retrieve.sparse import Postings, Saturation
+from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds
 from harness.steps.search.step import Passages
 from harness.values.progress import Silent
 from harness.values.types import Query, Ranking

@@ -10,9 +10,9 @@ from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.retrieve.bm25 import Bm25Config, Bm25Retriever
 from harness.steps.search.retrieve.concatenated import ConcatenatedConfig, ConcatenatedRetriever, concatenate
-from harness.steps.search.retrieve.lexical import TermIds
-from harness.steps.search.retrieve.sparse import (
+from harness.steps.search.retrieve.lexical import (
     Saturation,
+    TermIds,
     chunk_vectors,
     inverse_document_frequency,
     query_vectors,
@@ -133,7 +133,7 @@ def test_the_average_length_can_be_kept(tools):
 
 def test_blocks_of_one_query_give_the_same(tools, monkeypatch):
     whole = search(tools, top_k=7)
-    monkeypatch.setattr("harness.steps.search.retrieve.sparse._CELLS", 1)
+    monkeypatch.setattr("harness.steps.search.retrieve.lexical._CELLS", 1)
     assert search(tools, top_k=7) == whole
 
 

@@ -10,8 +10,7 @@ import pytest
 from harness.running.bench.flow import run_bench
 from harness.running.bench.plan import make_plan
 from harness.running.chunks import chunk_corpus
-from harness.running.config.load import load_config
-from harness.running.config.sweep import TABLES
+from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.corpora import load_corpus
 from harness.running.search import Chunked, rerank_pairs, search_settings

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.steps.search.filter.names import Names
-from harness.steps.search.filter.years import years_in
+from harness.steps.search.filter.names import Names, years_in
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from harness.running.config.load import load_config
-from harness.running.config.sweep import TABLES
+from harness.running.config.load import TABLES, load_config
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.values.types import NOT_SCORED, Ranking
 

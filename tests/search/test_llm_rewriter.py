@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from harness.models.llm.breaker import EndpointDownError
 from harness.models.llm.prompt import built_in
-from harness.running.config.load import load_config
-from harness.running.config.sweep import TABLES
+from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.rewrite.llm import LlmRewriterConfig

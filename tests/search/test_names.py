@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.steps.search.rewrite.names import names_in
+from harness.steps.search.rewrite.entities import names_in
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "rewriting.md").read_text(encoding="utf-8")
 CASES = {

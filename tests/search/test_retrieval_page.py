@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.config.sweep import TABLES
-from harness.steps.search.analyse.analyser import Analyser
-from harness.steps.search.analyse.synonyms import Synonyms
+from harness.running.config.load import TABLES, load_config
+from harness.steps.search.analyse.analyser import Analyser, Synonyms
 from harness.values.progress import Silent
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,7 +5,7 @@ import pytest
 from harness.running.context import Context
 from harness.running.search import Chunked, search_settings
 from harness.running.tools import RunTools
-from harness.steps.search.fuse.rrf import RrfConfig
+from harness.steps.search.fuse.scores import RrfConfig
 from harness.steps.search.retrieve.bm25 import Bm25Config
 from harness.steps.search.rewrite.entities import EntitiesConfig
 from harness.steps.search.rewrite.llm_entities import LlmEntitiesConfig

@@ -6,8 +6,7 @@ import json
 import pytest
 
 from harness.running.bench.flow import run_bench
-from harness.running.config.load import load_config
-from harness.running.config.sweep import TABLES
+from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
 from harness.steps.search.step import NotMeasuredError, Passages

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from harness.comparison.stats.intervals import bounds_at, student_quantile
+from harness.comparison.stats import bounds_at, student_quantile
 
 
 def moments(rows):

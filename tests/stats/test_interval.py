@@ -1,6 +1,6 @@
 """An estimate without bounds invents none."""
 
-from harness.comparison.stats.intervals import Interval
+from harness.comparison.stats import Interval
 
 
 def test_an_estimate_without_bounds_says_so():

@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.comparison.stats.resample import bootstrap, jackknife, sign_flips
+from harness.comparison.stats import bootstrap, jackknife, sign_flips
 from tests.stats.rows import guarded
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.labels.scaffold.folder_summary import language_of
+from harness.labels.scaffold.config_text import language_of
 from harness.labels.testset.config import load_testset
 from harness.running.config.load import load_config
 from tests.testset.helpers import run

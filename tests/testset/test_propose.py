@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.data.corpus.text import text_sha256
 from harness.labels.testset.kinds import KINDS, quotas
-from harness.labels.testset.propose.material import excerpts, locate
+from harness.labels.testset.propose.llm import excerpts, locate
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Candidate, Place, Question, to_csv
 from harness.labels.testset.state import SetState

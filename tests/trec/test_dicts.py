@@ -7,9 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.trec import dicts
-from harness.data.trec.dicts import evaluate_dicts
-from harness.data.trec.evaluate import evaluate
+from harness.data.trec import evaluate as scoring
+from harness.data.trec.evaluate import evaluate, evaluate_dicts
 from harness.data.trec.sources import qrels_from_dict, run_from_dict
 from harness.measures import order
 from harness.measures.documents import CONVENTIONS
@@ -39,7 +38,7 @@ def test_small_blocks_score_alike(run, qrels, convention, measures, documents, c
         measures = [m for m in measures if m.startswith("ndcg") and "upper" not in m] or ["ndcg_lin@2"]
     expected = evaluate(run_from_dict(run), qrels_from_dict(qrels), measures, convention)
     frozen = MappingProxyType({q: MappingProxyType(inner) for q, inner in run.items()})
-    with patch.object(dicts, "_BLOCK_DOCUMENTS", documents), patch.object(order, "_BLOCK_CELLS", cells):
+    with patch.object(scoring, "_BLOCK_DOCUMENTS", documents), patch.object(order, "_BLOCK_CELLS", cells):
         for scores in (
             evaluate_dicts(frozen, qrels, measures, convention),
             evaluate(run_from_dict(run), qrels_from_dict(qrels), measures, convention),

@@ -14,8 +14,8 @@ from pydantic_core import PydanticUndefined
 from harness.judge import JUDGES, LabelsConfig
 from harness.models import ComputingConfig, EmbeddingEndpoint, ModelConfig, Prompt, RerankEndpoint
 from harness.models.llm.endpoint import Endpoint
+from harness.running.config.load import OPTIONAL, TABLES
 from harness.running.config.models import STAGES, BenchConfig
-from harness.running.config.sweep import OPTIONAL, TABLES
 from harness.steps import CodeConfig, ServiceConfig
 from harness.steps.search.step import TableConfig
 from harness.values.kinds import Section, StageConfig

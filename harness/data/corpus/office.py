@@ -1,4 +1,4 @@
-"""Presentations (PPTX), a page a slide, and Word documents (DOCX); headings are as in Markdown."""
+"""Presentations (PPTX), a page a slide, Word documents (DOCX), headings as in Markdown; workbooks (XLSX)."""
 
 from __future__ import annotations
 

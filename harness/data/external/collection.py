@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness.data.corpus.importers.folder import ImportSummary, new_corpus_folder, write_csv, write_text
+from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_csv, write_text
 from harness.data.external.answer_files import AnsweredQuery, read_answers, write_answers
 from harness.values import encodable, golden_cell, guide
 

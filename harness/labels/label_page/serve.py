@@ -1,17 +1,161 @@
-"""Serve the page on 127.0.0.1 until the program is asked to stop, and lead a browser to it."""
+"""The server of the page on 127.0.0.1, until the program is asked to stop; leads a browser to it."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from html import escape
+from importlib.resources import files
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
-from harness.labels.label_page.guard import Keys
+from pydantic import ConfigDict, TypeAdapter, ValidationError, validate_call
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from harness.labels.label_page.guard import Guard, Keys
 from harness.labels.label_page.service import LabelService
-from harness.values import LabelError, Stopped, on_stop
+from harness.labels.label_page.state import Envelope, UnknownItemError
+from harness.models import UntrustedJsonError, read_json
+from harness.values import LabelError, Stopped, on_stop, problem_in
+
+LARGEST_REQUEST = 256_000
+Given = Mapping[str, Any]
+# sent along with every request
+_ENVELOPE = TypeAdapter(Envelope)
+_OUTSIDE = {"rater", "request", "tab", "seconds"}
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+}
+_OWN = files("harness.labels.label_page") / "assets"
+_OF_THE_REPORT = files("harness.report.page") / "assets"
+# name → file
+ASSETS = {
+    **{name: _OF_THE_REPORT / name for name in ("elements.js", "theme.css", "theme.js")},
+    **{entry.name: entry for entry in _OWN.iterdir() if entry.is_file()},
+}
+
+
+def make_app(service: LabelService, keys: Keys) -> ASGIApp:
+    """The whole application behind its guard."""
+    assets = {name: entry.read_bytes() for name, entry in ASSETS.items()}
+    reads: dict[str, Callable[..., Any]] = {
+        "about": service.about,
+        "step": service.step,
+        "marks": service.marks,
+        "questions": service.question_list,
+        "agreement": service.agreement,
+        "disagreements": service.disagreements,
+        "leaf": service.store.part,
+        "find": service.store.find,
+        "copies": service.store.copies,
+        "picture": service.store.picture,
+    }
+    writes: dict[str, Callable[..., Any]] = {
+        "enter": service.enter,
+        "say": service.rate,
+        "undo": service.undo,
+        "mark": service.mark,
+        "decide": service.decide,
+    }
+    routes = [
+        Route("/", partial(_asset, assets, "page.html")),
+        Route("/assets/{name}", partial(_asset, assets, "")),
+    ]
+    for name, call in reads.items():
+        routes.append(Route(f"/api/{name}", partial(_read, _answering(service, call, strict=False))))
+    for name, call in writes.items():
+        work = _answering(service, call, strict=True)
+        routes.append(Route(f"/api/{name}", partial(_write, work), methods=["POST"]))
+    return Guard(Starlette(routes=routes), keys)
+
+
+def _answering(service: LabelService, call: Callable[..., Any], *, strict: bool) -> Callable[[Given], Any]:
+    """A call with what a request gives for its parameters; ``strict``: of their types, no text for a number.
+
+    The name of a rater is made the one that is kept.
+    """
+    names = signature(call).parameters.keys()
+    checked = validate_call(config=ConfigDict(strict=strict))(call)
+
+    def answer(given: Given) -> Any:
+        # anything else that was sent to enter would be lost silently
+        if call == service.enter and (other := given.keys() - _OUTSIDE - names):
+            listed = ", ".join(sorted(other))
+            raise LabelError(f"Nothing was saved: enter takes rater and item, not {listed}.")
+        given = dict(given)
+        if isinstance(given.get("rater"), str):
+            given["rater"] = service.name(given["rater"])
+        if "by" in names:
+            outside = {name: given[name] for name in _OUTSIDE & given.keys()}
+            given["by"] = _ENVELOPE.validate_python(outside)
+        return checked(**{name: given[name] for name in names if name in given})
+
+    return answer
+
+
+def _asset(assets: Mapping[str, bytes], name: str, request: Request) -> Response:
+    name = name or request.path_params["name"]
+    kind = _TYPES.get(name[name.rfind(".") :])
+    if name not in assets or kind is None:
+        return Response("There is no such file.", 404, media_type="text/plain")
+    return Response(assets[name], headers={"content-type": kind})
+
+
+async def _read(work: Callable[[Given], Any], request: Request) -> Response:
+    return await _answered(work, dict(request.query_params))
+
+
+async def _write(work: Callable[[Given], Any], request: Request) -> Response:
+    body = b""
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_REQUEST:
+                return _json({"error": f"A request has at most {LARGEST_REQUEST} bytes."}, 413)
+        given = read_json(body)
+    except ClientDisconnect:
+        # the request did not arrive in full, so nobody waits for an answer
+        return Response(status_code=400)
+    except UntrustedJsonError:
+        given = None
+    if not isinstance(given, dict):
+        return _json({"error": "Send a JSON object."}, 400)
+    return await _answered(work, given)
+
+
+async def _answered(work: Callable[[Given], Any], given: Given) -> Response:
+    """Do the work in a thread; a failure is answered with its message."""
+    try:
+        answer = await run_in_threadpool(work, given)
+    except UnknownItemError as error:
+        return _json({"error": str(error)}, 404)
+    except LabelError as error:
+        return _json({"error": str(error)}, 400)
+    except ValidationError as error:
+        problem = problem_in(error)
+        return _json({"error": f"The request is not one of this page ({problem}). Load the page again."}, 400)
+    except (sqlite3.Error, OSError) as error:
+        return _json({"error": f"Not saved: {error}. Check the disk; the page tries again."}, 503)
+    return Response(answer, media_type="image/png") if isinstance(answer, bytes) else _json(answer)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    # in ASCII: half of a character, which some documents hold, cannot be written as UTF-8
+    return Response(json.dumps(value), status, media_type="application/json")
+
 
 HOST = "127.0.0.1"
 _TRIED = 100
@@ -30,8 +174,6 @@ _LINK = """<!doctype html>
 def serve(service: LabelService, listening: socket.socket, tell: Callable[[str], None]) -> None:
     """Answer requests until a signal comes; ``tell`` gets the link once the page can be opened."""
     import uvicorn
-
-    from harness.labels.label_page.app import make_app
 
     class Server(uvicorn.Server):
         @contextmanager

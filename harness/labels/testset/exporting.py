@@ -13,8 +13,7 @@ from pathlib import Path
 from shlex import quote
 
 from harness.data import read_csv
-from harness.labels.scaffold.config_text import Paths, bench_text, name_of
-from harness.labels.scaffold.folder_summary import TextFacts
+from harness.labels.scaffold.config_text import Paths, TextFacts, bench_text, name_of
 from harness.labels.testset.datasheet import datasheet
 from harness.labels.testset.finished import assemble
 from harness.labels.testset.formats import FORMATS, LABELS, tables_of, unknown_format

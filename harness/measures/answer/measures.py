@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 ANSWER_MEASURES: Kinds[AnswerMeasure] = Kinds(
     "answer_measures",
-    KindAt("exact_match", "ExactMatch", module="likeness"),
-    KindAt("token_f1", "TokenF1", module="likeness"),
+    KindAt("exact_match", "ExactMatch", module="similarity"),
+    KindAt("token_f1", "TokenF1", module="similarity"),
     KindAt("answer_similarity", "AnswerSimilarity", module="similarity"),
     KindAt("citation_precision", "CitationPrecision", module="citations"),
     KindAt("citation_recall", "CitationRecall", module="citations"),

@@ -1,4 +1,4 @@
-"""The calls of measures of answers: a prompt file with texts in its slots, answered by one JSON object."""
+"""Measures of answers that ask models, and their calls: a prompt with texts in slots → one JSON object."""
 
 from __future__ import annotations
 

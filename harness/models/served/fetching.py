@@ -14,8 +14,7 @@ from harness.models.llm.http_client import Connection, unblocked
 from harness.models.llm.limiter import limiter_of
 from harness.models.llm.money import Budget, BudgetError, Spending, add
 from harness.models.llm.sender import Exchange, send_all
-from harness.models.served.endpoint import ServedEndpoint
-from harness.models.served.template import Method, carried
+from harness.models.served.endpoint import Method, ServedEndpoint, carried
 from harness.values import SINGLE, LlmError, finite
 
 # Unusable replies to one request that are paid for before the run ends.

@@ -10,9 +10,8 @@ import numpy as np
 
 from harness.models.llm.faults import one_line
 from harness.models.llm.money import estimate_tokens
-from harness.models.served.endpoint import RerankEndpoint
+from harness.models.served.endpoint import RerankEndpoint, compiled, fill
 from harness.models.served.fetching import ServedRequest, UnusableError, in_order, number, tokens_used
-from harness.models.served.template import compiled, fill
 
 Pair = tuple[str, str]
 

@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.report.columns import TABLES, spec_of
-from harness.report.page.detail import Detail, passages_detail
+from harness.report.page.detail import Detail, answers_payload, losses, passages_detail, replies_detail
 from harness.report.page.factors import curves, factors, retrievals
-from harness.report.page.replies import answers_payload, losses, replies_detail
 from harness.report.page.tables import Axes, Tables, cut, figure, plain, scaled
 from harness.report.rows.scores import WHY, left_out_words
 from harness.report.rows.steps import FilterRow, count_filters

@@ -29,8 +29,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.evaluating import Scorers
 from harness.running.judging.judged import Judged, judge_pool, judged_by_people
-from harness.running.judging.judges import make_judge
-from harness.running.judging.pool import grade_all
+from harness.running.judging.pool import grade_all, make_judge
 from harness.running.search import Searched
 from harness.store import Ledger
 from harness.values import MAX_GRADE, Chunk, Column, Judgment, LabelError, whole

@@ -21,8 +21,7 @@ from harness.models import (
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
 from harness.running.bench.flow import prepare
-from harness.running.bench.spread import spread_of
-from harness.running.bench.work import Looked, depths, most_pairs, pairs_to_score, texts_of
+from harness.running.bench.spread import Looked, depths, most_pairs, pairs_to_score, spread_of, texts_of
 from harness.running.compute import is_computed, pending_call
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context

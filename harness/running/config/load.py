@@ -1,20 +1,195 @@
-"""From a file to a checked configuration."""
+"""From a file to a checked configuration: lists in the sections of the steps become a sweep of settings."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
+from harness.data import PARSERS
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerScoringConfig
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
-from harness.running.config.source import Source, read_source, source_of
-from harness.running.config.sweep import Stages, expand
-from harness.values import ConfigError, printable, problem_in
+from harness.running.config.source import KeyPath, Source, read_source, source_of
+from harness.steps import (
+    ANSWERERS,
+    CHUNKERS,
+    CONTEXTS,
+    FILTERS,
+    READERS,
+    RERANKERS,
+    RETRIEVERS,
+    REWRITERS,
+)
+from harness.values import ConfigError, Kinds, Section, StageConfig, counted, printable, problem_in, quoted
+
+TABLES: dict[str, Kinds[Any]] = {
+    "parse": PARSERS,
+    "chunk": CHUNKERS,
+    "context": CONTEXTS,
+    "rewrite": REWRITERS,
+    "filter": FILTERS,
+    "retrieve": RETRIEVERS,
+    "rerank": RERANKERS,
+    "read": READERS,
+    "answer": ANSWERERS,
+}
+OPTIONAL = frozenset({"context", "rewrite", "filter", "rerank", "read", "answer"})
+SEQUENCES = frozenset({"context", "rerank"})
+
+SETTINGS = "settings"
+MOST_SETTINGS = 1000
+
+Stages = dict[str, Any]
+"""A configuration by step, None for a step that is left out; for those in ``SEQUENCES`` a tuple of them."""
+
+
+def expand(source: Source) -> list[Stages]:
+    """Every combination of step configurations that the file asks for, in the order of the file.
+
+    Under `settings` each entry is a sweep of its own, with the sections of the file except those it names.
+    """
+    if SETTINGS not in source.data:
+        return _points(source, (), {})
+    entries = source.data[SETTINGS]
+    if not isinstance(entries, list) or not entries:
+        raise source.error(
+            (SETTINGS,), "must be a list of mappings, each with its own chunk, retrieve or rerank."
+        )
+    points: list[Stages] = []
+    for i, entry in enumerate(entries):
+        at = (SETTINGS, i)
+        if not isinstance(entry, dict):
+            raise source.error(
+                at, f"must be a mapping such as {{chunk: {{…}}, rerank: null}}, not {quoted(entry)}."
+            )
+        source.refuse_unknown(entry, STAGES, at)
+        points += _points(source, at, entry)
+        _check_size(source, at, [points])
+    return points
+
+
+def _points(source: Source, at: KeyPath, entry: Mapping[str, Any]) -> list[Stages]:
+    """The points of one sweep: ``entry`` of `settings` replaces sections of the file."""
+    options = []
+    for step in STAGES:
+        section, place = (entry, (*at, step)) if step in entry else (source.data, (step,))
+        if step in section:
+            found = _alternatives(source, step, place, section[step])
+        else:
+            found = [None] if step in OPTIONAL else _mapping(source, step, place, {})
+        options.append([_sequence(config) for config in found] if step in SEQUENCES else found)
+    _check_size(source, at, options)
+    points = [dict(zip(STAGES, combination, strict=True)) for combination in itertools.product(*options)]
+    for point in points:
+        _check_filter(source, (*at, "filter") if "filter" in entry else ("filter",), point)
+        _check_depth(source, (*at, "rerank") if "rerank" in entry else ("rerank",), point)
+    return points
+
+
+def _sequence(config: Any) -> tuple[StageConfig, ...]:
+    return config if isinstance(config, tuple) else () if config is None else (config,)
+
+
+def _check_depth(source: Source, at: KeyPath, point: Stages) -> None:
+    """A reranker cannot score more than was retrieved."""
+    retrieve = point["retrieve"]
+    for reranker in point["rerank"] if retrieve.top_chars is None else ():
+        if reranker.top_n is not None and reranker.top_n > retrieve.top_k:
+            raise source.error(
+                (*at, "top_n"),
+                f"the reranker scores {counted(reranker.top_n, 'chunk')} (rerank.top_n) but only "
+                f"{retrieve.top_k} are retrieved (retrieve.top_k). Lower the first or raise the second.",
+            )
+
+
+def _check_filter(source: Source, at: KeyPath, point: Stages) -> None:
+    """A retriever has one filter; the routes of a fusion may have their own within the setting's."""
+    if point["filter"] is not None and point["retrieve"].filter is not None:
+        raise source.error(
+            at, "the retriever of a setting has a filter of its own (retrieve.filter); keep one of them."
+        )
+
+
+def _alternatives(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
+    """The alternatives of one step, from its section, each a point of the sweep."""
+    if not isinstance(value, list):
+        return _entry(source, step, at, value)
+    if not value:
+        raise source.error(at, "the list is empty; name at least one.")
+    return [config for i, entry in enumerate(value) for config in _entry(source, step, (*at, i), entry)]
+
+
+def _entry(source: Source, step: str, at: KeyPath, value: Any) -> list[Any]:
+    if value is None and step in OPTIONAL:
+        return [None]
+    if isinstance(value, list) and step in SEQUENCES:
+        return _in_turn(source, step, at, value)
+    if not isinstance(value, dict):
+        kinds = ", ".join(TABLES[step])
+        raise source.error(
+            at, f"must be a mapping such as {{kind: …}}, not {quoted(value)}. Known kinds: {kinds}."
+        )
+    return _mapping(source, step, at, value)
+
+
+def _in_turn(source: Source, step: str, at: KeyPath, value: list[Any]) -> list[Any]:
+    """The combinations of a list whose entries belong together, such as the routes of a fusion."""
+    options = [_entry(source, step, (*at, i), entry) for i, entry in enumerate(value)]
+    _check_size(source, at, options)
+    return list(itertools.product(*options))
+
+
+def _mapping(source: Source, step: str, at: KeyPath, value: dict[str, Any]) -> list[Any]:
+    """The configurations that a section stands for: the product of its lists, for each kind that it names."""
+    fields = {key: its for key, its in value.items() if key != "kind"}
+    kinds = value.get("kind", TABLES[step].default)
+    configs: list[Any] = []
+    for name in kinds if isinstance(kinds, list) else [kinds]:
+        model = source.kind(TABLES[step], name, at)
+        source.refuse_unknown(fields, model.model_fields, at, model.gone)
+        choices = [_choices(source, (*at, key), model.model_fields[key], its) for key, its in fields.items()]
+        _check_size(source, at, choices)
+        for values in itertools.product(*choices):
+            chosen = dict(zip(fields, values, strict=True))
+            configs.append(source.validated(model, chosen, at, chosen))
+    return configs
+
+
+def _check_size(source: Source, at: KeyPath, choices: Sequence[Sequence[Any]]) -> None:
+    """Refuse a sweep so large that it must be a mistake, before it fills the memory."""
+    count = math.prod(map(len, choices))
+    if count > MOST_SETTINGS:
+        raise source.error(at, f"this makes {count:,} settings; a sweep has at most {MOST_SETTINGS:,}.")
+
+
+def _choices(source: Source, at: KeyPath, field: FieldInfo, value: Any) -> Sequence[Any]:
+    """The values of one key: a list is a sweep, unless the field is itself a list; then one of lists is."""
+    section = next((mark for mark in field.metadata if isinstance(mark, Section)), None)
+    takes_list = any(
+        get_origin(one) in (list, tuple) for one in (field.annotation, *get_args(field.annotation))
+    )
+    several = isinstance(value, list) and all(isinstance(one, list) for one in value)
+    if section is not None and not takes_list:
+        return [None] if value is None else _alternatives(source, section.stage, at, value)
+    if section is not None:
+        if not isinstance(value, list) or not value:
+            default = TABLES[section.stage].default
+            raise source.error(at, f"must be a list of mappings such as {{kind: {default}}}.")
+        # the parts of each list belong together
+        lists = [((*at, i), part) for i, part in enumerate(value)] if several else [(at, value)]
+        return [one for place, part in lists for one in _in_turn(source, section.stage, place, part)]
+    if not isinstance(value, list) or (takes_list and value and not several):
+        return [value]
+    if not value:
+        raise source.error(at, "the list is empty; name at least one value.")
+    return value
 
 
 def load_config(given: Path | Mapping[str, Any]) -> BenchConfig:

@@ -16,7 +16,7 @@ KINDS: Kinds[ChunkerConfig] = Kinds(
     "chunk",
     KindAt("recursive_token", "RecursiveTokenConfig"),
     KindAt("recursive", "RecursiveConfig"),
-    KindAt("token", "TokenChunkerConfig"),
+    KindAt("token", "TokenChunkerConfig", module="recursive_token"),
     KindAt("sentence", "SentenceConfig"),
     KindAt("markdown", "MarkdownConfig"),
     KindAt("page", "PageConfig"),

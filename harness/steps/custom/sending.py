@@ -25,7 +25,7 @@ from harness.models import (
     send_all,
     unblocked,
 )
-from harness.steps.custom.service import ServiceConfig
+from harness.steps.custom.code import ServiceConfig
 from harness.steps.search.tools import PendingServiceError, Tools
 from harness.values import HarnessError
 

@@ -22,9 +22,8 @@ from harness.models import (
     read_prompt,
     text_of,
 )
-from harness.steps.search.filter.names import Names
+from harness.steps.search.filter.names import Names, years_in
 from harness.steps.search.filter.step import Filter, Named, TableValues
-from harness.steps.search.filter.years import years_in
 from harness.steps.search.step import FilterConfig, FilterResult, Identity
 from harness.steps.search.tools import Tools
 from harness.values import ConfigError, LlmCall, Query

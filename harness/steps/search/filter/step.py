@@ -61,7 +61,7 @@ class Filter(QueryStep[Configured]):
 def read_facts(config: FilterConfig, documents: Sequence[str], tools: Tools) -> TableValues:
     """The values of the documents by the table of a filter; raises ConfigError if it must have all."""
     documents = tuple(dict.fromkeys(documents))
-    from harness.steps.search.filter.years import years_in
+    from harness.steps.search.filter.names import years_in
 
     table = tools.facts(config.file, config.key, config.columns, documents)
     values: dict[str, dict[str, tuple[str, ...]]] = {column: {} for column in config.columns}

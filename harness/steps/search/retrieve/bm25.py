@@ -12,8 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from harness.steps.search.depth import DECIMALS, SearchDepth, ranked
-from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.steps.search.retrieve.sparse import Postings, Saturation
+from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds, Terms, TermsConfig
 from harness.steps.search.step import (
     Identity,
     Passages,

@@ -11,10 +11,12 @@ from pydantic import Field
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
 from harness.steps.search.depth import Doubles, SearchDepth, ranked
-from harness.steps.search.retrieve.lexical import TermIds, Terms, TermsConfig
-from harness.steps.search.retrieve.sparse import (
+from harness.steps.search.retrieve.lexical import (
     Method,
     Saturation,
+    TermIds,
+    Terms,
+    TermsConfig,
     chunk_vectors,
     dot_products,
     inverse_document_frequency,

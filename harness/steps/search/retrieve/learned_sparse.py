@@ -11,8 +11,8 @@ from pydantic import Field
 from harness.models import ComputingConfig, SparseConfig
 from harness.steps.search.dense import Floats
 from harness.steps.search.depth import Doubles, Ints
+from harness.steps.search.retrieve.lexical import dot_products
 from harness.steps.search.retrieve.paired import PairedConfig, PairedRetriever
-from harness.steps.search.retrieve.sparse import dot_products
 
 
 class LearnedSparseConfig(PairedConfig):

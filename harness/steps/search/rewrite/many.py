@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from harness.steps.search.fuse.routes import Fusion
-from harness.steps.search.fuse.rrf import Rrf, RrfConfig
-from harness.steps.search.fuse.scores import MinMax, MinMaxConfig
+from harness.steps.search.fuse.scores import MinMax, MinMaxConfig, Rrf, RrfConfig
 from harness.steps.search.rewrite.prompted import (
     PromptedConfig,
     RewritePrompt,

@@ -1,1 +1,0 @@
-"""Statistics that several rooms share: resamples, intervals, tests."""
