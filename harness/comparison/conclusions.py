@@ -10,21 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.comparison import paired
 from harness.comparison.advice import advise, refuse_missing, regrets
 from harness.comparison.joint_test import Decided
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.paired import (
-    FEWEST_TO_CHOOSE,
-    Comparison,
-    all_pairs,
-    beaten,
-    bounds_of_means,
-    compare_rows,
-    compare_to,
-    number,
-    pairs_to,
-    usable,
-)
 from harness.comparison.sentences import finding_words
 from harness.comparison.stats import Units, icc, units_of, whole_clusters
 from harness.comparison.verdict import (
@@ -61,13 +50,13 @@ def conclude(
     cost.
     """
     options, costs = grounds.options, grounds.costs
-    defined = usable(matrix)
+    defined = paired.usable(matrix)
     if costs.by_setting is not None:
         refuse_missing(costs.by_setting, defined.settings)
     names, n = defined.settings, len(defined.query_ids)
     units = units_of(defined.clusters, n)
-    pairs = all_pairs(defined) if baseline is None else pairs_to(defined, baseline)
-    tested, decided = compare_rows(names, defined.values, pairs, units, options)
+    pairs = paired.all_pairs(defined) if baseline is None else paired.pairs_to(defined, baseline)
+    tested, decided = paired.compare_rows(names, defined.values, pairs, units, options)
     found = grounds.checked(tested, matrix.measure)
     order = [names[i] for i in np.argsort(-defined.means, kind="stable").tolist()]
     nothing = not defined.values.any()
@@ -103,15 +92,17 @@ def _undecided(units: Units, settings: int, nothing: bool) -> Decision | None:
         return "nothing found"
     if settings < 2:
         return "single"
-    return "few" if len(units.of) < FEWEST_TO_CHOOSE else None
+    return "few" if len(units.of) < paired.FEWEST_TO_CHOOSE else None
 
 
-def _closest(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> tuple[str, str]:
+def _closest(
+    order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None
+) -> tuple[str, str]:
     """The leader, and the setting that it is compared with first."""
     leader = next((name for name in order if name != baseline), order[0])
     if baseline is not None:
         return leader, baseline
-    out = beaten(found)
+    out = paired.beaten(found)
     alike = {(one.setting, one.against) for one in found if one.finding == "equivalent"}
     # not one that is ruled out, while another may be best: the margin says why nothing is decided
     rivals = sorted(
@@ -125,8 +116,8 @@ def _standings(
     matrix: ScoreMatrix, order: Sequence[str], regret: Mapping[str, float], units: Units, grounds: Grounds
 ) -> tuple[Standing, ...]:
     low, high = (
-        dict(zip(matrix.settings, map(number, bounds), strict=True))
-        for bounds in bounds_of_means(matrix.values, units, grounds.options.level)
+        dict(zip(matrix.settings, map(paired.number, bounds), strict=True))
+        for bounds in paired.bounds_of_means(matrix.values, units, grounds.options.level)
     )
     means = dict(zip(matrix.settings, matrix.means.tolist(), strict=True))
     return tuple(
@@ -166,17 +157,17 @@ def _group(one: Standing, verdict: Verdict) -> dict[str, Any]:
         # by the setting that differs in this alone, if there is one and it is no worse itself
         if effect.found.real and one.mean <= means.get(better.get(one.setting, ""), -math.inf):
             return {"group": "out", "why": f"worse{here} by {effect.factor}"}
-    if one.setting in beaten(found):
+    if one.setting in paired.beaten(found):
         return {"group": "out", "why": f"another is better{here}"}
     equal = [pair for pair in found if pair.finding == "equivalent"]
     alike = [pair for pair in equal if verdict.used in (pair.setting, pair.against)]
     return {"group": "may", "why": finding_words(alike[0], tolerance) if alike else ""}
 
 
-def _decision(order: Sequence[str], found: Sequence[Comparison], baseline: str | None) -> Decision:
+def _decision(order: Sequence[str], found: Sequence[paired.Comparison], baseline: str | None) -> Decision:
     if baseline is not None:
         return "better" if any(one.real and one.difference > 0 for one in found) else "not better"
-    left = {*order} - beaten(found)
+    left = {*order} - paired.beaten(found)
     if len(left) == 1:
         return "best"
     between = [one for one in found if {one.setting, one.against} <= left]
@@ -203,15 +194,17 @@ def _conflicts(others: Sequence[ScoreMatrix], leader: str, grounds: Grounds) -> 
         theirs = max(means, key=lambda name: means[name])
         if means[theirs] <= means[leader]:
             continue
-        found = next(one for one in compare_to(defined, leader, grounds.options) if one.setting == theirs)
+        found = next(
+            one for one in paired.compare_to(defined, leader, grounds.options) if one.setting == theirs
+        )
         conflicts.append(Conflict(other.measure, grounds.checked([found], other.measure)[0]))
     return tuple(conflicts)
 
 
 def _needed(
     decided: Decided | None,
-    found: Sequence[Comparison],
-    margin: Comparison | None,
+    found: Sequence[paired.Comparison],
+    margin: paired.Comparison | None,
     units: Units,
     decision: Decision,
     tolerance: float,

@@ -13,17 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.comparison.stats import (
-    CACHE_CELLS,
-    ROUNDING,
-    Units,
-    bounds_at,
-    flipped_means,
-    hall_statistic,
-    sign_flips,
-    student_quantile,
-    student_tail,
-)
+from harness.comparison import stats
 from harness.measures import Floats, Ints
 
 
@@ -44,7 +34,12 @@ class Decided:
 
 
 def decide(
-    values: Floats, pairs: Sequence[tuple[int, int]], units: Units, level: float, resamples: int, seed: int
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    units: stats.Units,
+    level: float,
+    resamples: int,
+    seed: int,
 ) -> Decided:
     """Compare rows of ``values`` [S, Q] in ``pairs``, first minus second, as one family.
 
@@ -59,24 +54,24 @@ def decide(
     count = len(pairs)
     difference, error, observed, guarded, skew = (np.empty(count) for _ in range(5))
     root = np.empty(count)
-    size = max(1, CACHE_CELLS // shares.shape[1])
+    size = max(1, stats.CACHE_CELLS // shares.shape[1])
     for begin in range(0, count, size):
         part = slice(begin, begin + size)
         rows = shares[first[part]] - shares[second[part]]
         difference[part], error[part], skew[part] = _moments(rows, units)
         root[part] = np.sqrt(np.einsum("pg,pg->p", rows, rows) / rows.shape[1])
-    alike = root <= ROUNDING
+    alike = root <= stats.ROUNDING
     np.divide(np.abs(difference), root, out=observed, where=~alike)
     observed[alike] = 0.0
     guarded[:] = _guarded(difference, error, skew, units.count)
     largest, complete = _largest(shares, first, second, root, resamples, seed)
     p = np.maximum(
         _reached(largest, np.minimum(observed, _on_scale(guarded, units.count)), complete),
-        student_tail(guarded, units.effective - 1),
+        stats.student_tail(guarded, units.effective - 1),
     )
     p[alike] = 1.0
     critical = _critical(largest, complete, 1 - level, units)
-    low, high = bounds_at(difference, error, skew, critical)
+    low, high = stats.bounds_at(difference, error, skew, critical)
     # a test with little power, because of few units, must not be shown next to a narrow interval
     open_ = p > 1 - level
     low[open_], high[open_] = np.minimum(low[open_], 0.0), np.maximum(high[open_], 0.0)
@@ -84,7 +79,7 @@ def decide(
 
 
 def bound_below(
-    row: Floats, against: float, units: Units, tail: float, resamples: int, seed: int
+    row: Floats, against: float, units: stats.Units, tail: float, resamples: int, seed: int
 ) -> tuple[float, float]:
     """The one-sided lower bound of the mean of ``row`` [Q], and the p-value of its being ``against`` or less.
 
@@ -93,7 +88,7 @@ def bound_below(
     shares = units.shares((row - against)[None, :])
     mean, error, skew = _moments(shares, units)
     root = np.sqrt((shares**2).mean(axis=1))
-    if root[0] <= ROUNDING:
+    if root[0] <= stats.ROUNDING:
         return against, 1.0
     guarded = np.where(mean > 0, _guarded(mean, error, skew, units.count), 0.0)
     flipped, complete = _flipped(shares, root, resamples, seed)
@@ -101,24 +96,24 @@ def bound_below(
     p = 1.0
     if mean[0] > 0:
         reached = _reached(np.sort(flipped), np.array([statistic]), complete)
-        p = float(max(reached[0], student_tail(guarded, units.effective - 1)[0] / 2))
+        p = float(max(reached[0], stats.student_tail(guarded, units.effective - 1)[0] / 2))
     critical = _critical(np.sort(flipped), complete, tail, units, sides=1)
-    low = float(bounds_at(mean, error, skew, critical)[0][0])
+    low = float(stats.bounds_at(mean, error, skew, critical)[0][0])
     return against + (min(low, 0.0) if p > tail else low), p
 
 
-def mean_bounds(shares: Floats, units: Units, critical: float) -> tuple[Floats, Floats]:
+def mean_bounds(shares: Floats, units: stats.Units, critical: float) -> tuple[Floats, Floats]:
     """Bounds of the mean of every row of units [P, G], out by ``critical`` standard errors and skewness."""
-    return bounds_at(*_moments(shares, units), critical)
+    return stats.bounds_at(*_moments(shares, units), critical)
 
 
-def _moments(rows: Floats, units: Units) -> tuple[Floats, Floats, Floats]:
+def _moments(rows: Floats, units: stats.Units) -> tuple[Floats, Floats, Floats]:
     """Mean, standard error and skewness over √G of every row of units [P, G]."""
     mean = rows.mean(axis=1)
     left = units.residuals(rows)
     groups = rows.shape[1]
     square = np.einsum("pg,pg->p", left, left) / groups
-    some = np.sqrt(square) > ROUNDING
+    some = np.sqrt(square) > stats.ROUNDING
     error = np.where(some, np.sqrt(square / max(groups - 1, 1)), 0.0)
     skew = np.divide(
         np.einsum("pg,pg->p", left * left, left) / groups, square**1.5, out=np.zeros(len(rows)), where=some
@@ -133,9 +128,9 @@ def _guarded(mean: Floats, error: Floats, skew: Floats, count: int) -> Floats:
     """
     side = np.sign(mean)
     t = np.divide(np.abs(mean), error, out=np.full(len(mean), np.inf), where=error > 0)
-    t = np.where((error == 0) & (np.abs(mean) <= ROUNDING), 0.0, t)
+    t = np.where((error == 0) & (np.abs(mean) <= stats.ROUNDING), 0.0, t)
     finite = np.isfinite(t)
-    hall = np.where(finite, side * hall_statistic(np.where(finite, side * t, 0.0), skew), np.inf)
+    hall = np.where(finite, side * stats.hall_statistic(np.where(finite, side * t, 0.0), skew), np.inf)
     if count < 2:
         return np.zeros(len(mean))
     return np.maximum(np.minimum(t, hall), 0.0)
@@ -152,13 +147,13 @@ def _largest(
     shares: Floats, first: Ints, second: Ints, root: Floats, resamples: int, seed: int
 ) -> tuple[Floats, bool]:
     """The largest statistic of all pairs under each flip, sorted; and whether these are all flips."""
-    inverse = np.divide(1.0, root, out=np.zeros(len(root)), where=root > ROUNDING)
-    blocks, count, complete = sign_flips(shares.shape[1], resamples, seed)
+    inverse = np.divide(1.0, root, out=np.zeros(len(root)), where=root > stats.ROUNDING)
+    blocks, count, complete = stats.sign_flips(shares.shape[1], resamples, seed)
     largest = np.empty(count)
     at = 0
-    columns = max(1, CACHE_CELLS // len(first))
+    columns = max(1, stats.CACHE_CELLS // len(first))
     for block in blocks:
-        means = np.ascontiguousarray(flipped_means(shares, block).T)
+        means = np.ascontiguousarray(stats.flipped_means(shares, block).T)
         for begin in range(0, means.shape[1], columns):
             part = means[:, begin : begin + columns]
             ahead = np.abs(part[first] - part[second]) * inverse[:, None]
@@ -169,27 +164,27 @@ def _largest(
 
 def _flipped(shares: Floats, root: Floats, resamples: int, seed: int) -> tuple[Floats, bool]:
     """The statistic of one row of units under every flip, with its sign."""
-    blocks, _, complete = sign_flips(shares.shape[1], resamples, seed)
-    return np.concatenate([flipped_means(shares, block)[:, 0] / root[0] for block in blocks]), complete
+    blocks, _, complete = stats.sign_flips(shares.shape[1], resamples, seed)
+    return np.concatenate([stats.flipped_means(shares, block)[:, 0] / root[0] for block in blocks]), complete
 
 
 def _reached(ordered: Floats, statistic: Floats, complete: bool) -> Floats:
     """The share of flips that reach each statistic; random ones may lack the data, so these count too."""
     own = 0 if complete else 1
-    reached = len(ordered) - np.searchsorted(ordered, statistic - ROUNDING)
+    reached = len(ordered) - np.searchsorted(ordered, statistic - stats.ROUNDING)
     share: Floats = (reached + own) / (len(ordered) + own)
     return share
 
 
-def _critical(ordered: Floats, complete: bool, alpha: float, units: Units, sides: int = 2) -> float:
+def _critical(ordered: Floats, complete: bool, alpha: float, units: stats.Units, sides: int = 2) -> float:
     """The t that must be passed to be rarer than ``alpha`` among the flips, and not less than Student's.
 
     If there are too few flips for that, Student's t is used, and no difference is called real.
     """
     count = units.count
-    student = student_quantile(1 - alpha / sides, units.effective - 1) if count > 1 else np.inf
+    student = stats.student_quantile(1 - alpha / sides, units.effective - 1) if count > 1 else np.inf
     common = ordered[_reached(ordered, ordered, complete) > alpha]
     most = float(common[-1]) if len(common) else 0.0
-    if most >= 1 - ROUNDING:
+    if most >= 1 - stats.ROUNDING:
         return float(student)
     return float(max(student, most * np.sqrt(count - 1) / np.sqrt(1 - most**2)))

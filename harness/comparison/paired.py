@@ -9,17 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from harness.comparison import stats
 from harness.comparison.joint_test import Decided, decide, mean_bounds
 from harness.comparison.matrix import ScoreMatrix
-from harness.comparison.stats import (
-    CACHE_CELLS,
-    ROUNDING,
-    Interval,
-    Units,
-    student_quantile,
-    units_of,
-    within,
-)
 from harness.measures import Bools, Floats, Ints
 from harness.values import HarnessError
 
@@ -99,7 +91,7 @@ def beaten(found: Iterable[Comparison]) -> set[str]:
     return {one.against if one.difference > 0 else one.setting for one in found if one.real}
 
 
-def _finding(p: float, low: float, high: float, units: Units, options: Options) -> Finding:
+def _finding(p: float, low: float, high: float, units: stats.Units, options: Options) -> Finding:
     """The finding from a p-value and the bounds of the same family.
 
     An interval within the tolerance is two one-sided tests against a difference as large as that (TOST;
@@ -116,7 +108,7 @@ def compare_rows(
     names: Sequence[str],
     values: Floats,
     pairs: Sequence[tuple[int, int]],
-    units: Units,
+    units: stats.Units,
     options: Options,
 ) -> tuple[list[Comparison], Decided | None]:
     """Compare rows of ``values`` [S, Q], called ``names``, in ``pairs``, as one family."""
@@ -124,9 +116,9 @@ def compare_rows(
         return [], None
     found = decide(values, pairs, units, options.level, options.resamples, options.seed)
     n = values.shape[1]
-    low, high = within(found.low, found.high, values, -1.0)
+    low, high = stats.within(found.low, found.high, values, -1.0)
     means = values.mean(axis=1)
-    size, out = max(1, CACHE_CELLS // n), []
+    size, out = max(1, stats.CACHE_CELLS // n), []
     for begin in range(0, len(pairs), size):
         part = pairs[begin : begin + size]
         rows = values[[i for i, _ in part]] - values[[j for _, j in part]]
@@ -164,7 +156,7 @@ def number(value: float | np.floating[Any]) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def win_tie_loss(rows: Floats, tolerance: float = ROUNDING) -> tuple[Ints, Ints, Ints]:
+def win_tie_loss(rows: Floats, tolerance: float = stats.ROUNDING) -> tuple[Ints, Ints, Ints]:
     """In how many queries each row of differences [P, Q] is above, within and below ``tolerance`` of 0."""
     wins = (rows > tolerance).sum(axis=1)
     losses = (rows < -tolerance).sum(axis=1)
@@ -179,8 +171,8 @@ def cohen_dz(rows: Floats) -> Floats:
     if rows.shape[1] < 2:
         return np.full(len(rows), np.nan)
     mean = rows.mean(axis=1)
-    spread = np.where(np.ptp(rows, axis=1) > ROUNDING, rows.std(axis=1, ddof=1), 0.0)
-    alike = np.where(np.abs(mean) <= ROUNDING, 0.0, np.nan)
+    spread = np.where(np.ptp(rows, axis=1) > stats.ROUNDING, rows.std(axis=1, ddof=1), 0.0)
+    alike = np.where(np.abs(mean) <= stats.ROUNDING, 0.0, np.nan)
     size: Floats = np.divide(mean, spread, out=alike, where=spread > 0)
     return size
 
@@ -188,7 +180,7 @@ def cohen_dz(rows: Floats) -> Floats:
 def compare_to(matrix: ScoreMatrix, baseline: str, options: Options | None = None) -> list[Comparison]:
     """Every other setting against ``baseline``; raises HarnessError for an unknown one."""
     defined = usable(matrix)
-    units = units_of(defined.clusters, len(defined.query_ids))
+    units = stats.units_of(defined.clusters, len(defined.query_ids))
     pairs = pairs_to(defined, baseline)
     found, _ = compare_rows(defined.settings, defined.values, pairs, units, options or Options())
     return found
@@ -211,7 +203,7 @@ def compare_changes(
     if not known.any():
         return []
     kept = after.only(known)
-    units = units_of(kept.clusters, len(kept.query_ids))
+    units = stats.units_of(kept.clusters, len(kept.query_ids))
     pairs = [(i, len(names) + i) for i in range(len(names))]
     found, _ = compare_rows((*names, *names), stacked[:, known], pairs, units, options or Options())
     return found
@@ -238,7 +230,7 @@ def pairs_to(matrix: ScoreMatrix, baseline: str) -> list[tuple[int, int]]:
     return [(i, base) for i in range(len(matrix.settings)) if i != base]
 
 
-def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> Interval:
+def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -> stats.Interval:
     """The mean of the values [Q] that are defined, with its interval.
 
     By whole clusters where there are enough of them. ``clusters`` has a name for every value, or is empty.
@@ -246,18 +238,20 @@ def mean_of(values: Floats, clusters: Sequence[str] = (), level: float = 0.95) -
     known = ~np.isnan(values)
     kept = values[known]
     if not len(kept):
-        return Interval()
-    units = units_of([clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept))
+        return stats.Interval()
+    units = stats.units_of(
+        [clusters[i] for i in np.flatnonzero(known).tolist()] if clusters else (), len(kept)
+    )
     low, high = bounds_of_means(kept[None, :], units, level)
-    return Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
+    return stats.Interval(float(kept.mean()), number(low[0]), number(high[0]), len(kept))
 
 
-def bounds_of_means(values: Floats, units: Units, level: float) -> tuple[Floats, Floats]:
+def bounds_of_means(values: Floats, units: stats.Units, level: float) -> tuple[Floats, Floats]:
     """Bounds of the mean of every row [S, Q]: the wider of Student's and Hall's t, between units.
 
     NaN for a single query. Bounds outside 0 to 1 are cut where all values lie inside.
     """
     if values.shape[1] < 2:
         return np.full(len(values), np.nan), np.full(len(values), np.nan)
-    critical = student_quantile((1 + level) / 2, units.effective - 1)
-    return within(*mean_bounds(units.shares(values), units, critical), values, 0.0)
+    critical = stats.student_quantile((1 + level) / 2, units.effective - 1)
+    return stats.within(*mean_bounds(units.shares(values), units, critical), values, 0.0)

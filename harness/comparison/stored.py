@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import measures
+from harness import measures, report
 from harness.comparison.caveats import (
     filter_notes,
     left_out_notes,
@@ -31,18 +31,6 @@ from harness.measures import (
     is_quality,
     less_is_better,
 )
-from harness.report import (
-    AnswerScoreRow,
-    FilterRow,
-    LabelSensitivityRow,
-    LossRow,
-    StoredResult,
-    cells_of,
-    frame_of,
-    lost_by,
-    read_any,
-    read_result,
-)
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
 
 if TYPE_CHECKING:
@@ -59,7 +47,7 @@ _BEAR_ON_ANSWERS = ("text", "questions", "language", "model calls", "cache", "pr
 class Stored:
     """The scores of one folder of results at one stage, which may be ``answer``."""
 
-    result: StoredResult
+    result: report.StoredResult
     stage: str
     # as they were named, prices left out
     measures: tuple[str, ...]
@@ -69,7 +57,7 @@ class Stored:
     configured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, result: StoredResult, stage: str = "final") -> Stored:
+    def of(cls, result: report.StoredResult, stage: str = "final") -> Stored:
         """A result at a stage of its rankings, with all of its measures that are not costs."""
         names = dict.fromkeys(result.per_query["measure"])
         measures = tuple(name for name in names if not less_is_better(name))
@@ -168,7 +156,7 @@ def _model_of(value: Any) -> Any:
 
 def read_stored(folder: Path, stage: str = "final") -> Stored:
     """Read a folder of results; raises HarnessError for none or a damaged one, or an unknown stage."""
-    result = read_result(folder)
+    result = report.read_result(folder)
     stages = list(dict.fromkeys(result.per_query["stage"]))
     if stage != "final" and stage not in stages:
         raise ConfigError(f"{folder} has no stage {stage}; it has {', '.join(stages)}.")
@@ -182,17 +170,17 @@ def verdict_on(folder: Path) -> Verdict:
 
 def read_answers_of(folder: Path) -> Stored:
     """The measured answers of a folder of results; raises HarnessError if it holds no results."""
-    result = read_result(folder)
+    result = report.read_result(folder)
     rows = [
         {**asdict(row), "stage": ANSWER, "value": "" if row.value is None else repr(row.value)}
-        for row in read_any(folder, AnswerScoreRow)
+        for row in report.read_any(folder, report.AnswerScoreRow)
     ]
     scored = {row["measure"] for row in rows}
     named = {
         one.get("name") or one["kind"]: one for one in result.record["config"].get("answer_measures", [])
     }
     configured = {name: one for name, one in named.items() if name in scored}
-    return Stored(result, ANSWER, tuple(configured), frame_of(rows), configured)
+    return Stored(result, ANSWER, tuple(configured), report.frame_of(rows), configured)
 
 
 def names_of(folders: Sequence[Path]) -> list[str]:
@@ -298,10 +286,10 @@ def scores_of(results: Mapping[str, tuple[Path, Stored]], measure: str = "") -> 
     details = {
         name: Details(
             chunkings=one.chunkings,
-            lost=lost_by(read_any(folder, LossRow)),
-            prices=cells_of(folder, "prices"),
-            drawn=read_any(folder, LabelSensitivityRow),
-            filtered=read_any(folder, FilterRow),
+            lost=report.lost_by(report.read_any(folder, report.LossRow)),
+            prices=report.cells_of(folder, "prices"),
+            drawn=report.read_any(folder, report.LabelSensitivityRow),
+            filtered=report.read_any(folder, report.FilterRow),
             left_out=one.result.record.get("counts", {}).get("left_out", {}),
             read=one.read,
         )
@@ -321,9 +309,9 @@ class Details:
     # the rows of prices.csv as plain values
     prices: Iterable[Mapping[str, Any]]
     # the means with labels drawn longer and shorter
-    drawn: Iterable[LabelSensitivityRow]
+    drawn: Iterable[report.LabelSensitivityRow]
     # what filters found
-    filtered: Iterable[FilterRow]
+    filtered: Iterable[report.FilterRow]
     # how many queries have no value, by reason
     left_out: Mapping[str, int]
     # by measure, the share of what is read that rankings hold which were cut short, by setting

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from harness.models import (
-    Malformed,
-    NamedTwiceError,
-    UntrustedJsonError,
-    after_thoughts,
-    read_json_at,
-    reports_error,
-)
+from harness import models
 
 LONGEST = 20_000
 # A line that begins "Grade: 3"; what follows on the line decides whether it is read or only contradicts.
@@ -53,7 +46,7 @@ _SCORE_ENDS = re.compile(rf"[\s`*.。\"')}}\]#]*{_MARKS.pattern}")
 _BARE_SCORE = re.compile(r"\s*(?:#+\s*)?(?P<value>-?\d{1,4})\s*\.?\s*")
 
 
-def parse_grade(text: str, max_grade: int) -> int | Malformed:
+def parse_grade(text: str, max_grade: int) -> int | models.Malformed:
     """Read one grade of 0..``max_grade``: ``{"grade": 3}`` at the end of an answer, else a line ``grade: 3``.
 
     Two different grades in one answer are ambiguous, whatever form each has; neither is taken. Nor is a grade
@@ -61,89 +54,89 @@ def parse_grade(text: str, max_grade: int) -> int | Malformed:
     after which the answer goes on (it may be taken back there).
     """
     read = _objects(text, "grade")
-    if isinstance(read, Malformed):
+    if isinstance(read, models.Malformed):
         return read
     objects, parts = read
     prose = "\n".join(parts)
     bare = _BARE.fullmatch(prose)
     lines = list(_STATED.finditer(prose))
     if spoiled := _not_final(parts if objects else _around(prose)):
-        return Malformed(spoiled)
+        return models.Malformed(spoiled)
     stated = [line["value"] for line in lines if _ENDS_THERE.fullmatch(line["rest"])]
     stated = [re.sub(r"[.,]0$", "", value) for value in stated]
     grades = [*objects, *([bare.group(1)] if bare else stated)]
     if not grades:
-        return Malformed("no_grade")
+        return models.Malformed("no_grade")
     found = {_checked(value, max_grade) for value in [*grades, *(_whole(line["value"]) for line in lines)]}
-    return found.pop() if len(found) == 1 else Malformed("ambiguous")
+    return found.pop() if len(found) == 1 else models.Malformed("ambiguous")
 
 
-def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | Malformed:
+def parse_labelled(text: str, count: int, max_grade: int) -> tuple[int, ...] | models.Malformed:
     """Read ``{"grades": [{"passage": 1, "grade": 3}, ...]}``: every passage 1..``count`` exactly once."""
     rows = _one_list(text, "grades", count)
-    if isinstance(rows, Malformed):
+    if isinstance(rows, models.Malformed):
         return rows
     grades: dict[int, int] = {}
     for row in rows:
         if not isinstance(row, dict) or "passage" not in row or "grade" not in row:
-            return Malformed("bad_list_item")
-        if reports_error(row):
-            return Malformed("error_reported")
+            return models.Malformed("bad_list_item")
+        if models.reports_error(row):
+            return models.Malformed("error_reported")
         label, grade = _checked(row["passage"], count), _checked(row["grade"], max_grade)
-        if isinstance(label, Malformed) or label == 0:
-            return Malformed("unknown_passage")
-        if isinstance(grade, Malformed):
+        if isinstance(label, models.Malformed) or label == 0:
+            return models.Malformed("unknown_passage")
+        if isinstance(grade, models.Malformed):
             return grade
         if label in grades:
-            return Malformed("passage_graded_twice")
+            return models.Malformed("passage_graded_twice")
         grades[label] = grade
     return tuple(grades[label] for label in range(1, count + 1))
 
 
 def parse_plain(
     text: str, count: int, max_grade: int, *, distinct: bool = False
-) -> tuple[int, ...] | Malformed:
+) -> tuple[int, ...] | models.Malformed:
     """Read ``{"scores": [3, 0, ...]}`` in the order shown; with ``distinct``, equal scores are refused."""
     rows = _one_list(text, "scores", count)
-    if isinstance(rows, Malformed):
+    if isinstance(rows, models.Malformed):
         return rows
     grades: list[int] = []
     for row in rows:
         grade = _checked(row, max_grade)
-        if isinstance(grade, Malformed):
+        if isinstance(grade, models.Malformed):
             return grade
         grades.append(grade)
     if distinct and len(set(grades)) != count:
-        return Malformed("duplicate_grades")
+        return models.Malformed("duplicate_grades")
     return tuple(grades)
 
 
-def _checked(value: Any, highest: int) -> int | Malformed:
+def _checked(value: Any, highest: int) -> int | models.Malformed:
     """A whole number of 0..``highest``; a digit string and 3.0 are read as such, 2.5 and True are not."""
     if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]{1,9}\s*", value):
         value = int(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e9:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        return Malformed("not_a_whole_number")
-    return value if 0 <= value <= highest else Malformed("out_of_scale")
+        return models.Malformed("not_a_whole_number")
+    return value if 0 <= value <= highest else models.Malformed("out_of_scale")
 
 
-def _one_list(text: str, field: str, count: int) -> list[Any] | Malformed:
+def _one_list(text: str, field: str, count: int) -> list[Any] | models.Malformed:
     read = _objects(text, field)
-    if isinstance(read, Malformed):
+    if isinstance(read, models.Malformed):
         return read
     found, parts = read
     prose = "\n".join(parts)
     if not found:
-        return Malformed("no_list")
+        return models.Malformed("no_list")
     if spoiled := _not_final(parts):
-        return Malformed(spoiled)
+        return models.Malformed(spoiled)
     if any(other != found[0] for other in found[1:]) or _another_list(prose, found[0]):
-        return Malformed("ambiguous")
+        return models.Malformed("ambiguous")
     if not isinstance(found[0], list):
-        return Malformed("not_a_list")
-    return found[0] if len(found[0]) == count else Malformed("wrong_count")
+        return models.Malformed("not_a_list")
+    return found[0] if len(found[0]) == count else models.Malformed("wrong_count")
 
 
 def _another_list(prose: str, rows: Any) -> bool:
@@ -185,33 +178,33 @@ def _is_open(before: str) -> bool:
     return not _SENTENCE_END.search(last) and bool(_NOT_MEANT.search(last))
 
 
-def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | Malformed:
+def _objects(text: str, field: str) -> tuple[list[Any], list[str]] | models.Malformed:
     """The values of ``field`` in all outermost JSON objects that have it, and the words around the objects.
 
     A brace that opens no JSON is prose. An object that begins as JSON and breaks off spoils the answer:
     whatever is inside it may be a quotation or half a thought. So does an unfinished thought.
     """
-    answer = after_thoughts(text)
-    if isinstance(answer, Malformed):
+    answer = models.after_thoughts(text)
+    if isinstance(answer, models.Malformed):
         return answer
     if len(answer) > LONGEST:
-        return Malformed("too_long")
+        return models.Malformed("too_long")
     found: list[Any] = []
     prose: list[str] = []
     done = 0
     at = answer.find("{")
     while at >= 0:
         try:
-            value, end = read_json_at(answer, at)
-        except NamedTwiceError:
-            return Malformed("ambiguous")
-        except UntrustedJsonError as error:
+            value, end = models.read_json_at(answer, at)
+        except models.NamedTwiceError:
+            return models.Malformed("ambiguous")
+        except models.UntrustedJsonError as error:
             if error.at is None or answer[at + 1 : error.at].strip() or error.at >= len(answer):
-                return Malformed("broken_json")
+                return models.Malformed("broken_json")
             end = at + 1
         else:
-            if reports_error(value):
-                return Malformed("error_reported")
+            if models.reports_error(value):
+                return models.Malformed("error_reported")
             # an object of another kind is a part of the words
             if field in value:
                 prose.append(answer[done:at])
@@ -227,27 +220,27 @@ def _is_same(name: str, field: str) -> bool:
     return field == "grade" and name.casefold().endswith("grade")
 
 
-def parse_final_score(text: str, max_grade: int) -> int | Malformed:
+def parse_final_score(text: str, max_grade: int) -> int | models.Malformed:
     """Read ``##final score: 2``, also without the marks, or the number alone.
 
     Two different scores in one answer are ambiguous. UMBRELA's own reader takes the first pattern that it
     finds and counts an answer without any as 0; here such an answer has no grade.
     """
-    answer, read = after_thoughts(text), _objects(text, "final score")
-    if isinstance(answer, Malformed):
+    answer, read = models.after_thoughts(text), _objects(text, "final score")
+    if isinstance(answer, models.Malformed):
         return answer
-    if isinstance(read, Malformed) and read.reason in ("too_long", "error_reported"):
+    if isinstance(read, models.Malformed) and read.reason in ("too_long", "error_reported"):
         return read
     bare = _BARE_SCORE.fullmatch(answer)
     matches = [bare] if bare else list(_FINAL_SCORE.finditer(answer))
     if not matches:
-        return Malformed("no_grade")
+        return models.Malformed("no_grade")
     if len({match["value"] for match in matches}) > 1:
-        return Malformed("ambiguous")
+        return models.Malformed("ambiguous")
     if _is_open(answer[: matches[0].start()]):
-        return Malformed("quoted")
+        return models.Malformed("quoted")
     if not _SCORE_ENDS.fullmatch(answer, matches[-1].end()):
-        return Malformed("text_after_grade")
+        return models.Malformed("text_after_grade")
     return _checked(_whole(matches[0]["value"]), max_grade)
 
 

@@ -9,32 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from harness.measures import ranked, text_ndcg
 from harness.measures.evidence_ndcg import judged_text, ndcg_evidence, ndcg_evidence_upper
 from harness.measures.measure import Family, Measure, arguments, parse
 from harness.measures.ragged import Floats
-from harness.measures.ranked import (
-    average_precision,
-    condensed,
-    gain_exp,
-    gain_lin,
-    judged,
-    ndcg,
-    precision,
-    rbp,
-    rbp_residual,
-    recall,
-    reciprocal_rank,
-    success,
-)
-from harness.measures.text_ndcg import (
-    Depth,
-    ndcg_text,
-    precision_omega,
-    text_iou,
-    text_precision,
-    text_recall,
-    tokens_read,
-)
 from harness.measures.unjudged import ndcg_expected, ndcg_upper
 from harness.values import OpenTable
 
@@ -47,7 +25,7 @@ _SMITH = "Smith and Troynikov, Evaluating Chunking, Chroma 2024"
 
 _RANKED: dict[str, Family] = {
     "ndcg_exp": Family(
-        partial(ndcg, gain=gain_exp),
+        partial(ranked.ndcg, gain=ranked.gain_exp),
         averages_ties=True,
         trusted_for="for the order of the chunks, the highest grades above all",
         about="rank quality of chunks, gain 2^g − 1",
@@ -55,7 +33,7 @@ _RANKED: dict[str, Family] = {
         source=_BURGES,
     ),
     "ndcg_lin": Family(
-        partial(ndcg, gain=gain_lin),
+        partial(ranked.ndcg, gain=ranked.gain_lin),
         averages_ties=True,
         trusted_for="for the order of the chunks, grades as they are",
         about="rank quality of chunks, gain g",
@@ -63,14 +41,14 @@ _RANKED: dict[str, Family] = {
         source=_JARVELIN,
     ),
     "recall": Family(
-        recall,
+        ranked.recall,
         params=_REL,
         trusted_for="for whether the evidence is found at all",
         about="share of the evidence found",
         formula="relevant evidence that the first k cover / all relevant evidence",
     ),
     "precision": Family(
-        precision,
+        ranked.precision,
         cutoff="required",
         params=_REL,
         trusted_for="for how many of the chunks are relevant",
@@ -78,7 +56,7 @@ _RANKED: dict[str, Family] = {
         formula="ranks of the first k that earn grade rel or better / k, also of a shorter ranking",
     ),
     "ap": Family(
-        average_precision,
+        ranked.average_precision,
         params=_REL,
         trusted_for="for the order of all relevant chunks, grades aside",
         about="average precision; its mean over queries is MAP",
@@ -86,7 +64,7 @@ _RANKED: dict[str, Family] = {
         source="Buckley and Voorhees, SIGIR 2000",
     ),
     "rr": Family(
-        reciprocal_rank,
+        ranked.reciprocal_rank,
         params=_REL,
         trusted_for="for how early the first relevant chunk comes",
         about="one over the rank of the first evidence; its mean over queries is MRR",
@@ -94,7 +72,7 @@ _RANKED: dict[str, Family] = {
         source="Voorhees, TREC-8, 1999",
     ),
     "success": Family(
-        success,
+        ranked.success,
         params=_REL,
         trusted_for="for whether anything relevant is found",
         about="1 if anything in the first k contains evidence; its mean is the hit rate",
@@ -102,7 +80,7 @@ _RANKED: dict[str, Family] = {
         source="success_k of trec_eval",
     ),
     "rbp": Family(
-        rbp,
+        ranked.rbp,
         params=_PATIENT,
         trusted_for="for how much relevant text a reader meets who gives up at any rank",
         about="rank-biased precision: the share of what is looked at that is relevant",
@@ -116,7 +94,7 @@ def _of_judged_alone(family: Family) -> Family:
     # the cutoff counts judged items, whose lowest rank is not known beforehand
     return replace(
         family,
-        compute=partial(condensed, of=family.compute),
+        compute=partial(ranked.condensed, of=family.compute),
         whole_ranking=True,
         trusted_for=f"{family.trusted_for}, unjudged ones left out",
         about=f"{family.about}; unjudged text is removed from the ranking first",
@@ -173,12 +151,12 @@ _OURS: dict[str, Family] = {
     "mrr": _RANKED["rr"],
     "hit": _RANKED["success"],
     **{f"{name}_condensed": _of_judged_alone(family) for name, family in _RANKED.items()},
-    "ndcg_exp_upper": _upper(gain_exp, "ndcg_exp"),
-    "ndcg_lin_upper": _upper(gain_lin, "ndcg_lin"),
-    "ndcg_exp_expected": _expected(gain_exp, "ndcg_exp"),
-    "ndcg_lin_expected": _expected(gain_lin, "ndcg_lin"),
+    "ndcg_exp_upper": _upper(ranked.gain_exp, "ndcg_exp"),
+    "ndcg_lin_upper": _upper(ranked.gain_lin, "ndcg_lin"),
+    "ndcg_exp_expected": _expected(ranked.gain_exp, "ndcg_exp"),
+    "ndcg_lin_expected": _expected(ranked.gain_lin, "ndcg_lin"),
     "rbp_residual": Family(
-        rbp_residual,
+        ranked.rbp_residual,
         params=_PATIENT,
         unjudged_counts=True,
         about="how much rbp would rise if all that is unknown were relevant; not a quality",
@@ -187,7 +165,7 @@ _OURS: dict[str, Family] = {
         source=_MOFFAT,
     ),
     "judged": Family(
-        judged,
+        ranked.judged,
         needs_relevant=False,
         about="share of the ranks that were judged; not a quality",
         formula="judged chunks among the first k returned / chunks among the first k returned",
@@ -232,7 +210,7 @@ _OURS: dict[str, Family] = {
     **_read_as_text(
         "ndcg_text",
         Family(
-            ndcg_text,
+            text_ndcg.ndcg_text,
             trusted_for="for what the text read yields, under any chunking",
             about="rank quality of text read, comparable between chunkings",
             formula="Σ (2^g − 1) · share of the evidence read for the first time / log2(2 + place / L), over "
@@ -243,7 +221,7 @@ _OURS: dict[str, Family] = {
         {"L": 250},
     ),
     "text_recall": Family(
-        text_recall,
+        text_ndcg.text_recall,
         reads="characters",
         trusted_for="for how much of the evidence is read",
         about="share of the evidence’s characters that were read",
@@ -251,7 +229,7 @@ _OURS: dict[str, Family] = {
         source=_SMITH,
     ),
     "text_precision": Family(
-        text_precision,
+        text_ndcg.text_precision,
         reads="characters",
         trusted_for="for how much of what is read is evidence",
         about="share of the characters read that are evidence",
@@ -259,7 +237,7 @@ _OURS: dict[str, Family] = {
         source=_SMITH,
     ),
     "text_iou": Family(
-        text_iou,
+        text_ndcg.text_iou,
         reads="characters",
         trusted_for="for how closely what is read fits the evidence",
         about="evidence read over evidence and text read",
@@ -267,7 +245,7 @@ _OURS: dict[str, Family] = {
         source=_SMITH,
     ),
     "tokens": Family(
-        tokens_read,
+        text_ndcg.tokens_read,
         cutoff="required",
         reads="lengths",
         needs_relevant=False,
@@ -276,7 +254,7 @@ _OURS: dict[str, Family] = {
         formula="Σ tokens of the first k chunks; text in two chunks counts twice",
     ),
     "precision_omega": Family(
-        precision_omega,
+        text_ndcg.precision_omega,
         cutoff="none",
         reads="characters",
         trusted_for="for how closely the chunks could fit the evidence",
@@ -333,16 +311,16 @@ def less_is_better(name: str) -> bool:
     return family is not None and family.less_is_better
 
 
-def reading_depth(name: str) -> Depth | None:
+def reading_depth(name: str) -> text_ndcg.Depth | None:
     """How far a measure reads a ranking; None for unknown names, and for what reads none."""
     family = family_of(name)
     if family is None or family.cutoff == "none":
         return None
     if family.whole_ranking:
-        return Depth()
+        return text_ndcg.Depth()
     unit = family.reads if family.cut_in_text else "ranks"
     assert unit != "lengths"  # these are never what a measure is cut at
-    return Depth(parse_measure(name).cutoff, unit)
+    return text_ndcg.Depth(parse_measure(name).cutoff, unit)
 
 
 def rank_cutoff(name: str) -> int | None:

@@ -13,19 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from harness.models.model_files import (
-    BACKEND_TEXT,
-    DTYPE_TEXT,
-    NO_OPENVINO,
-    Backend,
-    Dtype,
-    Kind,
-    ModelFiles,
-    Way,
-    damaged,
-    read_json,
-    resolve,
-)
+from harness.models import model_files
 from harness.values import HarnessError, ModelError, StageConfig, text_batches
 
 _OFFSET = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text"})
@@ -39,7 +27,7 @@ class ModelTokenizer:
     ``special`` the number of special tokens it adds to a single text.
     """
 
-    def __init__(self, model: ModelFiles) -> None:
+    def __init__(self, model: model_files.ModelFiles) -> None:
         from tokenizers import Tokenizer
 
         path = model.folder / "tokenizer.json"
@@ -55,7 +43,7 @@ class ModelTokenizer:
             self._tokenizer: Any = Tokenizer.from_file(str(path))
         except Exception as error:
             # the library raises Exception itself
-            raise damaged(model.name, path, str(error).partition("\n")[0][:120]) from error
+            raise model_files.damaged(model.name, path, str(error).partition("\n")[0][:120]) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.special: int = self._tokenizer.num_special_tokens_to_add(False)
@@ -74,11 +62,11 @@ class ModelTokenizer:
         return found
 
 
-def _window(model: ModelFiles) -> int:
+def _window(model: model_files.ModelFiles) -> int:
     """The longest input that the model states for sentence-transformers, else for tokenizer and positions."""
-    config = read_json(model.folder, "config.json")
-    own = _sizes(read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"))
-    limit = _sizes(read_json(model.folder, "tokenizer_config.json").get("model_max_length"))
+    config = model_files.read_json(model.folder, "config.json")
+    own = _sizes(model_files.read_json(model.folder, "sentence_bert_config.json").get("max_seq_length"))
+    limit = _sizes(model_files.read_json(model.folder, "tokenizer_config.json").get("model_max_length"))
     positions = _sizes(config.get("max_position_embeddings"))
     if config.get("model_type") in _OFFSET:
         # the positions up to that of the padding token are never used
@@ -108,18 +96,18 @@ class ComputingConfig(StageConfig):
         "raise it on a GPU.",
     )
     device: str | None = Field(None, description="`cpu`, `cuda`, `mps`; empty: the best one there is.")
-    dtype: Dtype = Field("float32", description=DTYPE_TEXT)
-    backend: Backend = Field("torch", description=BACKEND_TEXT)
+    dtype: model_files.Dtype = Field("float32", description=model_files.DTYPE_TEXT)
+    backend: model_files.Backend = Field("torch", description=model_files.BACKEND_TEXT)
 
     @property
-    def way(self) -> Way:
+    def way(self) -> model_files.Way:
         """The number format and the library."""
-        return Way(self.dtype, self.backend)
+        return model_files.Way(self.dtype, self.backend)
 
     def check_ready(self) -> None:
         """Raise ModelError where the package of the backend is missing, without loading it."""
         if self.backend == "openvino" and find_spec("openvino") is None:
-            raise ModelError(NO_OPENVINO)
+            raise ModelError(model_files.NO_OPENVINO)
 
 
 class LocalConfig(ComputingConfig):
@@ -139,11 +127,11 @@ Configured = TypeVar("Configured", bound=LocalConfig)
 class LocalModel(ABC, Generic[Configured]):
     """Base of encoders and rerankers whose model runs here; ``kind`` is the class that reads the weights."""
 
-    kind: Kind
+    kind: model_files.Kind
 
     def __init__(self, config: Configured) -> None:
         self.config = config
-        self.model = resolve(config.model)
+        self.model = model_files.resolve(config.model)
         self.tokenizer = ModelTokenizer(self.model)
         self._loaded: Any = None
 
@@ -230,7 +218,7 @@ class LocalEncoder(LocalModel[LocalEncoderConfig], Encoder):
     @property
     def prompts(self) -> dict[str, str]:
         """The prefixes that the model was saved with, by name (``query``); a retriever sets its own."""
-        saved = read_json(self.model.folder, "config_sentence_transformers.json").get("prompts")
+        saved = model_files.read_json(self.model.folder, "config_sentence_transformers.json").get("prompts")
         named = saved.items() if isinstance(saved, dict) else ()
         return {str(name): text for name, text in named if text and isinstance(text, str)}
 

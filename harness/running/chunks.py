@@ -10,25 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from harness import steps
 from harness.running.config.models import Setting
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.resources import RunSources, cut, outlines
-from harness.steps import (
-    CONTEXTS,
-    HEALTH_VERSION,
-    OUTLINE_VERSION,
-    READERS,
-    ChunkerConfig,
-    ContextConfig,
-    ContextText,
-    Passages,
-    PendingCallsError,
-    ReadConfig,
-    examine,
-    nested,
-    token_lengths,
-)
 from harness.store import key_of
 from harness.values import Chunk, Ranking, Span, Tokenizer, merge
 
@@ -67,7 +53,7 @@ class Reading:
 
 
 def reading_of(
-    chunks: Sequence[Chunk], key: str, config: ReadConfig, sources: RunSources, warn: Warn
+    chunks: Sequence[Chunk], key: str, config: steps.ReadConfig, sources: RunSources, warn: Warn
 ) -> Reading | None:
     """How chunks are read, None if there are none. ``key`` is that of the chunking.
 
@@ -80,7 +66,7 @@ def reading_of(
         for one in (sources.chunks(config.larger) if config.larger is not None else ())
         if one.before
     }
-    spans = READERS.make(config).run(chunks, sources)
+    spans = steps.READERS.make(config).run(chunks, sources)
     read = {
         (doc_id, start, end): Chunk.of(sources.document(doc_id), start, end, shown)
         for (doc_id, start, end), shown in _before(chunks, spans, headings).items()
@@ -135,10 +121,10 @@ class Chunking:
     returned_only: bool = False
 
     @property
-    def passages(self) -> Passages:
+    def passages(self) -> steps.Passages:
         """The chunks as search steps see them, with their context."""
         texts = tuple(chunk.text for chunk in self.chunks)
-        return Passages(
+        return steps.Passages(
             ids=tuple(chunk.chunk_id for chunk in self.chunks),
             texts=texts if self.indexed is None else self.indexed.texts,
             lengths=tuple(map(len, texts)),
@@ -190,7 +176,7 @@ def chunk_corpus(corpus: Corpus, setting: Setting, context: Context, warn: Warn 
 
 
 def _warn_of_capped(
-    chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: ChunkerConfig, warn: Warn
+    chunks: Sequence[Chunk], lengths: NDArray[np.int32], config: steps.ChunkerConfig, warn: Warn
 ) -> None:
     """Warn if the window of a chunker with a size in characters ends many chunks before that size.
 
@@ -213,11 +199,11 @@ def _examined(
     chunks: Sequence[Chunk], key: str, tokenizer: Tokenizer, corpus: Corpus, context: Context
 ) -> tuple[NDArray[np.int32], dict[str, Any]]:
     """The lengths of the chunks in tokens, and their health; examined at most once per chunking."""
-    examined_key = key_of(key, HEALTH_VERSION, OUTLINE_VERSION)
+    examined_key = key_of(key, steps.HEALTH_VERSION, steps.OUTLINE_VERSION)
     stored = context.artifacts.get("chunk_health", examined_key)
     if stored is None:
-        lengths = token_lengths(chunks, tokenizer)
-        health = examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
+        lengths = steps.token_lengths(chunks, tokenizer)
+        health = steps.examine(chunks, lengths, outlines(corpus, context), tokenizer.window)
         stored = {"lengths": lengths.tolist(), "quality": health}
         context.artifacts.put("chunk_health", examined_key, stored)
     return np.array(stored["lengths"], dtype=np.int32), stored["quality"]
@@ -267,7 +253,11 @@ class Indexed:
 
 
 def with_context(
-    chunks: Sequence[Chunk], key: str, contexts: Sequence[ContextConfig], sources: RunSources, warn: Warn
+    chunks: Sequence[Chunk],
+    key: str,
+    contexts: Sequence[steps.ContextConfig],
+    sources: RunSources,
+    warn: Warn,
 ) -> Indexed | None:
     """The texts that are indexed, None if that is the chunks alone; ``contexts``: the outermost first.
 
@@ -277,11 +267,11 @@ def with_context(
     if not contexts or not chunks:
         return None
     context, tokenizer = sources.context, sources.tokenizer
-    around = [ContextText()] * len(chunks)
+    around = [steps.ContextText()] * len(chunks)
     for config in contexts:
         try:
-            own = CONTEXTS.make(config).run(chunks, sources)
-        except PendingCallsError as error:
+            own = steps.CONTEXTS.make(config).run(chunks, sources)
+        except steps.PendingCallsError as error:
             # a plan goes on and says what it would take
             context.prepared.unwritten |= {one.key: one for one in error.missing}
             return None
@@ -290,14 +280,14 @@ def with_context(
                 f"context {config.kind} finds nothing to add to any chunk, so it changes nothing. Use "
                 "another kind, or omit it."
             )
-        around = nested(around, own)
+        around = steps.nested(around, own)
     texts = tuple(one(chunk.text) for one, chunk in zip(around, chunks, strict=True))
     indexed_key = key_of(key, "context", _digest(around))
     tokens = sources.lengths("indexed_tokens", indexed_key, texts)
     return Indexed(texts, tokens, tokenizer.window, tokenizer.special, indexed_key)
 
 
-def _digest(around: Sequence[ContextText]) -> str:
+def _digest(around: Sequence[steps.ContextText]) -> str:
     """The contexts are cheap to make, so they are identified by their texts."""
     found = hashlib.sha256()
     for one in around:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import harness
-from harness import models, store
+from harness import models, steps, store
 from harness.models import (
     EXACT,
     Encoder,
@@ -28,15 +28,6 @@ from harness.models import (
     resolve,
 )
 from harness.running.engine import Engine, EngineConfig, LocalEngine, make_engine
-from harness.steps import (
-    RERANKERS,
-    FilterResult,
-    LocalModelScorer,
-    PairScorer,
-    PendingCalls,
-    Phrasings,
-    RerankerConfig,
-)
 from harness.store import Artifacts, CacheLayout, Faults, KeyValue, Lock, key_of
 from harness.values import Chunk, RecordingReporter, Reporter, ResultWarning, StageConfig, WarningKind
 
@@ -86,9 +77,9 @@ class Bills:
 class Prepared:
     """What was made before a search, by the keys of what it was made of."""
 
-    rewritten: dict[str, Phrasings] = field(default_factory=dict)
-    filtered: dict[str, tuple[FilterResult, ...]] = field(default_factory=dict)
-    unwritten: dict[str, PendingCalls] = field(default_factory=dict)
+    rewritten: dict[str, steps.Phrasings] = field(default_factory=dict)
+    filtered: dict[str, tuple[steps.FilterResult, ...]] = field(default_factory=dict)
+    unwritten: dict[str, steps.PendingCalls] = field(default_factory=dict)
     """The contexts of chunks that have not been asked for."""
     chunks: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
     """All chunks of a text, a chunker and a tokenizer."""
@@ -110,7 +101,7 @@ class Models:
     compared: dict[str, dict[str, float]] = field(default_factory=dict)
     """How far rankings differ from exact ones, by the names of the models; see ``running/precision.py``."""
     _encoders: dict[EncoderConfig, Encoder] = field(default_factory=dict)
-    _rerankers: dict[str, PairScorer] = field(default_factory=dict)
+    _rerankers: dict[str, steps.PairScorer] = field(default_factory=dict)
     _tokenizers: dict[str, ModelTokenizer] = field(default_factory=dict)
 
     def encoder(self, config: EncoderConfig) -> Encoder:
@@ -125,14 +116,14 @@ class Models:
             self._tokenizers[name] = ModelTokenizer(resolve(name))
         return self._tokenizers[name]
 
-    def reranker(self, config: RerankerConfig) -> PairScorer:
+    def reranker(self, config: steps.RerankerConfig) -> steps.PairScorer:
         """The pair scorer of a configuration; those that differ in what they read are the same."""
         key = config.model_copy(update={"top_n": 1, "reads_context": True}).model_dump_json()
         if key not in self._rerankers:
-            self._rerankers[key] = RERANKERS.make(self._fast(config))
+            self._rerankers[key] = steps.RERANKERS.make(self._fast(config))
         return self._rerankers[key]
 
-    def is_fast(self, config: EncoderConfig | RerankerConfig) -> bool:
+    def is_fast(self, config: EncoderConfig | steps.RerankerConfig) -> bool:
         """Whether the model of a configuration computes in another way than without ``probes``."""
         return self._fast(config) != config
 
@@ -145,7 +136,7 @@ class Models:
     def exact(self) -> dict[str, LocalConfig]:
         """By name, the configurations of models on this machine that compute in float32 by torch."""
         made = [*self._encoders.values(), *self._rerankers.values()]
-        configs = [one.config for one in made if isinstance(one, LocalEncoder | LocalModelScorer)]
+        configs = [one.config for one in made if isinstance(one, LocalEncoder | steps.LocalModelScorer)]
         return {config.model: config for config in configs if config.way == EXACT}
 
     def _fast(self, config: Local) -> Local:
@@ -164,9 +155,9 @@ class Models:
         """
         # an endpoint is sent nothing before there is a real request
         encoders = [one for one in self._encoders.values() if isinstance(one, LocalEncoder)]
-        models: list[LocalEncoder | PairScorer] = [*encoders, *self._rerankers.values()]
+        models: list[LocalEncoder | steps.PairScorer] = [*encoders, *self._rerankers.values()]
         for model in models:
-            if not isinstance(model, LocalEncoder | LocalModelScorer):
+            if not isinstance(model, LocalEncoder | steps.LocalModelScorer):
                 model.try_out()
                 continue
             facts = type(model).__name__, model.model.fingerprint, model.config.model_dump(mode="json")
@@ -192,7 +183,7 @@ def probe_of(config: LocalConfig, stored: Artifacts) -> Probe:
 
     def make(way: models.Way) -> models.LocalModel[LocalConfig]:
         own = config.model_copy(update=way._asdict())
-        made = own.make() if isinstance(own, EncoderConfig) else RERANKERS.make(own)
+        made = own.make() if isinstance(own, EncoderConfig) else steps.RERANKERS.make(own)
         return cast("models.LocalModel[LocalConfig]", made)
 
     return models.probe(make(EXACT), make, stored)

@@ -13,29 +13,12 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from harness import models
+from harness import models, steps
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
 from harness.running.context import Bills, Clock, Context, Prepared
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, REWRITE, RunTools
-from harness.steps import (
-    FILTERS,
-    RETRIEVERS,
-    REWRITERS,
-    FilterConfig,
-    FilterResult,
-    LocalModelScorer,
-    NotMeasuredError,
-    Passages,
-    PendingCallsError,
-    Phrasings,
-    RetrievalResult,
-    RetrieverConfig,
-    RewriterConfig,
-    SearchOne,
-    rerank,
-)
 from harness.store import key_of
 from harness.values import LlmAnswer, Query, Ranking, Silent
 
@@ -79,7 +62,7 @@ def latency_rows(
 
 def _key(one: Searched, sample: Sequence[Query], config: LatencyConfig, context: Context) -> str:
     setting = one.setting
-    rewrite = None if setting.rewrite is None else REWRITERS.make(setting.rewrite).identity()
+    rewrite = None if setting.rewrite is None else steps.REWRITERS.make(setting.rewrite).identity()
     return key_of(
         _VERSION,
         [platform.machine(), platform.processor(), os.cpu_count()],
@@ -160,9 +143,9 @@ class TimedTools(RunTools):
             try:
                 with self.watch.on(place):
                     return ask()
-            except PendingCallsError:
+            except steps.PendingCallsError:
                 unless = "the ledger does not have the answers of the language model"
-            except NotMeasuredError as error:
+            except steps.NotMeasuredError as error:
                 unless = str(error)
         self.why.setdefault(place, unless)
         with self.watch.on(None):
@@ -188,63 +171,67 @@ class TimedTools(RunTools):
         with self.watch.on(None):
             found = RunTools.answers(self, request)
         if any(models.came_in_batch(one) for one in found):
-            raise NotMeasuredError(
+            raise steps.NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"
             )
         self.watch.add(sum(one.seconds for one in found))
         return found
 
-    def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
+    def phrasings(self, rewrite: steps.RewriterConfig, queries: Sequence[Query]) -> steps.Phrasings:
         """The texts, made again."""
 
-        def again() -> Phrasings:
+        def again() -> steps.Phrasings:
             groups = rewriter.again(queries, self)
-            return Phrasings(tuple(query for group in groups for query in group), tuple(map(len, groups)))
+            return steps.Phrasings(
+                tuple(query for group in groups for query in group), tuple(map(len, groups))
+            )
 
-        rewriter = self.kept_open(rewrite.kind, lambda: REWRITERS.make(rewrite))
+        rewriter = self.kept_open(rewrite.kind, lambda: steps.REWRITERS.make(rewrite))
         unless = self.not_called(rewriter.own_code)
         if not rewriter.repeatable and not rewriter.own_code:
             unless = f"{rewrite.kind} may cost money"
-        return self.measured("rewrite", unless, again, lambda: Phrasings(tuple(queries), (1,) * len(queries)))
+        return self.measured(
+            "rewrite", unless, again, lambda: steps.Phrasings(tuple(queries), (1,) * len(queries))
+        )
 
     def filtered(
-        self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> tuple[FilterResult, ...]:
+        self, config: steps.FilterConfig, documents: Sequence[str], queries: Sequence[Query]
+    ) -> tuple[steps.FilterResult, ...]:
         """The documents of each question, found with the table open."""
         asked = [self.questions[query.query_id] for query in queries]
-        find = self.kept_open(documents, lambda: FILTERS.make(config).opened(documents, self))
+        find = self.kept_open(documents, lambda: steps.FILTERS.make(config).opened(documents, self))
         return self.measured(
             "filter",
             "",
             lambda: tuple(map(find, asked)),
-            lambda: tuple(FilterResult(q.query_id, config.mode, {}, (), None, 0) for q in asked),
+            lambda: tuple(steps.FilterResult(q.query_id, config.mode, {}, (), None, 0) for q in asked),
         )
 
-    def only(self, passages: Passages, documents: frozenset[str] | None) -> Passages:
+    def only(self, passages: steps.Passages, documents: frozenset[str] | None) -> steps.Passages:
         """The passages of some documents, cut once."""
         return self.kept_open((passages.key, documents), lambda: RunTools.only(self, passages, documents))
 
     def found(
-        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> RetrievalResult:
+        self, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
+    ) -> steps.RetrievalResult:
         """What a retriever finds with its index open; a fusion combines what its routes find."""
         if retriever.parts:
             return RunTools.found(self, retriever, passages, queries)
-        made = RETRIEVERS.make(retriever)
+        made = steps.RETRIEVERS.make(retriever)
 
         def search() -> list[Ranking]:
             if not passages.ids or not queries:
                 return [Ranking(query.query_id, (), ()) for query in queries]
             return list(map(self.kept_open(passages.key, opened), queries))
 
-        def opened() -> SearchOne:
+        def opened() -> steps.SearchOne:
             find = self.stack.enter_context(made.warm(passages, self))
             # so that each index has been searched once
             find(queries[0])
             return find
 
         unless = self.not_called(made.own_code) if self.one.chunking.chunks else "there are no chunks"
-        return RetrievalResult(
+        return steps.RetrievalResult(
             self.measured("", unless, search, lambda: _ranked(self.one, self.stages[-1], queries))
         )
 
@@ -293,7 +280,7 @@ def _reranker(place: int, sample: Sequence[Query], tools: TimedTools) -> Callabl
     config, name = one.setting.rerank[place], reranker_names(one.setting)[place]
     scorer = tools.context.models.reranker(config)
     unless = tools.not_called(scorer.own_code)
-    if not isinstance(scorer, LocalModelScorer) and not scorer.own_code:
+    if not isinstance(scorer, steps.LocalModelScorer) and not scorer.own_code:
         unless = f"{config.kind} is not a model on this machine"
     chosen = {stage: _ranked(one, stage, sample) for stage in one.rankings}
     texts = iter(rerank_pairs(replace(one, rankings=chosen), place, sample))
@@ -305,7 +292,7 @@ def _reranker(place: int, sample: Sequence[Query], tools: TimedTools) -> Callabl
         scores = np.zeros(len(pairs[at]), dtype=np.float32)
         for batch in scorer.batches(pairs[at]) if pairs[at] else ():
             scores[batch] = scorer.score([pairs[at][i] for i in batch])
-        return rerank(before[at], scores.tolist())
+        return steps.rerank(before[at], scores.tolist())
 
     def timed(at: int) -> None:
         with tools.stage(name):

@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 
 from harness import models
 from harness.models import EncoderConfig, LocalEncoder
-from harness.running.compute import (
-    Computed,
-    Floats,
-    Holding,
-    Served,
-    StoredValues,
-    compute_new,
-    compute_served,
-    digest,
-    length_of,
-)
+from harness.running import compute
 from harness.running.context import Context
 from harness.running.engine import ModelJob
 from harness.steps import Effort, LocalModelScorer, Pair, PendingCalls, PendingCallsError, RerankerConfig
@@ -45,19 +35,19 @@ class ModelPass:
     name: str
     fingerprint: str
     path: Path
-    served: Served | None = None
+    served: compute.Served | None = None
     batches: Callable[[Sequence[Any]], Iterable[list[int]]] | None = None
-    run: Callable[[Sequence[Any]], Iterable[Floats | bytes]] | None = None
-    hold: Holding = "all"
+    run: Callable[[Sequence[Any]], Iterable[compute.Floats | bytes]] | None = None
+    hold: compute.Holding = "all"
     job: ModelJob | None = None
 
-    def __call__(self, items: Items, context: Context) -> Computed:
+    def __call__(self, items: Items, context: Context) -> compute.Computed:
         """The value of every item: the stored one, else computed or bought, and stored."""
         if self.served is not None:
-            return compute_served(self.name, items, self.served, context)
+            return compute.compute_served(self.name, items, self.served, context)
         if self.batches is None or self.run is None:
             raise TypeError(f"{self.fingerprint} computes {self.name} neither here nor at an endpoint")
-        return compute_new(
+        return compute.compute_new(
             self.name, items, self.path, self.batches, self.run, context, self.job, hold=self.hold
         )
 
@@ -99,12 +89,12 @@ def scoring(config: RerankerConfig, context: Context) -> ModelPass:
     )
 
 
-def stored_values(texts: Sequence[str], config: EncoderConfig, context: Context) -> StoredValues:
+def stored_values(texts: Sequence[str], config: EncoderConfig, context: Context) -> compute.StoredValues:
     """The encodings of ``texts``, read a part at a time; equal texts are encoded once."""
-    keys = [digest(text) for text in texts]
+    keys = [compute.digest(text) for text in texts]
     encoder = encoding(config, context)
     done = encoder(dict(zip(keys, texts, strict=True)), context)
-    return StoredValues(encoder.name, keys, encoder.path, context, done.values)
+    return compute.StoredValues(encoder.name, keys, encoder.path, context, done.values)
 
 
 def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> NDArray[np.float32]:
@@ -114,7 +104,7 @@ def vectors(texts: Sequence[str], config: EncoderConfig, context: Context) -> ND
 
 def pair_scores(pairs: Sequence[Pair], config: RerankerConfig, context: Context) -> list[float]:
     """The scores of ``pairs``, in their order; equal pairs are scored once."""
-    keys = [digest(*pair) for pair in pairs]
+    keys = [compute.digest(*pair) for pair in pairs]
     done = scoring(config, context)(dict(zip(keys, pairs, strict=True)), context)
     return [float(done.floats(key)[0]) for key in keys]
 
@@ -130,7 +120,10 @@ def embed_for_all(
     A request is what one setting needs. A value that several need is computed for the first one.
     """
     needs = [
-        [(encoding(config, context), {digest(text): text for text in texts}) for config, texts in request]
+        [
+            (encoding(config, context), {compute.digest(text): text for text in texts})
+            for config, texts in request
+        ]
         for request in requests
     ]
     return _for_all("vectors", needs, context, "embed")[1]
@@ -148,7 +141,7 @@ def score_for_all(
     requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
 ) -> list[PairScores]:
     """Score every distinct pair of all requests, one pass per model."""
-    keys = [[digest(*pair) for pair in pairs] for _, pairs in requests]
+    keys = [[compute.digest(*pair) for pair in pairs] for _, pairs in requests]
     needs = [
         [(scoring(config, context), dict(zip(own, pairs, strict=True)))]
         for own, (config, pairs) in zip(keys, requests, strict=True)
@@ -162,7 +155,7 @@ def score_for_all(
 
 def _for_all(
     name: str, requests: Sequence[Sequence[Need]], context: Context, stage: str
-) -> tuple[dict[str, Computed], list[Effort]]:
+) -> tuple[dict[str, compute.Computed], list[Effort]]:
     """What each model gives, by its fingerprint, and what each request took.
 
     The seconds of a pass are parted by the characters that were computed for each request. Raises
@@ -176,7 +169,7 @@ def _for_all(
             models[model.fingerprint] = model
             for own in (need, wanted):
                 own.setdefault(model.fingerprint, {}).update(items)
-    done: dict[str, Computed] = {}
+    done: dict[str, compute.Computed] = {}
     seconds: dict[str, float] = {}
     missing: list[PendingCalls] = []
     for fingerprint, model in models.items():
@@ -196,7 +189,7 @@ def _for_all(
         for fingerprint, keys in new.items():
             left[fingerprint] -= keys
         shares.append(
-            {f: (len(keys), sum(length_of(need[f][key]) for key in keys)) for f, keys in new.items()}
+            {f: (len(keys), sum(compute.length_of(need[f][key]) for key in keys)) for f, keys in new.items()}
         )
     values = [sum(map(len, need.values())) for need in needs]
     context.count(f"{name}_reused", sum(values) - sum(len(computed.new) for computed in done.values()))

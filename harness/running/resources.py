@@ -17,14 +17,6 @@ from harness.models import ModelTokenizer
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
-from harness.steps import (
-    OUTLINE_VERSION,
-    ChunkerConfig,
-    Outline,
-    chunk_documents,
-    chunker_fingerprint,
-    text_lengths,
-)
 from harness.store import key_of
 from harness.values import (
     Chunk,
@@ -184,7 +176,7 @@ class RunSources(Resources):
     corpus: Corpus
     tokenizer: ModelTokenizer
     _documents: dict[str, Document] = field(default_factory=dict)
-    _outlines: dict[str, Outline] = field(default_factory=dict)
+    _outlines: dict[str, steps.Outline] = field(default_factory=dict)
     _headings: dict[tuple[str, str], list[values.Heading]] = field(default_factory=dict)
 
     def document(self, doc_id: str) -> Document:
@@ -208,7 +200,7 @@ class RunSources(Resources):
 
     def chunks(self, config: StageConfig) -> Sequence[Chunk]:
         """All chunks of another chunker."""
-        if not isinstance(config, ChunkerConfig):
+        if not isinstance(config, steps.ChunkerConfig):
             raise TypeError(f"{type(config).__name__} is not a chunker")
         return cut(self.corpus, config, self.tokenizer, self.context)[0]
 
@@ -216,28 +208,28 @@ class RunSources(Resources):
         """The tokens of texts, special tokens left out, from the cache where they were counted before."""
         stored = self.kept(kind, key)
         if stored is None:
-            found = text_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
+            found = steps.text_lengths(texts, self.tokenizer) - np.int32(self.tokenizer.special)
             stored = {"lengths": found.tolist()}
             self.keep(kind, key, stored)
         return np.array(stored["lengths"], dtype=np.int32)
 
 
 def cut(
-    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context
+    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context
 ) -> tuple[tuple[Chunk, ...], str]:
     """All chunks of the corpus, and the key that identifies text, chunker and tokenizer.
 
     Settings with the same chunks share them in memory.
     """
     encoder = "" if config.embed is None else context.models.encoder(config.embed).fingerprint
-    key = key_of(corpus.key, chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
+    key = key_of(corpus.key, steps.chunker_fingerprint(config, tokenizer, encoder), tokenizer.fingerprint)
     if key not in context.prepared.chunks:
         context.prepared.chunks[key] = tuple(_cut(corpus, config, tokenizer, context, key_of(key, _FORMAT)))
     return context.prepared.chunks[key], key
 
 
 def _cut(
-    corpus: Corpus, config: ChunkerConfig, tokenizer: ModelTokenizer, context: Context, place: str
+    corpus: Corpus, config: steps.ChunkerConfig, tokenizer: ModelTokenizer, context: Context, place: str
 ) -> list[Chunk]:
     """The chunks that are stored at a place, or cut and then stored there."""
     stored = context.artifacts.get("chunks", place)
@@ -248,7 +240,7 @@ def _cut(
             for doc_id, rows in stored.items()
             for start, end, *before in rows
         ]
-    chunks = chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
+    chunks = steps.chunk_documents(corpus.documents, config, tokenizer, partial(vectors, context=context))
     spans: dict[str, list[list[Any]]] = {}
     for chunk in chunks:
         spans.setdefault(chunk.doc_id, []).append([chunk.start, chunk.end, *map(list, chunk.before)])
@@ -256,20 +248,20 @@ def _cut(
     return chunks
 
 
-def outlines(corpus: Corpus, context: Context) -> dict[str, Outline]:
+def outlines(corpus: Corpus, context: Context) -> dict[str, steps.Outline]:
     """The outline of every document by its id; one file of the cache serves all chunkings."""
-    key = key_of(corpus.key, OUTLINE_VERSION)
+    key = key_of(corpus.key, steps.OUTLINE_VERSION)
     stored = context.artifacts.get("outlines", key)
     if stored is None:
         found = {}
         with context.reporter.task("outline documents", len(corpus.documents)) as task:
             for document in corpus.documents:
-                found[document.doc_id] = Outline.of(document.text)
+                found[document.doc_id] = steps.Outline.of(document.text)
                 task.advance()
         flat = {i: [o.sentences.ravel().tolist(), o.tables.ravel().tolist()] for i, o in found.items()}
         context.artifacts.put("outlines", key, flat)
         return found
     return {
-        doc_id: Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
+        doc_id: steps.Outline(*(np.array(flat, dtype=np.int64).reshape(-1, 2) for flat in both))
         for doc_id, both in stored.items()
     }

@@ -13,24 +13,6 @@ from harness.models import EncoderConfig, ModelConfig
 from harness.running.config.models import Setting
 from harness.running.context import Context, NotStoredError
 from harness.running.resources import Resources
-from harness.steps import (
-    FILTERS,
-    RETRIEVERS,
-    REWRITERS,
-    Effort,
-    FilterConfig,
-    FilterResult,
-    Identity,
-    Passages,
-    PendingCalls,
-    PendingCallsError,
-    Phrasings,
-    RetrievalResult,
-    RetrieverConfig,
-    RewriterConfig,
-    cut,
-    route_names,
-)
 from harness.store import key_of
 from harness.values import Query, Ranking
 
@@ -54,19 +36,21 @@ class RunTools(Resources):
         """The tools for a search of these queries, as users asked them."""
         return cls(context, {query.query_id: query for query in queries})
 
-    def identity(self, retriever: RetrieverConfig) -> Identity:
+    def identity(self, retriever: steps.RetrieverConfig) -> steps.Identity:
         """All that decides the rankings of a retriever besides passages and queries."""
-        own = RETRIEVERS.make(retriever).identity(self)
+        own = steps.RETRIEVERS.make(retriever).identity(self)
         if retriever.filter is not None:
-            own = [own, FILTERS.make(retriever.filter).identity()]
+            own = [own, steps.FILTERS.make(retriever.filter).identity()]
         rewrite = retriever.rewrite
-        return own if rewrite is None else [own, REWRITERS.make(rewrite).identity()]
+        return own if rewrite is None else [own, steps.REWRITERS.make(rewrite).identity()]
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """What follows is the work of this stage, or of this route of the stage around it."""
         return nullcontext()
 
-    def retrieve(self, setting: Setting, passages: Passages, queries: Sequence[Query]) -> RetrievalResult:
+    def retrieve(
+        self, setting: Setting, passages: steps.Passages, queries: Sequence[Query]
+    ) -> steps.RetrievalResult:
         """The rankings of a setting before any reranker."""
         with self.stage(REWRITE):
             put = self.put(setting.rewrite, queries)
@@ -74,30 +58,30 @@ class RunTools(Resources):
             found = self.search("", setting.finder, passages, put.queries)
             return self.fused(setting.rewrite, put, found, setting.finder, passages, queries)
 
-    def put(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Phrasings:
+    def put(self, rewrite: steps.RewriterConfig | None, queries: Sequence[Query]) -> steps.Phrasings:
         """The queries as a rewriter puts them; as they are without one."""
         if rewrite is None:
-            return Phrasings(tuple(queries), (1,) * len(queries), 0.0)
+            return steps.Phrasings(tuple(queries), (1,) * len(queries), 0.0)
         return self.phrasings(rewrite, queries)
 
-    def rewritten(self, rewrite: RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
+    def rewritten(self, rewrite: steps.RewriterConfig | None, queries: Sequence[Query]) -> Sequence[Query]:
         """The texts that a rewriter makes of the queries, one after the other; the queries without one."""
         return self.put(rewrite, queries).queries
 
-    def phrasings(self, rewrite: RewriterConfig, queries: Sequence[Query]) -> Phrasings:
+    def phrasings(self, rewrite: steps.RewriterConfig, queries: Sequence[Query]) -> steps.Phrasings:
         """The texts that a rewriter makes of the queries, and how many for each; made once a run."""
         done = self.context.prepared.rewritten
         # its fields, since a query of another split is a different one
         key = key_of(rewrite.model_dump(mode="json"), [astuple(query) for query in queries])
         if key not in done:
             before = len(self.context.bills.answer_costs)
-            rewriter = REWRITERS.make(rewrite)
+            rewriter = steps.REWRITERS.make(rewrite)
             if rewriter.own_code and not (self.context.may_compute or self.context.may_ask):
                 raise NotStoredError("rewritings")
             groups = rewriter.phrasings(queries, self)
             costs = self.context.bills.answer_costs[before:]
             known = [cost for cost in costs if cost is not None]
-            done[key] = Phrasings(
+            done[key] = steps.Phrasings(
                 tuple(query for group in groups for query in group),
                 tuple(map(len, groups)),
                 sum(known) if len(known) == len(costs) else None,
@@ -106,75 +90,77 @@ class RunTools(Resources):
 
     def fused(
         self,
-        rewrite: RewriterConfig | None,
-        put: Phrasings,
-        found: RetrievalResult,
-        retriever: RetrieverConfig,
-        passages: Passages,
+        rewrite: steps.RewriterConfig | None,
+        put: steps.Phrasings,
+        found: steps.RetrievalResult,
+        retriever: steps.RetrieverConfig,
+        passages: steps.Passages,
         queries: Sequence[Query],
-    ) -> RetrievalResult:
+    ) -> steps.RetrievalResult:
         """One ranking per query, of what the retriever has found for all that a rewriter made of it."""
         if rewrite is None:
             return found
         found = replace(found, rewritings=(put, *found.rewritings))
         if put.one_each:
             return found
-        fuse = REWRITERS.make(rewrite).fuse
+        fuse = steps.REWRITERS.make(rewrite).fuse
         return steps.fuse_phrasings(found, retriever, passages, queries, put.sizes, fuse)
 
     def filtered(
-        self, config: FilterConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> tuple[FilterResult, ...]:
+        self, config: steps.FilterConfig, documents: Sequence[str], queries: Sequence[Query]
+    ) -> tuple[steps.FilterResult, ...]:
         """The results of a filter for each query among the documents, made once a run."""
         asked = [self.questions.get(query.query_id, query) for query in queries]
         done = self.context.prepared.filtered
         documents = list(dict.fromkeys(documents))
         key = key_of(config.model_dump(mode="json"), [[one.query_id, one.text] for one in asked], documents)
         if key not in done:
-            done[key] = tuple(FILTERS.make(config).run(asked, documents, self))
+            done[key] = tuple(steps.FILTERS.make(config).run(asked, documents, self))
         return done[key]
 
     def run_filters(
-        self, retriever: RetrieverConfig, documents: Sequence[str], queries: Sequence[Query]
-    ) -> dict[str, PendingCalls]:
+        self, retriever: steps.RetrieverConfig, documents: Sequence[str], queries: Sequence[Query]
+    ) -> dict[str, steps.PendingCalls]:
         """Run the filters of a retriever and its routes; raises what they raise.
 
         What a language model would have to be asked, and may not be, is returned by its key.
         """
-        missing: dict[str, PendingCalls] = {}
+        missing: dict[str, steps.PendingCalls] = {}
         for config in (one.filter for one in retriever.every() if one.filter is not None):
             try:
                 self.filtered(config, documents, queries)
-            except PendingCallsError as error:
+            except steps.PendingCallsError as error:
                 missing |= {one.key: one for one in error.missing}
         return missing
 
     def run_rewriters(
-        self, rewrite: RewriterConfig | None, retriever: RetrieverConfig, queries: Sequence[Query]
-    ) -> dict[str, PendingCalls]:
+        self, rewrite: steps.RewriterConfig | None, retriever: steps.RetrieverConfig, queries: Sequence[Query]
+    ) -> dict[str, steps.PendingCalls]:
         """What language models would have to be asked to rewrite queries for a retriever and its routes.
 
         By its key. Where one rewriting is of another that is missing, it is estimated by the queries as they
         are.
         """
-        missing: dict[str, PendingCalls] = {}
+        missing: dict[str, steps.PendingCalls] = {}
         rewriters = (rewrite, *(one.rewrite for one in retriever.every()))
         # a plan runs no rewriter that it does not need, such as the user's code
         if not any(isinstance(one, ModelConfig) for one in rewriters):
             return missing
 
-        def known(rewrite: RewriterConfig | None, queries: Sequence[Query], before: str) -> tuple[Any, str]:
+        def known(
+            rewrite: steps.RewriterConfig | None, queries: Sequence[Query], before: str
+        ) -> tuple[Any, str]:
             # on texts that are not known yet, the user's code is not run
             if not before or isinstance(rewrite, ModelConfig):
                 try:
                     return self.rewritten(rewrite, queries), before
-                except PendingCallsError as error:
+                except steps.PendingCallsError as error:
                     for one in error.missing:
                         before += one.key
                         missing[before] = one
             return queries, before
 
-        def visit(retriever: RetrieverConfig, queries: Sequence[Query], before: str) -> None:
+        def visit(retriever: steps.RetrieverConfig, queries: Sequence[Query], before: str) -> None:
             queries, before = known(retriever.rewrite, queries, before)
             for part in retriever.parts:
                 visit(part, queries, before)
@@ -183,24 +169,24 @@ class RunTools(Resources):
         return missing
 
     def visits(
-        self, name: str, retriever: RetrieverConfig, queries: Sequence[Query]
-    ) -> Iterator[tuple[str, RetrieverConfig, Sequence[Query]]]:
+        self, name: str, retriever: steps.RetrieverConfig, queries: Sequence[Query]
+    ) -> Iterator[tuple[str, steps.RetrieverConfig, Sequence[Query]]]:
         """A retriever and its routes with their full names, and the queries as they come to each."""
         asked = self.rewritten(retriever.rewrite, queries)
         yield name, retriever, asked
-        for route, part in zip(route_names(retriever.parts), retriever.parts, strict=True):
+        for route, part in zip(steps.route_names(retriever.parts), retriever.parts, strict=True):
             yield from self.visits(f"{name}.{route}", part, asked)
 
     def wants(
-        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
+        self, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
     ) -> Iterator[tuple[EncoderConfig, list[str]]]:
         """The texts that searching by a retriever and its routes embeds."""
         for _, one, asked in self.visits(RETRIEVE, retriever, queries):
-            yield from RETRIEVERS.make(one).wants(passages, asked)
+            yield from steps.RETRIEVERS.make(one).wants(passages, asked)
 
     def search(
-        self, name: str, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> RetrievalResult:
+        self, name: str, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
+    ) -> steps.RetrievalResult:
         """The rankings of a retriever; those of a fusion are made of its routes', which are cached."""
         begun, before = perf_counter(), self.context.clock.counts.get("vectors_computed", 0)
         with self.stage(name):
@@ -213,17 +199,17 @@ class RunTools(Resources):
             else:
                 found = self._filtered(retriever, retriever.filter, passages, asked)
             computed = self.context.clock.counts.get("vectors_computed", 0) - before
-            effort = Effort(perf_counter() - begun, computed, computed)
+            effort = steps.Effort(perf_counter() - begun, computed, computed)
             found = replace(found, name=name, asked=asked, effort=effort)
             return self.fused(retriever.rewrite, put, found, retriever, passages, queries)
 
     def found(
-        self, retriever: RetrieverConfig, passages: Passages, queries: Sequence[Query]
-    ) -> RetrievalResult:
+        self, retriever: steps.RetrieverConfig, passages: steps.Passages, queries: Sequence[Query]
+    ) -> steps.RetrievalResult:
         """What a retriever finds for queries as they are, in no other documents."""
-        return RETRIEVERS.make(retriever).run(passages, queries, self)
+        return steps.RETRIEVERS.make(retriever).run(passages, queries, self)
 
-    def only(self, passages: Passages, documents: frozenset[str] | None) -> Passages:
+    def only(self, passages: steps.Passages, documents: frozenset[str] | None) -> steps.Passages:
         """The passages of some documents; all for None."""
         if documents is None:
             return passages
@@ -231,8 +217,12 @@ class RunTools(Resources):
         return passages.part(kept, key_of(passages.key, "documents", sorted(documents)))
 
     def _filtered(
-        self, retriever: RetrieverConfig, config: FilterConfig, passages: Passages, asked: Sequence[Query]
-    ) -> RetrievalResult:
+        self,
+        retriever: steps.RetrieverConfig,
+        config: steps.FilterConfig,
+        passages: steps.Passages,
+        asked: Sequence[Query],
+    ) -> steps.RetrievalResult:
         """The rankings of a retriever that has a filter; ``asked`` are the queries as it puts them.
 
         Restricted, a query is searched among the chunks of its documents as if there were no others, to the
@@ -250,7 +240,7 @@ class RunTools(Resources):
             ]
             return replace(merged(outputs, asked), filtered=filtered)
 
-        def raised() -> RetrievalResult:
+        def raised() -> steps.RetrievalResult:
             """All chunks that the retriever can score, those of the documents named raised.
 
             A fusion scores what its routes have found.
@@ -274,12 +264,12 @@ class RunTools(Resources):
 
     def _cached(
         self,
-        retriever: RetrieverConfig,
-        passages: Passages,
+        retriever: steps.RetrieverConfig,
+        passages: steps.Passages,
         asked: Sequence[Query],
-        find: Callable[[], RetrievalResult],
+        find: Callable[[], steps.RetrievalResult],
         more: Sequence[Any] = (),
-    ) -> RetrievalResult:
+    ) -> steps.RetrievalResult:
         """The stored result of a retriever, else that of ``find``; ``more`` also decides its rankings.
 
         The rankings of a fusion are made again of its routes', and not kept.
@@ -287,14 +277,14 @@ class RunTools(Resources):
         if retriever.parts or not self.uses_cache:
             return find()
         put = [[query.query_id, query.text] for query in asked]
-        identity = RETRIEVERS.make(retriever).identity(self)
+        identity = steps.RETRIEVERS.make(retriever).identity(self)
         key = key_of(passages.key, put, retriever.kind, identity, *more)
         stored = self.kept("ranking", key)
         if stored is not None:
             rankings = [
                 Ranking(query_id, tuple(ids), tuple(scores)) for query_id, ids, scores in stored["rankings"]
             ]
-            return RetrievalResult(rankings, stored["exact_share"])
+            return steps.RetrievalResult(rankings, stored["exact_share"])
         if not self.context.may_compute:
             raise NotStoredError("rankings")
         found = find()
@@ -303,16 +293,16 @@ class RunTools(Resources):
         return found
 
 
-Own = TypeVar("Own", Query, FilterResult, Ranking)
+Own = TypeVar("Own", Query, steps.FilterResult, Ranking)
 
 # ranks held in memory when all chunks are ranked
 _CELLS = 4_000_000
 
 
-def merged(outputs: Sequence[RetrievalResult], queries: Sequence[Query]) -> RetrievalResult:
+def merged(outputs: Sequence[steps.RetrievalResult], queries: Sequence[Query]) -> steps.RetrievalResult:
     """The results for parts of the queries, in the order of all."""
     if not outputs:
-        return RetrievalResult([])
+        return steps.RetrievalResult([])
     place = {query.query_id: at for at, query in reversed(list(enumerate(queries)))}
 
     def in_place(parts: Iterable[Sequence[Own]]) -> list[Own]:
@@ -324,7 +314,7 @@ def merged(outputs: Sequence[RetrievalResult], queries: Sequence[Query]) -> Retr
         outputs[0],
         rankings=in_place(one.rankings for one in outputs),
         asked=tuple(in_place(one.asked for one in outputs)),
-        effort=sum((one.effort for one in outputs), Effort()),
+        effort=sum((one.effort for one in outputs), steps.Effort()),
         exact_share=sum(share * weight for share, weight in known) / total if total else None,
         routes=tuple(merged(own, queries) for own in zip(*(one.routes for one in outputs), strict=True)),
         filtered=tuple(in_place(one.filtered for one in outputs)),
@@ -336,8 +326,8 @@ def boosted(
     ranking: Ranking,
     documents: frozenset[str] | None,
     weight: float,
-    config: RetrieverConfig,
-    passages: Passages,
+    config: steps.RetrieverConfig,
+    passages: steps.Passages,
 ) -> Ranking:
     """A ranking of all chunks with ``weight`` added to the scores of those of ``documents``; None: to none.
 
@@ -349,4 +339,4 @@ def boosted(
             for chunk_id, score in zip(ranking.chunk_ids, ranking.scores, strict=True)
         ]
         ranking = Ranking.by_score(ranking.query_id, ranking.chunk_ids, scores)
-    return cut(ranking, config, passages.length_of)
+    return steps.cut(ranking, config, passages.length_of)

@@ -10,7 +10,6 @@ from harness.report.columns import spec_of
 from harness.report.read import read_any
 from harness.report.rows.ranked import SurroundingRow
 from harness.report.write import write_table
-from harness.running import chunks
 from harness.running.evaluate.tables import AROUND, route_rows, surrounding_rows
 from harness.values.progress import Silent
 from harness.values.types import Document, Ranking
@@ -154,7 +153,7 @@ def test_chunk_health_is_written_and_examined_once_per_chunking(write_config, mo
         assert row["share_overlong"] == "0.0"
     # sentences of some 70 characters: pieces of 60 must cut them, pieces of 180 need not
     assert float(rows[0]["share_cut_mid_sentence"]) > float(rows[1]["share_cut_mid_sentence"])
-    monkeypatch.setattr(chunks, "examine", None)  # asking again would fail
+    monkeypatch.setattr("harness.steps.chunk.health.examine", None)  # asking again would fail
     assert run(path)[1] == rows
 
 

@@ -7,14 +7,8 @@ import json
 from pathlib import Path
 
 from harness import data, report, running, store
+from harness.cli.commands import shared
 from harness.cli.commands.declaring import QUIET, command, flag, option, path, results_folder
-from harness.cli.commands.shared import (
-    TWO_ROUNDS,
-    measures,
-    names_of_measures,
-    print_prices,
-    refuse_other_than_csv,
-)
 from harness.cli.terminal import TerminalReporter, print_line, show
 from harness.values import counted
 
@@ -45,7 +39,7 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 @command(
     _DESCRIPTION,
     path("file", ".jsonl, .csv, .tsv or .xlsx"),
-    measures("those of --config, else exact_match, token_f1"),
+    shared.measures("those of --config, else exact_match, token_f1"),
     path("--config", "YAML with answer_measures, answer_judge, …", "CONFIG"),
     path("--output", "write all values to this .csv file"),
     path(
@@ -58,14 +52,14 @@ retrieved_contexts, response, reference) plus query_id, documents and cited.
 )
 def score_answers(args: argparse.Namespace) -> int:
     """Score them and print the means."""
-    names = names_of_measures(args.measures)
-    refuse_other_than_csv(args.output)
+    names = shared.names_of_measures(args.measures)
+    shared.refuse_other_than_csv(args.output)
     config = running.load_answer_scoring(args.config, names)
     exchanges = data.read_answers(args.file)
     reporter = TerminalReporter(quiet=args.quiet)
     with running.Context.at(config.cache, reporter, may_ask=not args.dry_run) as context:
         if args.dry_run:
-            print_prices(running.price_external(exchanges, config, context), TWO_ROUNDS)
+            shared.print_prices(running.price_external(exchanges, config, context), shared.TWO_ROUNDS)
             return 0
         found = running.score_external(exchanges, config, context)
     answered = sum(one.answer is not None for one in exchanges)

@@ -10,17 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.data.corpus.align import (
-    QuotePlace,
-    Searcher,
-    by_offsets,
-    figures_differ,
-    find_exact,
-    find_in_view,
-    page_of_row,
-    whitespace_free,
-    whole_page,
-)
+from harness.data.corpus import align
 from harness.data.corpus.documents import possible_ids
 from harness.data.corpus.labels import Graded, LabelRow
 from harness.data.corpus.table import FaultsOfRows, plain_cell, suggestion
@@ -54,7 +44,7 @@ class Anchoring:
 
     row: LabelRow
     document: Document
-    place: QuotePlace
+    place: align.QuotePlace
     accepted: bool = False
 
     @property
@@ -70,7 +60,7 @@ class Anchoring:
     @property
     def figures_differ(self) -> bool:
         """Whether a fuzzy match holds other digits than the quote."""
-        return figures_differ(self.place.method, self.row.quote, self.found)
+        return align.figures_differ(self.place.method, self.row.quote, self.found)
 
     @property
     def span(self) -> tuple[str, str, int | None, int | None]:
@@ -154,7 +144,7 @@ def anchor(
 def _answered(item: Anchoring, may_miss: Collection[int]) -> Anchoring:
     """The place; a row that may be missing, and whose answer cannot be read here, has none."""
     missing = item.row.line in may_miss and item.row.answer and item.answer is None
-    return replace(item, place=QuotePlace(item.place.method, None, None, 0.0)) if missing else item
+    return replace(item, place=align.QuotePlace(item.place.method, None, None, 0.0)) if missing else item
 
 
 def _locate(
@@ -171,7 +161,7 @@ def _locate(
     )
     for doc_id, indices in groupby(by_document, key=doc_ids.__getitem__):
         document = documents[doc_id]
-        searcher = Searcher(document)
+        searcher = align.Searcher(document)
         for index in indices:
             row = rows[index]
             if elsewhere is not None and row.quote and not document.page_starts:
@@ -193,9 +183,11 @@ def _resolve(row: LabelRow, documents: Mapping[str, Document], skipped: Collecti
     )
 
 
-def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Collection[int]) -> QuotePlace:
+def _place(
+    row: LabelRow, document: Document, searcher: align.Searcher, may_miss: Collection[int]
+) -> align.QuotePlace:
     if row.start is not None and row.end is not None:
-        place = by_offsets(document, row.start, row.end, row.quote, row.where, LabelError)
+        place = align.by_offsets(document, row.start, row.end, row.quote, row.where, LabelError)
         if row.page is not None and document.page_of(row.start) != row.page:
             raise LabelError(
                 f"{row.where}: offset {row.start} of {document.doc_id} is on page "
@@ -204,14 +196,14 @@ def _place(row: LabelRow, document: Document, searcher: Searcher, may_miss: Coll
         return place
     if row.quote:
         if row.page is not None:
-            page_of_row(document, row.page, row.where, LabelError)
+            align.page_of_row(document, row.page, row.where, LabelError)
         return searcher.find(row.quote.strip(), row.page)
     assert row.page is not None  # read_labels lets no row through that has none of the three
-    place = whole_page(document, row.page, row.where, LabelError)
+    place = align.whole_page(document, row.page, row.where, LabelError)
     if place.start != place.end:
         return place
     if row.line in may_miss:
-        return QuotePlace("page", None, None, 0.0)
+        return align.QuotePlace("page", None, None, 0.0)
     raise LabelError(
         f"{row.where}: page {row.page} of {document.doc_id} has no text to be graded. "
         "Run OCR over the document, or remove the row."
@@ -223,7 +215,7 @@ def _failure(item: Anchoring, threshold: float) -> str:
     at = f"{row.where}, query {row.query_id}, {item.document.doc_id}"
     at += "" if row.page is None else f" page {row.page}"
     best = f"scores {place.score:.1f} at best, with {_snippet(item.found)!r}"
-    anywhere = Searcher(item.document).find(row.quote.strip(), None)
+    anywhere = align.Searcher(item.document).find(row.quote.strip(), None)
     hint = ""
     if anywhere.start is not None and anywhere.score > place.score:
         hint = f"; page {item.document.page_of(anywhere.start)} holds it with {anywhere.score:.1f}"
@@ -278,8 +270,8 @@ def answer_span(answer: str, document: Document, start: int, end: int) -> tuple[
     """
     text = document.text[start:end]
     answer = answer if answer in text else plain_cell(answer)
-    found = find_exact(answer, text)
+    found = align.find_exact(answer, text)
     if found is None:
-        needle = whitespace_free(answer)
-        found = find_in_view(needle, whitespace_free(text)) if needle.text else None
+        needle = align.whitespace_free(answer)
+        found = align.find_in_view(needle, align.whitespace_free(text)) if needle.text else None
     return None if found is None else (start + found.start, start + found.end)

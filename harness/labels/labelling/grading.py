@@ -8,17 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from harness.data import (
-    AnchorConfig,
-    Note,
-    anchor,
-    grade_of,
-    input_table,
-    possible_ids,
-    read_labels,
-    read_rows,
-    suggestion,
-)
+from harness import data
 from harness.labels.labelling.rows import holds_rows
 from harness.labels.labelling.sheet import UngradedRow
 from harness.values import Column, Document, Judgment, LabelError
@@ -26,7 +16,7 @@ from harness.values import Column, Document, Judgment, LabelError
 Key = tuple[str, str, int, int]
 
 
-@input_table("sheets", "grades of passages", LabelError)
+@data.input_table("sheets", "grades of passages", LabelError)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetRow(UngradedRow):
     """A passage with the grade that a person gave it."""
@@ -50,8 +40,8 @@ def graded_rows(
     documents: Mapping[str, Document],
     query_ids: Sequence[str],
     labels: Path,
-    config: AnchorConfig,
-    note: Note = lambda _: None,
+    config: data.AnchorConfig,
+    note: data.Note = lambda _: None,
 ) -> GradedSheet:
     """The rows of a sheet that have a grade, as labels that ``labels`` does not have yet.
 
@@ -68,10 +58,10 @@ def graded_rows(
             counts["ungraded"] += 1
             return ""
         if row.query_id not in query_ids:
-            near = suggestion(row.query_id, query_ids)
+            near = data.suggestion(row.query_id, query_ids)
             return f"there is no query {row.query_id!r}{near}. Correct the id."
         passage = row.placed(documents)
-        grade = grade_of(row.where, row.grade)
+        grade = data.grade_of(row.where, row.grade)
         here = Judgment(*passage.key, grade, source=f"line {row.line} of the sheet")
         before = known.setdefault(here.key, here)
         if before.grade != grade:
@@ -82,20 +72,20 @@ def graded_rows(
             counts["known"] += 1
         return ""
 
-    read_rows(sheet, SheetRow, note, fault)
+    data.read_rows(sheet, SheetRow, note, fault)
     return GradedSheet(tuple(rows), counts["ungraded"], counts["known"])
 
 
 def known_labels(
-    labels: Path, documents: Mapping[str, Document], config: AnchorConfig, note: Note
+    labels: Path, documents: Mapping[str, Document], config: data.AnchorConfig, note: data.Note
 ) -> dict[Key, Judgment]:
     """Every label by what it grades, with its line as the source; none where there is no row to read."""
     if not holds_rows(labels):
         return {}
     listed = config.model_copy(update={"on_unanchored": "list"})
-    rows = read_labels(labels, note)
-    there = [row for row in rows if any(name in documents for name in possible_ids(row.document))]
-    result = anchor(there, documents, listed)
+    rows = data.read_labels(labels, note)
+    there = [row for row in rows if any(name in documents for name in data.possible_ids(row.document))]
+    result = data.anchor(there, documents, listed)
     lines = (at.row.line for at in result.anchorings if at.accepted)
     found = zip(lines, result.judgments, strict=True)
     return {one.key: replace(one, source=f"line {line} of {labels}") for line, one in found}

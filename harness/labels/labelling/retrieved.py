@@ -7,19 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import running
 from harness.labels.labelling.passages import Grades, PassageToGrade, Retrieved, unjudged_passages
 from harness.labels.labelling.rows import holds_rows
 from harness.labels.labelling.sheet import sheet_rows
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets, read_result
-from harness.running import (
-    BenchConfig,
-    Context,
-    Setting,
-    cut_for_all,
-    load_corpus,
-    load_documents,
-    search_settings,
-)
 from harness.steps import PendingCallsError
 from harness.values import Document, HarnessError, Judgment, LabelError, Reporter
 
@@ -91,13 +83,13 @@ def open_results(folder: Path, reporter: Reporter) -> OpenedResults:
     return OpenedResults(folder, result.record, documents, questions, answerable)
 
 
-def documents_of(config: BenchConfig, reporter: Reporter) -> dict[str, Document]:
+def documents_of(config: running.BenchConfig, reporter: Reporter) -> dict[str, Document]:
     """The documents of a configuration by id; none that is known is read again."""
-    with Context.at(config.cache, reporter, may_ask=False) as context:
-        return {one.doc_id: one for one in load_documents(config, context)}
+    with running.Context.at(config.cache, reporter, may_ask=False) as context:
+        return {one.doc_id: one for one in running.load_documents(config, context)}
 
 
-def config_of(record: dict[str, Any]) -> BenchConfig:
+def config_of(record: dict[str, Any]) -> running.BenchConfig:
     """The part of the configuration of a run that concerns its documents."""
     fields = {name: record["config"][name] for name in _OF_DOCUMENTS if name in record["config"]}
     # a configuration takes labels, also where a language model has judged; they are not read here
@@ -108,8 +100,8 @@ def config_of(record: dict[str, Any]) -> BenchConfig:
             "These results compare several parsers, and what is unjudged in one text is not in another. Run "
             "the benchmark with one parser and label that: quotes are then found in every text."
         )
-    config = BenchConfig.of_documents(**fields)
-    setting = Setting.model_validate({**dict(config.settings[0]), "parse": parsers[0]})
+    config = running.BenchConfig.of_documents(**fields)
+    setting = running.Setting.model_validate({**dict(config.settings[0]), "parse": parsers[0]})
     return config.model_copy(update={"settings": (setting,)})
 
 
@@ -131,7 +123,7 @@ def sheet_of(folder: Path, top: int, reporter: Reporter) -> Sheet:
 
 
 def pool_unjudged(
-    config: BenchConfig, top: int, context: Context
+    config: running.BenchConfig, top: int, context: running.Context
 ) -> tuple[Sequence[Document], dict[str, str], list[PassageToGrade]]:
     """The documents and answerable queries of a configuration, and what of the first ``top`` is unjudged.
 
@@ -140,10 +132,10 @@ def pool_unjudged(
     not cached.
     """
     there = config.labels is not None and holds_rows(config.labels)
-    corpus = load_corpus(config if there else config.model_copy(update={"labels": None}), context)
+    corpus = running.load_corpus(config if there else config.model_copy(update={"labels": None}), context)
     try:
-        points = cut_for_all(config.settings, corpus, context)
-        searched = search_settings(points, corpus.queries.queries, context)
+        points = running.cut_for_all(config.settings, corpus, context)
+        searched = running.search_settings(points, corpus.queries.queries, context)
     except PendingCallsError as error:
         raise LabelError(
             f"Labelling asks no language model and no endpoint. {error} Run harness bench first, or leave "

@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.data import (
-    AnchorConfig,
-    GivenHit,
-    ImportSummary,
-    new_corpus_folder,
-    place_hits,
-    read_answers,
-    write_text,
-)
+from harness import data
 from harness.labels.labelling.rows import quote_of, spreadsheet_safe
 from harness.labels.testset.finished import FinishedTestset, TestQuestion
 from harness.report import trec_qrels
@@ -117,7 +109,9 @@ def unknown_format(name: str, known: Iterable[str]) -> ConfigError:
     return ConfigError(f"There is no format {name!r}. Known: {', '.join(dict.fromkeys(known))}.")
 
 
-def import_testset(source: Path, documents: Sequence[str], target: Path, context: Context) -> ImportSummary:
+def import_testset(
+    source: Path, documents: Sequence[str], target: Path, context: Context
+) -> data.ImportSummary:
     """Read questions, reference answers and reference contexts, which are found in ``documents`` (globs).
 
     ragas knows no grades: the only context of a question gets grade 4, each of several grade 3, since none of
@@ -127,16 +121,17 @@ def import_testset(source: Path, documents: Sequence[str], target: Path, context
     nowhere = source / "none.csv"
     config = BenchConfig.of_documents(documents, nowhere, nowhere, cache=context.cache.root)
     texts = {one.doc_id: one for one in load_documents(config, context)}
-    asked = read_answers(source)
+    asked = data.read_answers(source)
     contexts = [
-        [GivenHit(query_id=one.query_id, text=text) for text in one.evidence if text.strip()] for one in asked
+        [data.GivenHit(query_id=one.query_id, text=text) for text in one.evidence if text.strip()]
+        for one in asked
     ]
     if not any(contexts):
         raise CorpusError(
             f"{source}: no sample has reference_contexts, the passages that hold its answer. Add them."
         )
     labels: dict[object, Judgment] = {}
-    for hits in place_hits(contexts, texts, AnchorConfig().threshold):
+    for hits in data.place_hits(contexts, texts, data.AnchorConfig().threshold):
         for hit in hits:
             if hit.place is not None:
                 place = hit.place.doc_id, hit.place.start, hit.place.end
@@ -151,9 +146,9 @@ def import_testset(source: Path, documents: Sequence[str], target: Path, context
         )
         for one, hits in zip(asked, contexts, strict=True)
     )
-    with new_corpus_folder(target) as folder:
+    with data.new_corpus_folder(target) as folder:
         for file, text in tables_of(FinishedTestset(questions, tuple(labels.values()), texts)).items():
-            write_text(folder / file, text)
+            data.write_text(folder / file, text)
     notes = [
         "ragas knows no grades: one context of a question has grade 4, several have 3 each.",
         "A question without a context counts as unanswerable.",
@@ -161,4 +156,4 @@ def import_testset(source: Path, documents: Sequence[str], target: Path, context
     if lost := sum(map(len, contexts)) - len(labels):
         notes.append(f"Contexts that are repeated, or in none of the documents, are left out: {lost}.")
     used = {one.doc_id for one in labels.values()}
-    return ImportSummary(target, len(used), len(questions), len(labels), tuple(notes))
+    return data.ImportSummary(target, len(used), len(questions), len(labels), tuple(notes))

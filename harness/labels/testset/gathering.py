@@ -8,21 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from harness import running
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, FoundRow, Place, PoolRow, SearchedRow
 from harness.labels.testset.state import Outcome, SetState, Tables, time_to_grade
-from harness.running import (
-    Context,
-    Corpus,
-    Searched,
-    Setting,
-    cut_for_all,
-    load_config,
-    load_corpus,
-    search_settings,
-    warn_of_languages,
-)
 from harness.steps import (
     Bm25Config,
     ExactConfig,
@@ -56,7 +46,7 @@ _Found = dict[Key, dict[str, int | None]]
 
 
 def gather(
-    state: SetState, context: Context, *, count: int | None, also: Path | None, again: bool
+    state: SetState, context: running.Context, *, count: int | None, also: Path | None, again: bool
 ) -> Outcome:
     """Write pool.csv and found.csv; questions that have their passages already keep them, unless ``again``.
 
@@ -74,9 +64,11 @@ def gather(
         settings = _retrievers(state.config, list(documents.values()), also)
         names = [one.name for one in settings]
         corpus = corpus_of(state, context, todo)
-        warn_of_languages(corpus, settings, context)
-        points = cut_for_all(settings, corpus, context)
-        ranked = [_by_query(each) for each in search_settings(points, corpus.queries.queries, context)]
+        running.warn_of_languages(corpus, settings, context)
+        points = running.cut_for_all(settings, corpus, context)
+        ranked = [
+            _by_query(each) for each in running.search_settings(points, corpus.queries.queries, context)
+        ]
         passages = {one.doc_id: passage_spans(one.text, TO_GRADE) for one in documents.values()}
         for one in todo:
             found = _pooled(one, ranked, documents, passages, count)
@@ -110,7 +102,7 @@ def gather(
 
 def _retrievers(
     config: TestsetConfig, documents: Sequence[Document], also: Path | None = None
-) -> list[Setting]:
+) -> list[running.Setting]:
     """Words, meaning and both, each over small and large chunks; and the settings of ``also``, a benchmark.
 
     Without an embedding model: two formulas of BM25 over three lengths of chunks.
@@ -129,7 +121,7 @@ def _retrievers(
     chunks: list[SizedConfig] = [SentenceConfig(chunk_size=sizes[0])]
     chunks += [RecursiveConfig(chunk_size=size, chunk_overlap=size // 5) for size in sizes[1:]]
     found = [
-        Setting(
+        running.Setting(
             name=f"{name} {chunk.kind} {chunk.chunk_size}",
             chunk=chunk,
             tokenizer=tokenizer,
@@ -140,12 +132,13 @@ def _retrievers(
     ]
     if also is not None:
         found += [
-            one.model_copy(update={"name": f"{also.stem}: {one.name}"}) for one in load_config(also).settings
+            one.model_copy(update={"name": f"{also.stem}: {one.name}"})
+            for one in running.load_config(also).settings
         ]
     return found
 
 
-def corpus_of(state: SetState, context: Context, chosen: Sequence[Candidate]) -> Corpus:
+def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candidate]) -> running.Corpus:
     """The documents and the chosen questions, in the form that a run needs; without labels."""
     path = state.config.cache / "testset" / "queries.csv"
     rows = [
@@ -154,7 +147,7 @@ def corpus_of(state: SetState, context: Context, chosen: Sequence[Candidate]) ->
     ]
     write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
-    return load_corpus(bench, context)
+    return running.load_corpus(bench, context)
 
 
 def _pooled(
@@ -183,7 +176,7 @@ def _pooled(
     return found
 
 
-def _by_query(searched: Searched) -> _Ranked:
+def _by_query(searched: running.Searched) -> _Ranked:
     chunks = {chunk.chunk_id: chunk for chunk in searched.chunking.chunks}
     rankings = searched.rankings[searched.steps[-1]]
     return searched.setting.name, {r.query_id: [chunks[one] for one in r.chunk_ids] for r in rankings}

@@ -8,16 +8,7 @@ from itertools import repeat
 from pathlib import Path
 from shlex import quote
 
-from harness.data import (
-    AnchorConfig,
-    InputTable,
-    LabelRow,
-    anchor,
-    grade_of,
-    plain_cell,
-    read_labels,
-    read_table,
-)
+from harness import data
 from harness.judge import PEOPLE, Pair, PairGrade
 from harness.labels.labelling.grading import graded_rows
 from harness.labels.labelling.passages import PassageToGrade
@@ -230,7 +221,7 @@ def _read(
     if not grader.strip():
         raise ConfigError("Say who graded: --by NAME.")
     ids = [one.query_id for one in state.chosen()]
-    table = read_table(path, ("query_id", "grade"), LabelError)
+    table = data.read_table(path, ("query_id", "grade"), LabelError)
     named = _raters(table)
     if named and grader not in named:
         known = "; ".join(dict.fromkeys(filter(None, named)))
@@ -244,7 +235,7 @@ def _read(
                 f"{path} is a sheet filled in by several. Give each person a sheet of their own."
             )
         nowhere = state.folder / "none.csv"
-        sheet = graded_rows(path, documents, ids, nowhere, AnchorConfig(), context.reporter.note)
+        sheet = graded_rows(path, documents, ids, nowhere, data.AnchorConfig(), context.reporter.note)
         rows = [
             GradeRow(
                 *(row["query_id"], row["document"], row["start"], row["end"], row["grade"], grader),
@@ -255,7 +246,7 @@ def _read(
         ]
         ungraded = counted(sheet.ungraded, "row has", "rows have")
         return rows, {}, f"; {ungraded} no grade yet" if sheet.ungraded else ""
-    read = read_labels(path, context.reporter.note)
+    read = data.read_labels(path, context.reporter.note)
     labels = [row for row, rater in zip(read, named or repeat(grader), strict=False) if rater == grader]
     rows = [
         GradeRow(
@@ -263,17 +254,17 @@ def _read(
             evidence=one.evidence,
             answer="" if one.answer is None else documents[one.doc_id].text[slice(*one.answer)],
         )
-        for one in anchor(labels, documents, AnchorConfig(), query_ids=ids).judgments
+        for one in data.anchor(labels, documents, data.AnchorConfig(), query_ids=ids).judgments
     ]
     others = len(read) - len(labels)
     left_out = f"; {counted(others, 'row')} of other raters left out" if others else ""
     return rows, _decided(path, read, table), left_out
 
 
-def _raters(table: InputTable) -> list[str]:
+def _raters(table: data.InputTable) -> list[str]:
     """Who graded each row, as far as a file says so; empty if no row does."""
     column = next((name for name in _RATER if name in table.columns), None)
-    names = [plain_cell(row.get(column)) if column else "" for row in table.rows]
+    names = [data.plain_cell(row.get(column)) if column else "" for row in table.rows]
     by_model = [row.get("by_model") == "yes" for row in table.rows]
     names = [
         f"{name} (a model)" if model else "" if name == PEOPLE else name
@@ -282,12 +273,12 @@ def _raters(table: InputTable) -> list[str]:
     return names if any(names) else []
 
 
-def _decided(path: Path, labels: Sequence[LabelRow], table: InputTable) -> Decided:
+def _decided(path: Path, labels: Sequence[data.LabelRow], table: data.InputTable) -> Decided:
     """What raters who differed have settled on, by passage."""
     return {
         (label.query_id, label.document, label.start, label.end): (
-            grade_of(f"{path}, line {row.line}", row.get("decided")),
-            plain_cell(row.get("decided_by")),
+            data.grade_of(f"{path}, line {row.line}", row.get("decided")),
+            data.plain_cell(row.get("decided_by")),
         )
         for label, row in zip(labels, table.rows, strict=True)
         if row.get("decided") and label.start is not None and label.end is not None

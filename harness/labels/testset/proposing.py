@@ -9,13 +9,7 @@ from pathlib import Path
 
 from harness.labels.testset.config import load_prompt
 from harness.labels.testset.kinds import KINDS
-from harness.labels.testset.propose.llm import (
-    FOLDER,
-    QuestionForm,
-    question,
-    question_in,
-    question_requests,
-)
+from harness.labels.testset.propose import llm
 from harness.labels.testset.propose.user_questions import read_user_questions
 from harness.labels.testset.rows import Question
 from harness.labels.testset.state import Outcome, SetState, Tables, calls_made, time_to_grade
@@ -91,10 +85,10 @@ def propose(
 
 def _to_write(documents: Sequence[Document], count: int, seed: int) -> Made:
     """Rows without a question: passages of the documents to ask about, each for a kind of question."""
-    requests = question_requests(documents, count, seed, _SHORT)
+    requests = llm.question_requests(documents, count, seed, _SHORT)
     if not requests:
         raise ConfigError("The documents hold no text to ask about.")
-    rows = [replace(question("", kind, *places), note=KINDS[kind][1]) for kind, places in requests]
+    rows = [replace(llm.question("", kind, *places), note=KINDS[kind][1]) for kind, places in requests]
     line = "Write a question about each passage into the column text; note says of which kind."
     return rows, "to be written by people", [f"{line} Rows without one are left out."]
 
@@ -121,18 +115,18 @@ def _asked(
             f"{state.folder}/testset.yaml names no language model (llm). Name one, write the questions "
             "yourself (propose --by-hand), or bring some (propose --from FILE)."
         )
-    requests = question_requests(documents, count, state.config.seed)
+    requests = llm.question_requests(documents, count, state.config.seed)
     name = prompt or ("propose_zh" if state.config.language == "zh" else "propose")
-    words = load_prompt(name, FOLDER, ("kind", "passages"), KINDS)
+    words = load_prompt(name, llm.FOLDER, ("kind", "passages"), KINDS)
     by = f"{config.endpoint.model} ({words.name})"
     with Ledger(context.cache.ledger) as ledger:
-        model = Model(config, QuestionForm(words.system, words.user, words), ledger)
+        model = Model(config, llm.QuestionForm(words.system, words.user, words), ledger)
         calls = [model.call(kind, [place.text for place in places]) for kind, places in requests]
         if dry:
             would = f"{by} would be asked for {counted(len(calls), 'question')}."
             return Outcome((would,), ((by, model.estimate(jobs_of(calls), noun="questions")),), dry=True)
         answered, spending = answers(model, calls, reporter=context.reporter, name="proposing")
-    read = [question_in(request, answer) for request, answer in zip(requests, answered, strict=True)]
+    read = [llm.question_in(request, answer) for request, answer in zip(requests, answered, strict=True)]
     questions = [replace(one, by=by) for one in read if isinstance(one, Question)]
     failed = Counter(one.reason for one in read if isinstance(one, Malformed))
     reasons = ", ".join(f"{reason} {times}" for reason, times in failed.items())

@@ -10,15 +10,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.measures.answer.measure import (
-    AnswerMeasure,
-    Case,
-    MeasureFacts,
-    Need,
-    PairModel,
-    Scoring,
-    TextPairs,
-)
+from harness.measures.answer import measure
 from harness.models import RerankEndpoint
 from harness.values import WIDE, QueryScore
 
@@ -38,12 +30,12 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(_ARTICLES.sub(" ", plain)))
 
 
-class ExactMatch(AnswerMeasure):
+class ExactMatch(measure.AnswerMeasure):
     """Whether an answer is the golden one, except for case, punctuation and articles."""
 
     kind: Literal["exact_match"] = "exact_match"
     best_reference: ClassVar = True
-    facts: ClassVar = MeasureFacts(
+    facts: ClassVar = measure.MeasureFacts(
         about="whether the answer equals the golden answer, ignoring case, punctuation "
         "and the articles a, an, the",
         formula="1 if words(answer) = words(reference), else 0",
@@ -54,17 +46,17 @@ class ExactMatch(AnswerMeasure):
         "punctuation, as in the script of CMRC 2018.",
     )
 
-    def one(self, case: Case) -> QueryScore:
+    def one(self, case: measure.Case) -> QueryScore:
         """1 or 0."""
         return self.score(case, float(words_of(case.answer or "") == words_of(case.reference)))
 
 
-class TokenF1(AnswerMeasure):
+class TokenF1(measure.AnswerMeasure):
     """The words that an answer shares with the golden one; characters in Chinese and Japanese."""
 
     kind: Literal["token_f1"] = "token_f1"
     best_reference: ClassVar = True
-    facts: ClassVar = MeasureFacts(
+    facts: ClassVar = measure.MeasureFacts(
         about="the words shared by the answer and the golden answer; characters in Chinese and Japanese",
         formula="2PR / (P + R); P = |common| / |answer|, R = |common| / |reference|, words counted with "
         "repetitions",
@@ -74,7 +66,7 @@ class TokenF1(AnswerMeasure):
         compare="as for `exact_match`",
     )
 
-    def one(self, case: Case) -> QueryScore:
+    def one(self, case: measure.Case) -> QueryScore:
         """F1 with its two parts."""
         answer, golden = words_of(case.answer or ""), words_of(case.reference)
         common = sum((Counter(answer) & Counter(golden)).values())
@@ -89,7 +81,7 @@ def f1(answer: Sequence[str], golden: Sequence[str], common: int) -> float:
     return 2 * common / (len(answer) + len(golden))
 
 
-class AnswerSimilarity(AnswerMeasure):
+class AnswerSimilarity(measure.AnswerMeasure):
     """How near an answer is to the golden one, by a model that reads both.
 
     It knows subjects better than facts: a wrong figure costs little.
@@ -112,7 +104,7 @@ class AnswerSimilarity(AnswerMeasure):
         "{kind: endpoint}`.",
     )
     best_reference: ClassVar = True
-    facts: ClassVar = MeasureFacts(
+    facts: ClassVar = measure.MeasureFacts(
         about="how similar the answer is to the golden answer, by embedding or by a cross-encoder",
         formula="cos(v(answer), v(reference)); with `by: cross_encoder` s(answer, reference), which is what "
         "the model gives after its own activation, as `CrossEncoder.predict` of sentence-transformers: for "
@@ -143,16 +135,16 @@ class AnswerSimilarity(AnswerMeasure):
         return self
 
     @property
-    def needs(self) -> frozenset[Need]:
+    def needs(self) -> frozenset[measure.Need]:
         """No vectors where a cross-encoder reads both texts."""
         return self.facts.needs if self.by == "cosine" else self.facts.needs - {"vectors"}
 
     @property
-    def pair_model(self) -> PairModel | None:
+    def pair_model(self) -> measure.PairModel | None:
         """The cross-encoder."""
         return (self.endpoint or self.model) if self.by == "cross_encoder" else None
 
-    def one(self, case: Case) -> Scoring:
+    def one(self, case: measure.Case) -> measure.Scoring:
         """One cosine or score."""
-        (found,) = yield TextPairs(((case.answer or "", case.reference),))
+        (found,) = yield measure.TextPairs(((case.answer or "", case.reference),))
         return self.unscored(case, "a vector is zero") if found is None else self.score(case, found)

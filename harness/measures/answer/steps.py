@@ -9,21 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from harness.models import (
-    SLOT,
-    Malformed,
-    Messages,
-    NamedTwiceError,
-    Prompt,
-    TextForm,
-    UntrustedJsonError,
-    after_thoughts,
-    mark_of,
-    read_json,
-    read_prompt,
-    reports_error,
-    text_of,
-)
+from harness import models
 from harness.values import LlmAnswer, LlmCall, encodable, on_one_line
 
 LONGEST = 50_000
@@ -41,43 +27,43 @@ class Shape(Generic[T]):
     the prompt shows.
     """
 
-    read: Callable[[dict[str, Any], int], T | Malformed]
+    read: Callable[[dict[str, Any], int], T | models.Malformed]
     shortest: Callable[[int], str]
 
 
 def strings(key: str) -> Shape[tuple[str, ...]]:
     """``{key: ["…", …]}``: texts that are not blank, stripped of white space; an empty list is valid."""
 
-    def read(found: dict[str, Any], count: int) -> tuple[str, ...] | Malformed:
+    def read(found: dict[str, Any], count: int) -> tuple[str, ...] | models.Malformed:
         listed = found.get(key)
         if not isinstance(listed, list):
-            return Malformed("no_list")
+            return models.Malformed("no_list")
         if len(listed) > MOST:
-            return Malformed("too_many")
+            return models.Malformed("too_many")
         if not all(isinstance(one, str) and one.strip() for one in listed):
-            return Malformed("bad_list_item")
+            return models.Malformed("bad_list_item")
         return tuple(one.strip() for one in listed)
 
     return Shape(read, lambda count: json.dumps({key: ["one statement of some words"] * 3}))
 
 
-def _verdicts(found: dict[str, Any], count: int) -> tuple[bool, ...] | Malformed:
+def _verdicts(found: dict[str, Any], count: int) -> tuple[bool, ...] | models.Malformed:
     listed = found.get("verdicts")
     if not isinstance(listed, list):
-        return Malformed("no_list")
+        return models.Malformed("no_list")
     if len(listed) != count:
-        return Malformed("wrong_count")
+        return models.Malformed("wrong_count")
     verdicts: dict[int, bool] = {}
     for one in listed:
         if not isinstance(one, dict):
-            return Malformed("bad_list_item")
+            return models.Malformed("bad_list_item")
         number, verdict = _whole(one.get("number"), count), _flag(one.get("verdict"))
         if not number:
-            return Malformed("unknown_statement")
+            return models.Malformed("unknown_statement")
         if verdict is None:
-            return Malformed("bad_verdict")
+            return models.Malformed("bad_verdict")
         if number in verdicts:
-            return Malformed("statement_judged_twice")
+            return models.Malformed("statement_judged_twice")
         verdicts[number] = verdict
     return tuple(verdicts[number] for number in range(1, count + 1))
 
@@ -89,18 +75,18 @@ VERDICTS = Shape(
 """``{"verdicts": [{"number": 1, "verdict": 0 or 1}, …]}``: every statement once, in any order."""
 
 
-def _verdict(found: dict[str, Any], count: int) -> bool | Malformed:
+def _verdict(found: dict[str, Any], count: int) -> bool | models.Malformed:
     verdict = _flag(found.get("verdict"))
-    return Malformed("bad_verdict") if verdict is None else verdict
+    return models.Malformed("bad_verdict") if verdict is None else verdict
 
 
 VERDICT = Shape(_verdict, lambda count: '{"verdict": 1}')
 """``{"verdict": 0 or 1}``: yes or no."""
 
 
-def _grade(found: dict[str, Any], count: int) -> int | Malformed:
+def _grade(found: dict[str, Any], count: int) -> int | models.Malformed:
     grade = _whole(found.get("grade"), 2)
-    return Malformed("bad_grade") if grade is None else grade
+    return models.Malformed("bad_grade") if grade is None else grade
 
 
 GRADE = Shape(_grade, lambda count: '{"grade": 1}')
@@ -115,12 +101,12 @@ class BackAsked:
     noncommittal: bool
 
 
-def _question(found: dict[str, Any], count: int) -> BackAsked | Malformed:
+def _question(found: dict[str, Any], count: int) -> BackAsked | models.Malformed:
     question, noncommittal = found.get("question"), _flag(found.get("noncommittal"))
     if not isinstance(question, str) or not question.strip():
-        return Malformed("no_question")
+        return models.Malformed("no_question")
     if noncommittal is None:
-        return Malformed("bad_verdict")
+        return models.Malformed("bad_verdict")
     return BackAsked(question.strip(), noncommittal)
 
 
@@ -130,26 +116,26 @@ QUESTION_BACK = Shape(
 """``{"question": "…", "noncommittal": 0 or 1}``: the question is not blank."""
 
 
-def read_object(text: str) -> dict[str, Any] | Malformed:
+def read_object(text: str) -> dict[str, Any] | models.Malformed:
     """The one JSON object that an answer is, in a code fence or not.
 
     Text around it, a field named twice, an ``error`` beside the fields or an unfinished thought make the
     answer unusable: its meaning would be a guess.
     """
-    answer = after_thoughts(text)
-    if isinstance(answer, Malformed):
+    answer = models.after_thoughts(text)
+    if isinstance(answer, models.Malformed):
         return answer
     if len(answer) > LONGEST:
-        return Malformed("too_long")
+        return models.Malformed("too_long")
     try:
-        found = read_json(_FENCE.sub("", answer))
-    except NamedTwiceError:
-        return Malformed("ambiguous")
-    except UntrustedJsonError:
-        return Malformed("no_json")
+        found = models.read_json(_FENCE.sub("", answer))
+    except models.NamedTwiceError:
+        return models.Malformed("ambiguous")
+    except models.UntrustedJsonError:
+        return models.Malformed("no_json")
     if not isinstance(found, dict):
-        return Malformed("no_object")
-    return Malformed("error_reported") if reports_error(found) else found
+        return models.Malformed("no_object")
+    return models.Malformed("error_reported") if models.reports_error(found) else found
 
 
 def _flag(value: Any) -> bool | None:
@@ -174,7 +160,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectForm(TextForm, Generic[T]):
+class ObjectForm(models.TextForm, Generic[T]):
     """Shows a query and the texts of ``slots`` between fences that they cannot close.
 
     The passages of a call are the texts of ``slots``, in their order.
@@ -183,37 +169,37 @@ class ObjectForm(TextForm, Generic[T]):
     slots: tuple[str, ...]
     shape: Shape[T]
 
-    def messages(self, call: LlmCall) -> Messages:
+    def messages(self, call: LlmCall) -> models.Messages:
         """The messages of a call; the mark of the fences is a hash of all that they hold."""
-        mark = mark_of([self.sha256, encodable(call.query), *map(encodable, call.passages)])
+        mark = models.mark_of([self.sha256, encodable(call.query), *map(encodable, call.passages)])
         shown = {"query": _fenced("question", call.query, mark)}
         for slot, text in zip(self.slots, call.passages, strict=True):
             shown[slot] = _shown(slot, text, mark)
 
         def fill(template: str) -> str:
             # one pass, so that a slot's name inside a text is not replaced
-            return SLOT.sub(lambda slot: shown.get(slot[1], slot[0]), template)
+            return models.SLOT.sub(lambda slot: shown.get(slot[1], slot[0]), template)
 
         parts = {"system": self.system, "user": self.user}
         return [{"role": role, "content": fill(text)} for role, text in parts.items() if text]
 
-    def read(self, call: LlmCall, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> models.Malformed | None:
         """Malformed where the answer is not of the shape."""
         value = self._value(call, text)
-        return value if isinstance(value, Malformed) else None
+        return value if isinstance(value, models.Malformed) else None
 
-    def value(self, answer: LlmAnswer) -> T | Malformed:
+    def value(self, answer: LlmAnswer) -> T | models.Malformed:
         """The value of an answer, or why it cannot be used."""
-        text = text_of(answer)
-        return Malformed(answer.reason or "no_words") if text is None else self._value(answer, text)
+        text = models.text_of(answer)
+        return models.Malformed(answer.reason or "no_words") if text is None else self._value(answer, text)
 
     def shortest(self, call: LlmCall) -> str:
         """The shortest answer of the shape."""
         return self.shape.shortest(self._count(call))
 
-    def _value(self, call: LlmCall, text: str) -> T | Malformed:
+    def _value(self, call: LlmCall, text: str) -> T | models.Malformed:
         found = read_object(text)
-        return found if isinstance(found, Malformed) else self.shape.read(found, self._count(call))
+        return found if isinstance(found, models.Malformed) else self.shape.read(found, self._count(call))
 
     def _count(self, call: LlmCall) -> int:
         shown = dict(zip(self.slots, call.passages, strict=True))
@@ -269,15 +255,15 @@ STEPS: dict[str, AnswerCall[Any]] = {
 }
 
 
-def prompt_of(step: AnswerCall[T], language: Language, own: str | None) -> Prompt:
+def prompt_of(step: AnswerCall[T], language: Language, own: str | None) -> models.Prompt:
     """The prompt of a step: one of ours by language, or a user's file; raises ConfigError.
 
     It shows each slot of the step at least once, and no other.
     """
     name = own or (step.name if language == "en" else f"{step.name}_{language}")
-    return read_prompt(name, FOLDER, Prompt, f"the step {step.name}", step.shown)
+    return models.read_prompt(name, FOLDER, models.Prompt, f"the step {step.name}", step.shown)
 
 
-def form_of(step: AnswerCall[T], prompt: Prompt) -> ObjectForm[T]:
+def form_of(step: AnswerCall[T], prompt: models.Prompt) -> ObjectForm[T]:
     """How a call of the step is worded and read."""
     return ObjectForm(prompt.system, prompt.user, step.slots, step.shape)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness import report
 from harness.report import Results, SummaryRow, is_route, write_results
+from harness.running import search
 from harness.running.config.models import BenchConfig
 from harness.running.config.naming import file_names
 from harness.running.context import Context
@@ -21,13 +22,6 @@ from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, warn_of_languages
-from harness.running.search import (
-    Chunked,
-    Searched,
-    cut_for_all,
-    reranker_names,
-    search_settings,
-)
 from harness.running.tools import RETRIEVE
 from harness.store import replace_folder
 from harness.values import Board, Reporter, number
@@ -69,7 +63,7 @@ def run_bench(config: BenchConfig, reporter: Reporter, finish: Finish | None = N
     return results, keep_results(results, config, finish)
 
 
-def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Searched]]:
+def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[search.Searched]]:
     """The corpus, and the rankings of every setting; warns of limits of the scores.
 
     Where several parsers read the documents, each of their texts is a document of the corpus.
@@ -79,19 +73,19 @@ def search_all(config: BenchConfig, context: Context) -> tuple[Corpus, list[Sear
 
 
 def _search(
-    config: BenchConfig, context: Context, found: Callable[[Corpus, Searched], None] | None = None
-) -> tuple[Corpus, list[Searched], list[Searched]]:
+    config: BenchConfig, context: Context, found: Callable[[Corpus, search.Searched], None] | None = None
+) -> tuple[Corpus, list[search.Searched], list[search.Searched]]:
     """The united corpus, and the rankings of every setting by the ids of its own corpus and by those of it.
 
     ``found`` is called with each of the latter as soon as it is searched.
     """
     corpora, points = prepare(config, context)
 
-    def tell(one: Searched) -> None:
+    def tell(one: search.Searched) -> None:
         if found is not None:
             found(corpora.united, corpora.in_united(one))
 
-    searched = search_settings(points, corpora.united.queries.queries, context, tell)
+    searched = search.search_settings(points, corpora.united.queries.queries, context, tell)
     warn_of_unfilled_budgets(searched, config, context)
     if config.precision == "fast":
         from harness.running.precision import compare_with_exact
@@ -101,7 +95,7 @@ def _search(
     return corpora.united, searched, [corpora.in_united(one) for one in searched]
 
 
-def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunked]]:
+def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[search.Chunked]]:
     """Find all models, read and cut the documents, and warn of what is doubtful about them."""
     check_ready(config, context)
     _tell_ways(context)
@@ -115,7 +109,7 @@ def prepare(config: BenchConfig, context: Context) -> tuple[Corpora, list[Chunke
     warn_of_same_model(config, context)
     warn_of_languages(corpora.united, config.settings, context)
     with context.reporter.task("chunk", len(config.settings)) as task:
-        return corpora, cut_for_all(config.settings, corpora.by_setting, context, task.advance)
+        return corpora, search.cut_for_all(config.settings, corpora.by_setting, context, task.advance)
 
 
 def _tell_ways(context: Context) -> None:
@@ -135,7 +129,7 @@ class LiveTable:
     config: BenchConfig
     context: Context
 
-    def searched(self, corpus: Corpus, one: Searched) -> None:
+    def searched(self, corpus: Corpus, one: search.Searched) -> None:
         """A setting has its rankings."""
         if not self.board.live:
             return
@@ -161,7 +155,7 @@ class LiveTable:
 @contextmanager
 def live_table(config: BenchConfig, context: Context) -> Iterator[LiveTable]:
     """Show the board during the with block."""
-    rerankers = max((reranker_names(setting) for setting in config.settings), key=len)
+    rerankers = max((search.reranker_names(setting) for setting in config.settings), key=len)
     columns = (f"mean {run_headline(config)}", "chunks", "seconds", RETRIEVE, *rerankers)
     with context.reporter.board(columns) as board:
         yield LiveTable(board, config, context)

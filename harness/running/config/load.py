@@ -12,33 +12,24 @@ from typing import Any, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from harness import steps
 from harness.data import PARSERS
 from harness.running.config.answers import DEFAULT_TOKENIZER, AnswerScoringConfig
 from harness.running.config.models import STAGES, BenchConfig, RelevanceConfig, Setting
 from harness.running.config.naming import name_settings
 from harness.running.config.source import KeyPath, Source, read_source, source_of
-from harness.steps import (
-    ANSWERERS,
-    CHUNKERS,
-    CONTEXTS,
-    FILTERS,
-    READERS,
-    RERANKERS,
-    RETRIEVERS,
-    REWRITERS,
-)
 from harness.values import ConfigError, Kinds, Section, StageConfig, counted, printable, problem_in, quoted
 
 TABLES: dict[str, Kinds[Any]] = {
     "parse": PARSERS,
-    "chunk": CHUNKERS,
-    "context": CONTEXTS,
-    "rewrite": REWRITERS,
-    "filter": FILTERS,
-    "retrieve": RETRIEVERS,
-    "rerank": RERANKERS,
-    "read": READERS,
-    "answer": ANSWERERS,
+    "chunk": steps.CHUNKERS,
+    "context": steps.CONTEXTS,
+    "rewrite": steps.REWRITERS,
+    "filter": steps.FILTERS,
+    "retrieve": steps.RETRIEVERS,
+    "rerank": steps.RERANKERS,
+    "read": steps.READERS,
+    "answer": steps.ANSWERERS,
 }
 OPTIONAL = frozenset({"context", "rewrite", "filter", "rerank", "read", "answer"})
 SEQUENCES = frozenset({"context", "rerank"})

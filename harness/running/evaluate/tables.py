@@ -8,22 +8,9 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from harness import __version__, measures
+from harness import __version__, measures, report
 from harness.data import Anchoring
 from harness.measures import SpanQrels, median_length, rank_cutoff
-from harness.report import (
-    PASSAGE_RANKS,
-    AnchoringRow,
-    ChunkRow,
-    DocumentRow,
-    FilterRow,
-    RankedRow,
-    Results,
-    RouteRow,
-    SurroundingRow,
-    is_route,
-    spans_of_chunk,
-)
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
@@ -46,7 +33,7 @@ def results_of(
     config: BenchConfig,
     context: Context,
     more: Sequence[Any] = (),
-) -> Results:
+) -> report.Results:
     """All tables, files and the verdict; ``more`` are rows of further tables."""
     judged, scored = evaluated.judged, evaluated.scored
     summary = [row for one in scored for row in one.summary]
@@ -67,7 +54,7 @@ def results_of(
         record,
         evaluated.losses,
     )
-    return Results(
+    return report.Results(
         name=config.name,
         queries=corpus.queries.queries,
         summary=summary,
@@ -84,7 +71,7 @@ def results_of(
             *filtered,
             *route_rows(searched, config.measures),
             # a setting without chunks has no health
-            *(ChunkRow(s.setting.name, **s.chunking.quality) for s in searched if s.chunking.quality),
+            *(report.ChunkRow(s.setting.name, **s.chunking.quality) for s in searched if s.chunking.quality),
             *evaluated.sensitivity,
             *prices,
             *judged.costs,
@@ -101,9 +88,9 @@ def results_of(
     )
 
 
-def _anchoring_row(one: Anchoring) -> AnchoringRow:
+def _anchoring_row(one: Anchoring) -> report.AnchoringRow:
     row, place = one.row, one.place
-    return AnchoringRow(
+    return report.AnchoringRow(
         line=row.line,
         query_id=row.query_id,
         doc_id=one.document.doc_id,
@@ -133,10 +120,10 @@ _COUNTS = (
 )
 
 
-def _document_rows(corpus: Corpus) -> Iterator[DocumentRow]:
+def _document_rows(corpus: Corpus) -> Iterator[report.DocumentRow]:
     """One row per document: what was found in it, or why it was skipped."""
     for item in corpus.parsed:
-        yield DocumentRow(
+        yield report.DocumentRow(
             document=item.document.doc_id,
             status="read",
             reason="; ".join(item.stats.warnings),
@@ -146,10 +133,10 @@ def _document_rows(corpus: Corpus) -> Iterator[DocumentRow]:
             **{name: getattr(item.stats, name) for name in _COUNTS},
         )
     for skipped in corpus.skipped:
-        yield DocumentRow(document=skipped.doc_id, status="skipped", reason=skipped.reason)
+        yield report.DocumentRow(document=skipped.doc_id, status="skipped", reason=skipped.reason)
 
 
-def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterator[RouteRow]:
+def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterator[report.RouteRow]:
     """One row per route of every setting, nested ones against the fusion that they are part of."""
     k = next(filter(None, map(rank_cutoff, measures)), None)
     for one in searched:
@@ -158,7 +145,7 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
             stage: [set(ranking.chunk_ids[:k]) for ranking in rankings]
             for stage, rankings in one.rankings.items()
         }
-        routes = [stage for stage in first if is_route(stage)]
+        routes = [stage for stage in first if report.is_route(stage)]
         for stage in routes:
             fused = stage.rpartition(".")[0]
             siblings = [other for other in routes if other != stage and other.rpartition(".")[0] == fused]
@@ -167,7 +154,7 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
                 own.difference(*(first[other][at] for other in siblings)) for at, own in enumerate(shared)
             ]
             total = sum(map(len, first[fused]))
-            yield RouteRow(
+            yield report.RouteRow(
                 setting=one.setting.name,
                 stage=stage,
                 fused=fused,
@@ -178,7 +165,7 @@ def route_rows(searched: Sequence[Searched], measures: Sequence[str]) -> Iterato
             )
 
 
-def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[FilterRow]:
+def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) -> Iterator[report.FilterRow]:
     """One row per query of every filter: values it named, documents left, labelled documents left out."""
     for one in searched:
         labelled: dict[str, dict[str, None]] = {}
@@ -188,7 +175,7 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
         for step, results in one.filtered.items():
             for found in results:
                 documents, own = found.documents, labelled.get(found.query_id, {})
-                yield FilterRow(
+                yield report.FilterRow(
                     setting=one.setting.name,
                     step=step,
                     query_id=found.query_id,
@@ -203,12 +190,16 @@ def filter_rows(searched: Iterable[Searched], judged: Judged, corpus: Corpus) ->
                 )
 
 
-def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document]) -> Iterator[SurroundingRow]:
+def surrounding_rows(
+    ranked: Iterable[report.RankedRow], documents: Sequence[Document]
+) -> Iterator[report.SurroundingRow]:
     """The text up to ``AROUND`` characters before and after every passage that passages.csv holds."""
     shown: dict[str, list[Span]] = {}
     around: dict[str, list[Span]] = {}
-    for chunk_id, document in {r.chunk_id: r.document for r in ranked if r.rank <= PASSAGE_RANKS}.items():
-        *before, (start, end) = spans_of_chunk(chunk_id)
+    for chunk_id, document in {
+        r.chunk_id: r.document for r in ranked if r.rank <= report.PASSAGE_RANKS
+    }.items():
+        *before, (start, end) = report.spans_of_chunk(chunk_id)
         shown.setdefault(document, []).extend((*before, (start, end)))
         around.setdefault(document, []).append((max(0, start - AROUND), end + AROUND))
     texts = {document.doc_id: document.text for document in documents}
@@ -217,7 +208,7 @@ def surrounding_rows(ranked: Iterable[RankedRow], documents: Sequence[Document])
         for start, end in outside(around[document], shown[document]):
             if start < len(text):
                 last = min(end, len(text))
-                yield SurroundingRow(document, start, last, text[start:last].replace("\r\n", " \n"))
+                yield report.SurroundingRow(document, start, last, text[start:last].replace("\r\n", " \n"))
 
 
 _PACKAGES = (

@@ -13,24 +13,16 @@ from pydantic import Field, model_validator
 
 from harness import models
 from harness.models import ComputingConfig, EmbedConfig, EmbeddingEndpoint, EncoderConfig
-from harness.steps.search.step import (
-    Identity,
-    NotMeasuredError,
-    Passages,
-    RetrievalResult,
-    Retriever,
-    RetrieverConfig,
-    SearchOne,
-)
+from harness.steps.search import step
 from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query, Ranking
 
 Floats = NDArray[np.float32]
-Search = Callable[[Sequence[Query], Floats], RetrievalResult]
+Search = Callable[[Sequence[Query], Floats], step.RetrievalResult]
 """Searches for queries with their vectors [queries ≥ 1, d]."""
 
 
-class DenseConfig(ComputingConfig, RetrieverConfig):
+class DenseConfig(ComputingConfig, step.RetrieverConfig):
     """Base of the configurations of retrievers that embed: the model, and the distance of its vectors."""
 
     model: str = Field(
@@ -71,10 +63,10 @@ class DenseConfig(ComputingConfig, RetrieverConfig):
 Dense = TypeVar("Dense", bound=DenseConfig)
 
 
-class DenseRetriever(Retriever[Dense], Generic[Dense]):
+class DenseRetriever(step.Retriever[Dense], Generic[Dense]):
     """Embeds passages and queries, and leaves the search among the vectors to a store."""
 
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, tools: Tools) -> step.Identity:
         """The encoder, the prefixes, the depth, and the facts of the store."""
         c = self.config
         return [
@@ -86,22 +78,22 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
         ]
 
     @abstractmethod
-    def store_facts(self) -> Identity:
+    def store_facts(self) -> step.Identity:
         """The properties of the store that decide which vectors are found."""
 
     @abstractmethod
     def opened(
-        self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
+        self, passages: step.Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> AbstractContextManager[Search]:
         """A search among ``vectors`` [passages ≥ 1, d], the index open.
 
         ``checked``: it also finds out what share of the true nearest it finds, where that may be below 1.
         """
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Embed the texts that are not embedded yet, then search."""
         if not passages.ids or not queries:
-            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
+            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         read, questions = self._texts(passages, queries)
         with tools.timed("embed"):
             vectors = tools.vector_rows(read, self.config.embed)
@@ -110,11 +102,11 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
             return search(queries, asked)
 
     @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """Embeds each query by itself, and searches the open store with it."""
         c = self.config
         if not c.embed.runs_here:
-            raise NotMeasuredError(f"{c.embed.model_name} is not a model on this machine")
+            raise step.NotMeasuredError(f"{c.embed.model_name} is not a model on this machine")
 
         def vector(query: Query) -> Floats:
             return np.asarray(tools.embed(c.query_prefix + query.text, c.embed), dtype=np.float32)[None, :]
@@ -125,13 +117,13 @@ class DenseRetriever(Retriever[Dense], Generic[Dense]):
             yield lambda query: search([query], vector(query)).rankings[0]
 
     def wants(
-        self, passages: Passages, queries: Sequence[Query]
+        self, passages: step.Passages, queries: Sequence[Query]
     ) -> Iterable[tuple[EncoderConfig, list[str]]]:
         """All passages and queries, with their prefixes."""
         read, questions = self._texts(passages, queries)
         return [(self.config.embed, [*read, *questions])]
 
-    def _texts(self, passages: Passages, queries: Sequence[Query]) -> tuple[list[str], list[str]]:
+    def _texts(self, passages: step.Passages, queries: Sequence[Query]) -> tuple[list[str], list[str]]:
         c = self.config
         return (
             [c.passage_prefix + text for text in passages.texts],

@@ -10,14 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from harness.data.corpus.parsers.pdf_file import (
-    OnPage,
-    PdfPages,
-    check_pdf_file,
-    damaged_error,
-    password_error,
-    read_pages,
-)
+from harness.data.corpus.parsers import pdf_file
 from harness.values import CorpusError, StageConfig
 
 _MAX_WARNINGS = 10
@@ -32,9 +25,9 @@ class PypdfConfig(StageConfig):
         description="`plain` follows the order of the content stream, `layout` imitates the page by spaces.",
     )
 
-    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+    def read(self, path: Path, on_page: pdf_file.OnPage) -> pdf_file.PdfPages:
         """Extract the text of every page; raises CorpusError for a file or page that cannot be read."""
-        check_pdf_file(path)
+        pdf_file.check_pdf_file(path)
         with path.open("rb") as stream, collect_warnings() as warnings:
             reader = _open(path, stream)
             encryption, count = _encryption_of(reader), len(reader.pages)
@@ -42,8 +35,8 @@ class PypdfConfig(StageConfig):
             def text_of(number: int) -> str:
                 return str(reader.pages[number - 1].extract_text(extraction_mode=self.extraction_mode))
 
-            pages = read_pages(path, "pypdf", count, on_page, text_of)
-        return PdfPages(pages, encryption, tuple(warnings))
+            pages = pdf_file.read_pages(path, "pypdf", count, on_page, text_of)
+        return pdf_file.PdfPages(pages, encryption, tuple(warnings))
 
 
 def _open(path: Path, stream: Any) -> Any:
@@ -55,7 +48,7 @@ def _open(path: Path, stream: Any) -> Any:
         reader = PdfReader(stream)
         len(reader.pages)
     except (WrongPasswordError, FileNotDecryptedError) as error:
-        raise password_error(path) from error
+        raise pdf_file.password_error(path) from error
     except DependencyError as error:
         raise CorpusError(
             f"{path}: the PDF is encrypted with AES, which pypdf reads only with its crypto extra. "
@@ -64,7 +57,7 @@ def _open(path: Path, stream: Any) -> Any:
     except MemoryError:
         raise
     except Exception as error:  # a damaged file can raise anything, from KeyError to RecursionError
-        raise damaged_error(path, "pypdf", error) from error
+        raise pdf_file.damaged_error(path, "pypdf", error) from error
     return reader
 
 

@@ -7,16 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.data.corpus.parsers.pdf_file import (
-    MOST_PATHS_OF_A_BLANK_PAGE,
-    OnPage,
-    PageReading,
-    PdfPages,
-    check_pdf_file,
-    damaged_error,
-    password_error,
-    read_pages,
-)
+from harness.data.corpus.parsers import pdf_file
 from harness.values import CorpusError, StageConfig
 
 # FPDF_GetSecurityHandlerRevision; revision 4 may be either cipher, PDFium does not tell which.
@@ -31,23 +22,23 @@ class Pypdfium2Config(StageConfig):
 
     kind: Literal["pypdfium2"] = "pypdfium2"
 
-    def read(self, path: Path, on_page: OnPage) -> PdfPages:
+    def read(self, path: Path, on_page: pdf_file.OnPage) -> pdf_file.PdfPages:
         """Extract the text of every page; line ends become LF, PDFium's marks for hyphens become hyphens."""
-        check_pdf_file(path)
+        pdf_file.check_pdf_file(path)
         with closing(_open(path)) as pdf:
-            pages = read_pages(path, "pypdfium2", len(pdf), on_page, partial(_page_text, pdf))
-            return PdfPages(pages, _encryption_of(pdf))
+            pages = pdf_file.read_pages(path, "pypdfium2", len(pdf), on_page, partial(_page_text, pdf))
+            return pdf_file.PdfPages(pages, _encryption_of(pdf))
 
 
-def count_with_pypdfium2(path: Path, on_page: OnPage) -> list[PageReading]:
+def count_with_pypdfium2(path: Path, on_page: pdf_file.OnPage) -> list[pdf_file.PageReading]:
     """Count the characters of every page, as a second reading; raises CorpusError as the parser does."""
     with closing(_open(path)) as pdf:
-        return list(read_pages(path, "pypdfium2", len(pdf), on_page, partial(_count, pdf)))
+        return list(pdf_file.read_pages(path, "pypdfium2", len(pdf), on_page, partial(_count, pdf)))
 
 
-def _count(pdf: Any, number: int) -> PageReading:
+def _count(pdf: Any, number: int) -> pdf_file.PageReading:
     characters = sum(map(len, _page_text(pdf, number).split()))
-    return PageReading(characters, blank=not characters and _is_blank(pdf, number))
+    return pdf_file.PageReading(characters, blank=not characters and _is_blank(pdf, number))
 
 
 def _is_blank(pdf: Any, number: int) -> bool:
@@ -56,7 +47,7 @@ def _is_blank(pdf: Any, number: int) -> bool:
 
     with closing(pdf[number - 1]) as page:
         count = raw.FPDFPage_CountObjects(page)
-        return count < MOST_PATHS_OF_A_BLANK_PAGE and all(
+        return count < pdf_file.MOST_PATHS_OF_A_BLANK_PAGE and all(
             raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) == raw.FPDF_PAGEOBJ_PATH
             for i in range(count)
         )
@@ -75,8 +66,8 @@ def _open(path: Path) -> Any:
         return pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == _FPDF_ERR_PASSWORD:
-            raise password_error(path) from error
-        raise damaged_error(path, "pypdfium2", error) from error
+            raise pdf_file.password_error(path) from error
+        raise pdf_file.damaged_error(path, "pypdfium2", error) from error
 
 
 def _forget_last_error() -> None:

@@ -10,18 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.models import (
-    SLOT,
-    FailurePolicy,
-    LlmStepConfig,
-    Malformed,
-    Prompt,
-    Request,
-    TextForm,
-    json_in,
-    read_prompt,
-    text_of,
-)
+from harness import models
 from harness.steps.search.filter.names import Names, years_in
 from harness.steps.search.filter.step import Filter, Named, TableValues
 from harness.steps.search.step import FilterConfig, FilterResult, Identity
@@ -29,7 +18,7 @@ from harness.steps.search.tools import Tools
 from harness.values import ConfigError, LlmCall, Query
 
 FOLDER = Path(__file__).parent / "prompts"
-_FAILING = FailurePolicy(
+_FAILING = models.FailurePolicy(
     "queries have no usable filter",
     ("filter", "unfiltered"),
     "are searched in all documents",
@@ -37,11 +26,11 @@ _FAILING = FailurePolicy(
 )
 
 
-class LlmFilterConfig(LlmStepConfig, FilterConfig):
+class LlmFilterConfig(models.LlmStepConfig, FilterConfig):
     """A language model reads every question; its answers are paid once and kept in the ledger."""
 
     kind: Literal["llm"] = "llm"
-    prompt: Prompt = Field(
+    prompt: models.Prompt = Field(
         "fields",
         validate_default=True,
         description="`fields`, `fields_zh`, or the path of your own file: it ends in `.yaml` and has "
@@ -59,21 +48,21 @@ class LlmFilterConfig(LlmStepConfig, FilterConfig):
     )
 
     @classmethod
-    def load(cls, name: str) -> Prompt:
+    def load(cls, name: str) -> models.Prompt:
         """Read the prompt of this name; raises ConfigError for one that cannot be used."""
-        return read_prompt(name, FOLDER, Prompt, "a filter", ("fields", "query"))
+        return models.read_prompt(name, FOLDER, models.Prompt, "a filter", ("fields", "query"))
 
 
 @dataclass(frozen=True, slots=True)
-class FieldsForm(TextForm):
+class FieldsForm(models.TextForm):
     """A prompt that is answered with a JSON object: values by column."""
 
     columns: tuple[str, ...] = ()
 
-    def read(self, call: LlmCall, text: str) -> Malformed | None:
+    def read(self, call: LlmCall, text: str) -> models.Malformed | None:
         """Malformed if it is not such an object, or names another column."""
         found = _parsed(text, self.columns)
-        return found if isinstance(found, Malformed) else None
+        return found if isinstance(found, models.Malformed) else None
 
     def shortest(self, call: LlmCall) -> str:
         """One value per column."""
@@ -102,13 +91,15 @@ class LlmFilter(Filter[LlmFilterConfig]):
         """The model's values as the table writes them; raises LlmError if an answer cannot be used."""
         c = self.config
         about = [(query.text, ()) for query in queries]
-        answers = tools.answers(Request(c, self._form(facts), about, c.prompt.name, "filter"))
+        answers = tools.answers(models.Request(c, self._form(facts), about, c.prompt.name, "filter"))
         self._failed = {}
         found: list[Named] = []
         for query, answer in zip(queries, answers, strict=True):
-            text = text_of(answer)
-            values = Malformed(answer.reason or "no words") if text is None else _parsed(text, c.columns)
-            if isinstance(values, Malformed):
+            text = models.text_of(answer)
+            values = (
+                models.Malformed(answer.reason or "no words") if text is None else _parsed(text, c.columns)
+            )
+            if isinstance(values, models.Malformed):
                 self._failed[query.query_id] = values.reason
                 values = {}
             found.append({column: _as_written(column, its, facts, c) for column, its in values.items()})
@@ -134,23 +125,23 @@ class LlmFilter(Filter[LlmFilterConfig]):
         listing = "\n".join(lines)
 
         def fill(text: str) -> str:
-            return SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
+            return models.SLOT.sub(lambda slot: listing if slot[1] == "fields" else slot[0], text)
 
         return FieldsForm(fill(c.prompt.system), fill(c.prompt.user), c.columns)
 
 
-def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | Malformed:
+def _parsed(text: str, columns: Sequence[str]) -> dict[str, list[str]] | models.Malformed:
     """The values by column in an answer."""
-    found = json_in(text)
-    if isinstance(found, Malformed):
+    found = models.json_in(text)
+    if isinstance(found, models.Malformed):
         return found
     if not isinstance(found, Mapping):
-        return Malformed("no_object")
+        return models.Malformed("no_object")
     if not set(found) <= set(columns):
-        return Malformed("unknown_field")
+        return models.Malformed("unknown_field")
     values = {column: one if isinstance(one, list) else [one] for column, one in found.items()}
     if not all(isinstance(one, str | int) for its in values.values() for one in its):
-        return Malformed("no_values")
+        return models.Malformed("no_values")
     return {column: [str(one) for one in its] for column, its in values.items()}
 
 

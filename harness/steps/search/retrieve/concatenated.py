@@ -11,17 +11,7 @@ from pydantic import Field
 
 from harness.steps.search.dense import DenseConfig, DenseRetriever, Floats, Search
 from harness.steps.search.depth import Doubles, SearchDepth, ranked
-from harness.steps.search.retrieve.lexical import (
-    Method,
-    Saturation,
-    TermIds,
-    Terms,
-    TermsConfig,
-    chunk_vectors,
-    dot_products,
-    inverse_document_frequency,
-    query_vectors,
-)
+from harness.steps.search.retrieve import lexical
 from harness.steps.search.step import Identity, Passages, RetrievalResult
 from harness.steps.search.tools import Tools, VectorRows
 from harness.values import Query
@@ -30,7 +20,7 @@ from harness.values import Query
 _VERSION = 1
 
 
-class ConcatenatedConfig(TermsConfig, DenseConfig):
+class ConcatenatedConfig(lexical.TermsConfig, DenseConfig):
     """BM25 and a bi-encoder in one vector, as stores for hybrid search hold them; searched in full."""
 
     kind: Literal["concatenated"] = "concatenated"
@@ -42,7 +32,7 @@ class ConcatenatedConfig(TermsConfig, DenseConfig):
         ge=0,
         description="The weight of BM25; cosine goes up to 1 and BM25 to about 20. Tune it on train.",
     )
-    method: Method = Field("lucene", description="BM25's formula, as for `bm25`.")
+    method: lexical.Method = Field("lucene", description="BM25's formula, as for `bm25`.")
     average_length: float | None = Field(
         None,
         gt=0,
@@ -62,7 +52,7 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
     def store_facts(self) -> Identity:
         """The parameters of BM25, and the weight."""
         c = self.config
-        bm25 = [c.k1, c.b, c.method, c.average_length, Terms(c).identity]
+        bm25 = [c.k1, c.b, c.method, c.average_length, lexical.Terms(c).identity]
         return [_VERSION, c.weight, bm25]
 
     @contextmanager
@@ -70,28 +60,30 @@ class ConcatenatedRetriever(DenseRetriever[ConcatenatedConfig]):
         self, passages: Passages, vectors: VectorRows, tools: Tools, *, checked: bool = True
     ) -> Iterator[Search]:
         """The search of all chunks by their dot products, the stored vectors made beforehand."""
-        terms = Terms(self.config)
+        terms = lexical.Terms(self.config)
         known = terms.of_passages(passages, tools)
-        sparse = chunk_vectors(known, self._saturation(known))
-        idf = inverse_document_frequency(sparse, self.config.method)
+        sparse = lexical.chunk_vectors(known, self._saturation(known))
+        idf = lexical.inverse_document_frequency(sparse, self.config.method)
         stored = concatenate(sparse, self._scaled(np.asarray(vectors)))
         depth, rows = SearchDepth.of(self.config, passages), np.arange(len(passages.ids))
 
         def search(queries: Sequence[Query], asked: Floats) -> RetrievalResult:
-            own = query_vectors([terms.of_query(query.text, known.vocabulary) for query in queries], idf)
+            own = lexical.query_vectors(
+                [terms.of_query(query.text, known.vocabulary) for query in queries], idf
+            )
             question = concatenate(own * self.config.weight, self._scaled(asked))
             rankings = [
                 ranked(query.query_id, rows, scores, depth, passages.ids)
-                for query, scores in zip(queries, dot_products(question, stored), strict=True)
+                for query, scores in zip(queries, lexical.dot_products(question, stored), strict=True)
             ]
             return RetrievalResult(rankings, 1.0)
 
         yield search
 
-    def _saturation(self, known: TermIds) -> Saturation:
+    def _saturation(self, known: lexical.TermIds) -> lexical.Saturation:
         c = self.config
         average = c.average_length or float(known.lengths.mean()) or 1.0
-        return Saturation(c.method, c.k1, c.b, average)
+        return lexical.Saturation(c.method, c.k1, c.b, average)
 
     def _scaled(self, vectors: Floats) -> Doubles:
         """Vectors whose inner products are the similarities asked for."""

@@ -9,23 +9,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from harness.steps.custom.code import CodeConfig, broken_contract, call_function, calling
+from harness.steps.search import step
 from harness.steps.search.retrieve.returned import asked_depth, ranker_of, rankings_of
-from harness.steps.search.step import (
-    Identity,
-    NotMeasuredError,
-    Passages,
-    RetrievalResult,
-    Retriever,
-    RetrieverConfig,
-    SearchOne,
-)
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 
 PLACE = "place"
 
 
-class PythonConfig(CodeConfig, RetrieverConfig):
+class PythonConfig(CodeConfig, step.RetrieverConfig):
     """Your own function ranks the chunks, or makes a retriever of LangChain or LlamaIndex that does."""
 
     kind: Literal["python"] = "python"
@@ -37,7 +29,7 @@ class PythonConfig(CodeConfig, RetrieverConfig):
     )
 
 
-class PythonRetriever(Retriever[PythonConfig]):
+class PythonRetriever(step.Retriever[PythonConfig]):
     """Calls ``function(queries, passages, k, **arguments)`` once, with texts.
 
     It returns for every query the places of passages in rank order, best first: whole numbers from 0, or
@@ -47,31 +39,31 @@ class PythonRetriever(Retriever[PythonConfig]):
 
     own_code = True
 
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, tools: Tools) -> step.Identity:
         """The settings of the user."""
         c = self.config
-        facts: Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
+        facts: step.Identity = ["python", c.call, c.version, c.arguments, c.top_k, c.top_chars]
         return facts if c.returns == "rankings" else [*facts, c.returns]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Call it and check the result."""
         if not passages.ids or not queries:
-            return RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
+            return step.RetrievalResult([Ranking(query.query_id, (), ()) for query in queries])
         with tools.timed("retrieve"):
             answers = self._ask([query.text for query in queries], list(passages.texts), passages)
-        return RetrievalResult(
+        return step.RetrievalResult(
             rankings_of(f"call: {self.config.call}", answers, queries, passages, self.config)
         )
 
     @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """Makes a new retriever, and asks it query by query.
 
         Raises NotMeasuredError for a function that is given all queries at once: it makes its index in the
         same call, which is not part of a search.
         """
         if self.config.returns == "rankings":
-            raise NotMeasuredError(
+            raise step.NotMeasuredError(
                 f"{self.config.call} is given all queries at once, so its index is built in the same call; "
                 "return a retriever (returns: retriever) to have each query measured"
             )
@@ -79,13 +71,13 @@ class PythonRetriever(Retriever[PythonConfig]):
         rank = ranker_of(f"call: {self.config.call}", passages, self.config)
         yield lambda query: rank(query, search(query.text))
 
-    def _ask(self, queries: list[str], texts: list[str], passages: Passages) -> Any:
+    def _ask(self, queries: list[str], texts: list[str], passages: step.Passages) -> Any:
         c = self.config
         if c.returns == "rankings":
             return call_function(c.call, queries, texts, asked_depth(c, passages), **c.arguments)
         return list(map(self._searcher(passages), queries))
 
-    def _searcher(self, passages: Passages) -> Callable[[str], list[Any]]:
+    def _searcher(self, passages: step.Passages) -> Callable[[str], list[Any]]:
         """The places of passages for a question, by the retriever that the function makes."""
         c = self.config
         texts = list(passages.texts)
