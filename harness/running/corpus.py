@@ -7,26 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.data import (
-    AnchorResult,
-    DocumentFile,
-    LabelRow,
-    ParsedDocument,
-    ParserConfig,
-    ParsingConfig,
-    QuerySet,
-    SkippedDocument,
-    bad_document,
-    find_documents,
-    libraries_of,
-    parse_documents,
-    parser_fingerprint,
-    possible_ids,
-    refusal,
-    some_pages,
-    suffixes_of,
-    suggestion,
-)
+from harness import data
 from harness.running.config.models import BenchConfig, parsers_of
 from harness.running.context import Context
 from harness.running.engine import Engine
@@ -55,13 +36,13 @@ class Corpus:
     and ``texts_of`` has by setting the ids of the texts that it searches; with one parser it is empty.
     """
 
-    parsed: tuple[ParsedDocument, ...]
-    skipped: tuple[SkippedDocument, ...]
-    queries: QuerySet
-    anchored: AnchorResult
+    parsed: tuple[data.ParsedDocument, ...]
+    skipped: tuple[data.SkippedDocument, ...]
+    queries: data.QuerySet
+    anchored: data.AnchorResult
     labels: tuple[Judgment, ...]
     hashes: dict[str, str]
-    label_rows: tuple[LabelRow, ...] = ()
+    label_rows: tuple[data.LabelRow, ...] = ()
     strange: Document | None = None
     texts_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -110,8 +91,8 @@ def other_files(config: BenchConfig, *, must_exist: bool = True) -> tuple[Path, 
 
 
 def read_documents(
-    config: BenchConfig, parser: ParserConfig, others: Sequence[Path], context: Context
-) -> tuple[list[ParsedDocument], list[SkippedDocument], dict[str, str]]:
+    config: BenchConfig, parser: data.ParserConfig, others: Sequence[Path], context: Context
+) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument], dict[str, str]]:
     """The documents as a parser reads them, those it cannot, and the sha256 of all files and ``others``."""
     with context.timed("parse"):
         files = _files(config, parser, context.reporter.note, others)
@@ -131,22 +112,26 @@ def load_documents(config: BenchConfig, context: Context, only: str = "") -> lis
 
 def read_texts(
     config: BenchConfig, context: Context, only: str = ""
-) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
+) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
     """As `load_documents`, with what the parser met, and the documents that were left out."""
     (name, parser), *more = parsers_of(config.settings).items()
     if more:
         context.reporter.note(f"The documents are read by {name}, the first of {len(more) + 1} parsers.")
     files = document_files(config, context.reporter.note)
     if only:
-        named = next((name for name in possible_ids(only) if name in {file.doc_id for file in files}), None)
+        named = next(
+            (name for name in data.possible_ids(only) if name in {file.doc_id for file in files}), None
+        )
         if named is None:
             ids = [file.doc_id for file in files]
-            raise CorpusError(f"Unknown document: {only!r}{suggestion(only, ids)}. Correct the name.")
+            raise CorpusError(f"Unknown document: {only!r}{data.suggestion(only, ids)}. Correct the name.")
         files = [file for file in files if file.doc_id == named]
     return _parse(config, parser, context, files, {str(item.path): file_sha256(item.path) for item in files})
 
 
-def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: None) -> list[DocumentFile]:
+def document_files(
+    config: BenchConfig, note: Callable[[str], None] = lambda _: None
+) -> list[data.DocumentFile]:
     """The files of the documents with their ids; ``note`` gets what is left out.
 
     Of several parsers the first says which files can be read.
@@ -155,37 +140,39 @@ def document_files(config: BenchConfig, note: Callable[[str], None] = lambda _: 
 
 
 def _files(
-    config: BenchConfig, parser: ParserConfig, note: Callable[[str], None], others: Sequence[Path]
-) -> list[DocumentFile]:
+    config: BenchConfig, parser: data.ParserConfig, note: Callable[[str], None], others: Sequence[Path]
+) -> list[data.DocumentFile]:
     """The files of the documents; ``others`` are read for something else."""
-    more = suffixes_of(parser)
+    more = data.suffixes_of(parser)
     skip = config.on_bad_document != "fail"
-    return find_documents(config.documents, Path(), more, others, note, skip)
+    return data.find_documents(config.documents, Path(), more, others, note, skip)
 
 
 def _parse(
     config: BenchConfig,
-    parser: ParserConfig,
+    parser: data.ParserConfig,
     context: Context,
-    files: Sequence[DocumentFile],
+    files: Sequence[data.DocumentFile],
     hashes: dict[str, str],
-) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
-    fingerprint = parser_fingerprint(parser)
+) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
+    fingerprint = data.parser_fingerprint(parser)
     keys = {
         file: key_of(
-            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *libraries_of(file.path)
+            file.doc_id, file.path.suffix, hashes[str(file.path)], fingerprint, *data.libraries_of(file.path)
         )
         for file in files
     }
     stored = {file: context.artifacts.get("document", key) for file, key in keys.items()}
-    known = {file: ParsedDocument.from_json(value) for file, value in stored.items() if value is not None}
+    known = {
+        file: data.ParsedDocument.from_json(value) for file, value in stored.items() if value is not None
+    }
     new = [file for file in files if file not in known]
-    skipped: list[SkippedDocument] = []
-    fresh: list[ParsedDocument] = []
+    skipped: list[data.SkippedDocument] = []
+    fresh: list[data.ParsedDocument] = []
     if new:
         with context.reporter.task("parse documents", len(new)) as task:
 
-            def keep(file: DocumentFile, item: ParsedDocument | None) -> None:
+            def keep(file: data.DocumentFile, item: data.ParsedDocument | None) -> None:
                 # immediately, so that a run that is killed does not read it again
                 if item is not None:
                     context.artifacts.put("document", keys[file], item.to_json())
@@ -194,7 +181,9 @@ def _parse(
             if context.engine.apart:
                 fresh, skipped = parse_apart(new, parser, config, context.engine, hashes, keep, task)
             else:
-                fresh, skipped = parse_documents(new, parser, config.on_bad_document, config.parsing, keep)
+                fresh, skipped = data.parse_documents(
+                    new, parser, config.on_bad_document, config.parsing, keep
+                )
     context.count("documents_parsed", len(fresh))
     context.count("documents_reused", len(known))
     by_id = {item.document.doc_id: item for item in [*fresh, *known.values()]}
@@ -211,16 +200,16 @@ def _parse(
 
 
 def _refused(
-    config: BenchConfig, files: Sequence[DocumentFile], by_id: dict[str, ParsedDocument]
-) -> list[SkippedDocument]:
+    config: BenchConfig, files: Sequence[data.DocumentFile], by_id: dict[str, data.ParsedDocument]
+) -> list[data.SkippedDocument]:
     """Take the documents that lost too much text out of ``by_id``; where bad ones end the run, raise."""
     refused = []
     for file in files:
-        reason = refusal(by_id[file.doc_id], config.parsing) if file.doc_id in by_id else None
+        reason = data.refusal(by_id[file.doc_id], config.parsing) if file.doc_id in by_id else None
         if reason is not None:
             if config.on_bad_document == "fail":
-                raise bad_document(f"{file.path}: {reason}")
-            refused.append(SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
+                raise data.bad_document(f"{file.path}: {reason}")
+            refused.append(data.SkippedDocument(file.doc_id, file.path, f"{file.path}: {reason}"))
             del by_id[file.doc_id]
     return refused
 
@@ -230,7 +219,7 @@ _SHOWN = 3
 _WORTH_A_WARNING = 0.001
 
 
-def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
+def report_text(parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, context: Context) -> None:
     """Say what share of pages and characters is suspect, if any is; warn of losses and of repairs."""
     stats = [item.stats for item in parsed]
     pages, suspect_pages = sum(s.all_pages for s in stats), sum(len(s.suspect_pages) for s in stats)
@@ -252,7 +241,9 @@ def report_text(parsed: Sequence[ParsedDocument], parser: ParserConfig, context:
     _warn_of_repairs(parsed, context)
 
 
-def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, context: Context) -> None:
+def _warn_of_pages(
+    parsed: Sequence[data.ParsedDocument], parser: data.ParserConfig, context: Context
+) -> None:
     by_id = {item.document.doc_id: item.stats for item in parsed}
     silent = {doc_id: stats.silent_pages for doc_id, stats in by_id.items() if stats.silent_pages}
     short = {doc_id: stats.short_pages for doc_id, stats in by_id.items() if stats.short_pages}
@@ -282,7 +273,7 @@ def _warn_of_pages(parsed: Sequence[ParsedDocument], parser: ParserConfig, conte
         )
 
 
-def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None:
+def _warn_of_repairs(parsed: Sequence[data.ParsedDocument], context: Context) -> None:
     repaired = [item for item in parsed if item.stats.warnings]
     if repaired:
         shown = "; ".join(f"{item.document.doc_id}: {item.stats.warnings[0]}" for item in repaired[:_SHOWN])
@@ -297,7 +288,7 @@ def _warn_of_repairs(parsed: Sequence[ParsedDocument], context: Context) -> None
 
 def _listed(pages: Mapping[str, Sequence[int]]) -> str:
     shown = [
-        f"{doc_id} (page{'s' * (len(its) > 1)} {some_pages(its)})"
+        f"{doc_id} (page{'s' * (len(its) > 1)} {data.some_pages(its)})"
         for doc_id, its in list(pages.items())[:_SHOWN]
     ]
     return ", ".join(shown) + (f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else "")
@@ -311,47 +302,47 @@ def _share(part: int, whole: int) -> str:
 class ParseJob:
     """Reads one file on the machine of a worker; ``hashes`` are those of the files here, by path."""
 
-    parser: ParserConfig
-    parsing: ParsingConfig
+    parser: data.ParserConfig
+    parsing: data.ParsingConfig
     hashes: Mapping[str, str]
 
-    def __call__(self, file: DocumentFile) -> ParsedDocument | SkippedDocument:
+    def __call__(self, file: data.DocumentFile) -> data.ParsedDocument | data.SkippedDocument:
         """What was read, or why nothing was."""
         if not file.path.is_file() or file_sha256(file.path) != self.hashes[str(file.path)]:
             raise CorpusError(
                 f"{file.path}: a worker on {platform.node()} does not see this file, or sees another one. "
                 "Put the documents where all machines of the cluster see them under one path."
             )
-        parsed, skipped = parse_documents([file], self.parser, "skip", self.parsing)
+        parsed, skipped = data.parse_documents([file], self.parser, "skip", self.parsing)
         return parsed[0] if parsed else skipped[0]
 
 
 def parse_apart(
-    files: Sequence[DocumentFile],
-    parser: ParserConfig,
+    files: Sequence[data.DocumentFile],
+    parser: data.ParserConfig,
     config: BenchConfig,
     engine: Engine,
     hashes: Mapping[str, str],
-    keep: Callable[[DocumentFile, ParsedDocument | None], None],
+    keep: Callable[[data.DocumentFile, data.ParsedDocument | None], None],
     task: Task,
-) -> tuple[list[ParsedDocument], list[SkippedDocument]]:
+) -> tuple[list[data.ParsedDocument], list[data.SkippedDocument]]:
     """As `parse_documents`, by the workers of an engine."""
     largest = sorted(files, key=lambda file: (-file.path.stat().st_size, file.doc_id))
     paths = [file.path.resolve() for file in largest]
     parts = [replace(file, path=path) for file, path in zip(largest, paths, strict=True)]
     own = {str(path): hashes[str(file.path)] for file, path in zip(largest, paths, strict=True)}
     job = ParseJob(parser, config.parsing, own)
-    parsed: dict[str, ParsedDocument] = {}
-    skipped: dict[str, SkippedDocument] = {}
+    parsed: dict[str, data.ParsedDocument] = {}
+    skipped: dict[str, data.SkippedDocument] = {}
     for done in engine.map(job, parts, job, task):
         file, found = largest[done.index], done.value
-        if isinstance(found, ParsedDocument):
+        if isinstance(found, data.ParsedDocument):
             parsed[file.doc_id] = found
             keep(file, found)
             continue
         reason = found.reason.replace(str(paths[done.index]), str(file.path))
         if config.on_bad_document == "fail":
-            raise bad_document(reason)
+            raise data.bad_document(reason)
         skipped[file.doc_id] = replace(found, path=file.path, reason=reason)
         keep(file, None)
     ids = [file.doc_id for file in files]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness import running
+from harness import running, values
 from harness.labels.labelling.rows import spreadsheet_safe
 from harness.labels.testset.config import TestsetConfig
 from harness.labels.testset.rows import Candidate, FoundRow, Place, PoolRow, SearchedRow
@@ -23,16 +23,6 @@ from harness.steps import (
     SizedConfig,
 )
 from harness.store import write_text
-from harness.values import (
-    TO_GRADE,
-    Chunk,
-    Document,
-    Span,
-    counted,
-    delimited_text,
-    outside_latin,
-    passage_spans,
-)
 
 _TOKENIZER = "embedded:all-MiniLM-L6-v2"
 # ranks kept of every ranking; more than one needs, since retrievers find the same passages
@@ -40,7 +30,7 @@ _DEPTH = 30
 SUGGESTED = "suggested with the question"
 Key = tuple[str, int, int]
 # a retriever's name, and its chunks by query
-_Ranked = tuple[str, dict[str, list[Chunk]]]
+_Ranked = tuple[str, dict[str, list[values.Chunk]]]
 # by passage the retrievers that found it, and at which rank from 1; None: it was suggested
 _Found = dict[Key, dict[str, int | None]]
 
@@ -69,7 +59,7 @@ def gather(
         ranked = [
             _by_query(each) for each in running.search_settings(points, corpus.queries.queries, context)
         ]
-        passages = {one.doc_id: passage_spans(one.text, TO_GRADE) for one in documents.values()}
+        passages = {one.doc_id: values.passage_spans(one.text, values.TO_GRADE) for one in documents.values()}
         for one in todo:
             found = _pooled(one, ranked, documents, passages, count)
             pool += _hidden(one, found, documents)
@@ -87,28 +77,29 @@ def gather(
         tables = {**tables, **state.document_rows(documents.values())}
         state.write("gather", f"{len(names)} retrievers", tables)
     lines = [
-        f"{state.path(PoolRow)}: {counted(len(pool), 'passage')} for {counted(len(chosen), 'question')}; "
-        f"{len(todo)} of these were searched now.",
+        f"{state.path(PoolRow)}: {values.counted(len(pool), 'passage')} for "
+        f"{values.counted(len(chosen), 'question')}; {len(todo)} of these were searched now.",
         f"Grading them all takes {time_to_grade(len(pool))}.",
     ]
     if names:
         lines.append(f"{len(names)} retrievers took turns: {', '.join(names)}.")
     if few := sum(row.passages < count for row in searched):
         lines.append(
-            f"{counted(few, 'question')} with fewer than {count} passages, as the documents give no more."
+            f"{values.counted(few, 'question')} with fewer than {count} passages, as the documents give no "
+            "more."
         )
     return Outcome(tuple(lines))
 
 
 def _retrievers(
-    config: TestsetConfig, documents: Sequence[Document], also: Path | None = None
+    config: TestsetConfig, documents: Sequence[values.Document], also: Path | None = None
 ) -> list[running.Setting]:
     """Words, meaning and both, each over small and large chunks; and the settings of ``also``, a benchmark.
 
     Without an embedding model: two formulas of BM25 over three lengths of chunks.
     """
     sample = "".join(one.text[:5000] for one in documents)
-    sizes = [150, 250, 400] if outside_latin(sample) > 0.3 else [300, 600, 1000]
+    sizes = [150, 250, 400] if values.outside_latin(sample) > 0.3 else [300, 600, 1000]
     depth = max(_DEPTH, config.passages)
     words: RetrieverConfig = Bm25Config(top_k=depth)
     by_name: dict[str, RetrieverConfig] = {"bm25": words, "bm25+": Bm25Config(top_k=depth, method="bm25+")}
@@ -145,7 +136,7 @@ def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candid
         (one.query_id, spreadsheet_safe(one.text), "yes" if one.answerable else "no", "train")
         for one in chosen
     ]
-    write_text(path, delimited_text([("query_id", "text", "answerable", "split"), *rows]))
+    write_text(path, values.delimited_text([("query_id", "text", "answerable", "split"), *rows]))
     bench = state.config.bench(state.folder).model_copy(update={"queries": path, "labels": None})
     return running.load_corpus(bench, context)
 
@@ -153,8 +144,8 @@ def corpus_of(state: SetState, context: running.Context, chosen: Sequence[Candid
 def _pooled(
     one: Candidate,
     ranked: Sequence[_Ranked],
-    documents: Mapping[str, Document],
-    passages: Mapping[str, Sequence[Span]],
+    documents: Mapping[str, values.Document],
+    passages: Mapping[str, Sequence[values.Span]],
     count: int,
 ) -> _Found:
     """Passages by turns of the retrievers, and who found each at which rank."""
@@ -182,7 +173,7 @@ def _by_query(searched: running.Searched) -> _Ranked:
     return searched.setting.name, {r.query_id: [chunks[one] for one in r.chunk_ids] for r in rankings}
 
 
-def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+def _touched(spans: Sequence[values.Span], start: int, end: int) -> list[values.Span]:
     """The passages that share half of either with a range; else the one it shares most with."""
     first = bisect_right(spans, start, key=lambda span: span[1])
     last = bisect_left(spans, end, key=lambda span: span[0])
@@ -192,7 +183,7 @@ def _touched(spans: Sequence[Span], start: int, end: int) -> list[Span]:
     return half or sorted(near, key=lambda span: -shared[span])[:1]
 
 
-def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, Document]) -> list[PoolRow]:
+def _hidden(one: Candidate, found: Iterable[Key], documents: Mapping[str, values.Document]) -> list[PoolRow]:
     """The rows of a question, shuffled by a hash."""
 
     def place(key: Key) -> str:

@@ -6,21 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.comparison import (
-    LABELS,
-    Details,
-    Scores,
-    Verdict,
-    chunkings_of,
-    design_of,
-    detailed,
-    from_scores,
-    options_of,
-    sentences_of,
-    verdict_json,
-    verdict_of,
-    warning_lines,
-)
+from harness import comparison
 from harness.measures import headline, less_is_better
 from harness.report import FilterRow, LabelSensitivityRow, LossRow, PriceRow, lost_by
 from harness.running.config.models import BenchConfig
@@ -29,7 +15,7 @@ from harness.values import HarnessError, QueryScore, RunRecord
 
 def run_headline(config: BenchConfig) -> str:
     """The measure that the settings of a configuration are compared by."""
-    chunkings = chunkings_of(setting.model_dump(mode="json") for setting in config.settings)
+    chunkings = comparison.chunkings_of(setting.model_dump(mode="json") for setting in config.settings)
     return headline(config.measures, len(set(chunkings.values())) > 1)
 
 
@@ -44,7 +30,7 @@ def run_verdict(
     filtered: Sequence[FilterRow],
     record: RunRecord,
     losses: Iterable[LossRow],
-) -> tuple[Verdict | None, dict[str, Any]]:
+) -> tuple[comparison.Verdict | None, dict[str, Any]]:
     """The verdict, and the same as plain values with its ``sentences``; without one, a sentence says why.
 
     ``drawn`` are the means with labels drawn longer and shorter, ``filtered`` is what filters found, and
@@ -54,22 +40,24 @@ def run_verdict(
     for row in per_query:
         by_measure.setdefault(row.measure, []).append(row)
     settings = {setting.name: setting.model_dump(mode="json") for setting in config.settings}
-    scores = Scores(
+    scores = comparison.Scores(
         # the last stages by every measure that is not a cost
         matrices={
-            measure: from_scores(rows, measure, splits, clusters=clusters)
+            measure: comparison.from_scores(rows, measure, splits, clusters=clusters)
             for measure, rows in by_measure.items()
             if not less_is_better(measure)
         },
-        design=design_of(settings),
+        design=comparison.design_of(settings),
         configured=settings,
         folders=dict.fromkeys(settings, str(config.results / config.name)),
         documents=frozenset(documents),
-        options=options_of({"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}),
+        options=comparison.options_of(
+            {"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}
+        ),
         warnings=record.warnings,
     )
-    details = Details(
-        chunkings_of(settings.values()),
+    details = comparison.Details(
+        comparison.chunkings_of(settings.values()),
         lost_by(losses),
         [asdict(row) for row in prices],
         drawn,
@@ -77,9 +65,9 @@ def run_verdict(
         record.counts["left_out"],
         record.counts["read"],
     )
-    scores = detailed(scores, {"": details}, {("", name): name for name in settings})
+    scores = comparison.detailed(scores, {"": details}, {("", name): name for name in settings})
     try:
-        verdict = verdict_of(scores)
+        verdict = comparison.verdict_of(scores)
     except HarnessError as error:
         kept = [one for one in record.warnings if one.bears_on(scores.headline)]
         return None, {
@@ -87,6 +75,9 @@ def run_verdict(
             "decision": None,
             "why": str(error),
             "warnings": [asdict(one) for one in kept],
-            "sentences": (str(error), *(f"{LABELS['warning']}: {text}" for text in warning_lines(kept))),
+            "sentences": (
+                str(error),
+                *(f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept)),
+            ),
         }
-    return verdict, {**verdict_json(verdict), "sentences": sentences_of(verdict)}
+    return verdict, {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from harness import values
 from harness.data import HitFile, ParserConfig, PlacedHit, PypdfConfig, place_hits, read_hits, suggestion
 from harness.measures import Projection, SpanQrels, project
 from harness.report import HitRow, Results
@@ -28,21 +29,6 @@ from harness.running.search import Searched
 from harness.running.tools import RETRIEVE
 from harness.steps import ChunkerConfig, Cuts, Documents, RetrieverConfig, Vectors, token_lengths
 from harness.store import key_of
-from harness.values import (
-    NOT_SCORED,
-    Chunk,
-    ConfigError,
-    CorpusError,
-    Document,
-    Judgment,
-    Query,
-    Ranking,
-    Reporter,
-    Tokenizer,
-    counted,
-    listed,
-    snippet,
-)
 
 _NAME = "not-found"
 _BETWEEN = "\n\n"
@@ -52,7 +38,7 @@ _BETWEEN = "\n\n"
 class OtherText:
     """Texts that are in no document: one ``document`` of all of them (None: there are none), and where."""
 
-    document: Document | None
+    document: values.Document | None
     spans: Mapping[str, tuple[int, int]]
 
     @classmethod
@@ -69,12 +55,12 @@ class OtherText:
             name += "-"
         whole = _BETWEEN.join(texts)
         digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-        return cls(Document(name, whole, (), digest) if texts else None, spans)
+        return cls(values.Document(name, whole, (), digest) if texts else None, spans)
 
-    def chunk(self, text: str) -> Chunk:
+    def chunk(self, text: str) -> values.Chunk:
         """One of the texts as a chunk."""
         assert self.document is not None  # holds every text that was asked for
-        return Chunk.of(self.document, *self.spans[text])
+        return values.Chunk.of(self.document, *self.spans[text])
 
 
 def returned(
@@ -90,22 +76,22 @@ def returned(
     Evidence that no returned chunk covers is among the chunks as one of its own.
     """
     documents = {document.doc_id: document for document in corpus.documents}
-    chunks: dict[str, Chunk] = {}
+    chunks: dict[str, values.Chunk] = {}
     ranked = []
     for hits in rankings:
-        own: dict[str, Chunk] = {}
+        own: dict[str, values.Chunk] = {}
         for hit in hits:
             place = hit.place
             chunk = (
                 other_text.chunk(hit.row.text)
                 if place is None
-                else Chunk.of(documents[place.doc_id], place.start, place.end)
+                else values.Chunk.of(documents[place.doc_id], place.start, place.end)
             )
             chunk = _under_own_name(chunk, own)
             own[chunk.chunk_id] = chunk
         chunks |= own
-        scores = tuple(NOT_SCORED if hit.row.score is None else hit.row.score for hit in hits)
-        ranked.append(Ranking(hits[0].row.query_id, tuple(own), scores))
+        scores = tuple(values.NOT_SCORED if hit.row.score is None else hit.row.score for hit in hits)
+        ranked.append(values.Ranking(hits[0].row.query_id, tuple(own), scores))
     missed = list(_missed(list(chunks.values()), corpus.labels, config.relevance.projection, documents))
     every = [*chunks.values(), *missed]
     tokenizer = context.models.tokenizer(setting.tokenizer)
@@ -116,7 +102,7 @@ def returned(
     return Searched(setting, chunking, {RETRIEVE: ranked}, {"evidence_not_returned": len(missed)})
 
 
-def _under_own_name(chunk: Chunk, taken: Collection[str]) -> Chunk:
+def _under_own_name(chunk: values.Chunk, taken: Collection[str]) -> values.Chunk:
     """The chunk, renamed if its id is ranked already: a repeated text is read twice."""
     time, name = 1, chunk.chunk_id
     while name in taken:
@@ -126,11 +112,11 @@ def _under_own_name(chunk: Chunk, taken: Collection[str]) -> Chunk:
 
 
 def _missed(
-    chunks: Sequence[Chunk],
-    labels: Sequence[Judgment],
+    chunks: Sequence[values.Chunk],
+    labels: Sequence[values.Judgment],
     rule: Projection,
-    documents: Mapping[str, Document],
-) -> Iterator[Chunk]:
+    documents: Mapping[str, values.Document],
+) -> Iterator[values.Chunk]:
     """For all relevant evidence that no chunk covers its best span, the first of equals, each once."""
     spans = SpanQrels.from_judgments(labels)
     covered = set(spans.evidence[project(spans, chunks, rule).cover_span].tolist())
@@ -144,7 +130,7 @@ def _missed(
     seen = set()
     for row in best.values():
         document = documents[spans.doc_ids[spans.doc[row]]]
-        chunk = Chunk.of(document, int(spans.start[row]), int(spans.end[row]))
+        chunk = values.Chunk.of(document, int(spans.start[row]), int(spans.end[row]))
         if chunk.chunk_id not in seen:
             seen.add(chunk.chunk_id)
             yield chunk
@@ -166,9 +152,13 @@ class ReturnedChunksConfig(ChunkerConfig):
     kind: Literal["returned"] = "returned"
     file: Path
 
-    def split(self, documents: Documents, tokenizer: Tokenizer | None, vectors: Vectors | None) -> Cuts:
+    def split(
+        self, documents: Documents, tokenizer: values.Tokenizer | None, vectors: Vectors | None
+    ) -> Cuts:
         """Raise ConfigError: how the other pipeline cuts is not known."""
-        raise ConfigError(f"{self.file}: how these chunks were cut is not known, so no others can be cut.")
+        raise values.ConfigError(
+            f"{self.file}: how these chunks were cut is not known, so no others can be cut."
+        )
 
 
 class ReturnedConfig(RetrieverConfig):
@@ -192,7 +182,7 @@ def score_hits(
     config: BenchConfig,
     threshold: float,
     keep_other_documents: bool,
-    reporter: Reporter,
+    reporter: values.Reporter,
     finish: Finish | None = None,
 ) -> tuple[Results, Path]:
     """Score the files of hits that the settings of ``config`` name, and keep the results as a benchmark's.
@@ -249,13 +239,13 @@ def _with_depths(config: BenchConfig, files: Sequence[HitFile]) -> BenchConfig:
     return config.model_copy(update={"settings": tuple(settings)})
 
 
-def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[Query]) -> None:
+def _refuse_unknown_queries(files: Sequence[HitFile], queries: Sequence[values.Query]) -> None:
     known = {query.query_id for query in queries}
     for file in files:
         for query_id, rows in file.rows.items():
             if query_id not in known:
                 first = min(rows, key=lambda row: row.line)
-                raise CorpusError(
+                raise values.CorpusError(
                     f"{first.where}: unknown query {query_id!r}{suggestion(query_id, known)}. Correct the "
                     "id, or add the query to --queries."
                 )
@@ -311,7 +301,7 @@ def report_hits(
     name: str,
     file: HitFile,
     rankings: Sequence[Sequence[PlacedHit]],
-    queries: Sequence[Query],
+    queries: Sequence[values.Query],
     context: Context,
 ) -> None:
     """Say how the hits of a file were placed, and warn of what is odd about them."""
@@ -321,8 +311,8 @@ def report_hits(
 
     if silent := [query.query_id for query in queries if query.query_id not in file.rows]:
         warn(
-            f"{len(silent)} of {counted(len(queries), 'query', 'queries')} have no hits "
-            f"({listed(silent, _SHOWN)}): queries that have an answer score 0 and count."
+            f"{len(silent)} of {values.counted(len(queries), 'query', 'queries')} have no hits "
+            f"({values.listed(silent, _SHOWN)}): queries that have an answer score 0 and count."
         )
     if file.rising:
         warn(
@@ -338,7 +328,7 @@ def report_hits(
     hits = [hit for ranking in rankings for hit in ranking]
     ways: Counter[str] = Counter(hit.place.method for hit in hits if hit.place is not None)
     how = ", ".join(f"{ways[way]} {words}" for way, words in _WAYS.items() if way in ways)
-    of = counted(len(hits), "hit")
+    of = values.counted(len(hits), "hit")
     note(f"{name}: {ways.total()} of {of} placed{': ' if how else ''}{how}.")
     for has, what, bears in _ODD:
         if odd := [_line(hit) for hit in hits if has(hit)]:
@@ -351,4 +341,4 @@ def _line(hit: PlacedHit) -> str:
     where = f"line {hit.row.line}"
     if hit.place is not None:
         return where
-    return f"{where}, {hit.best:.0f} % similar at best: {snippet(hit.row.text, 60)!r}"
+    return f"{where}, {hit.best:.0f} % similar at best: {values.snippet(hit.row.text, 60)!r}"

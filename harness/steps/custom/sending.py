@@ -6,25 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.models import (
-    BROKEN,
-    REDIRECTS,
-    CallError,
-    Connection,
-    Exchange,
-    Method,
-    UntrustedJsonError,
-    carried,
-    compiled,
-    fill,
-    limiter_of,
-    read_body,
-    read_json,
-    redirected,
-    retry_after,
-    send_all,
-    unblocked,
-)
+from harness import models
 from harness.steps.custom.code import ServiceConfig
 from harness.steps.search.tools import PendingServiceError, Tools
 from harness.values import HarnessError
@@ -53,7 +35,7 @@ class Message:
 
     body: Any
     url: str
-    method: Method
+    method: models.Method
     response: str | None
 
 
@@ -92,7 +74,8 @@ def kept_or_asked(
     with tools.timed(stage):
         prepare()
         bodies = [
-            fill(service.request, {"query": group[0], "queries": group, **values(group)}) for group in asked
+            models.fill(service.request, {"query": group[0], "queries": group, **values(group)})
+            for group in asked
         ]
         send(service, [Message(body, service.url, service.method, service.response) for body in bodies], keep)
     return answers
@@ -113,9 +96,9 @@ def send(
         if keep is not None:
             keep(place, answer)
 
-    send_all(
+    models.send_all(
         service,
-        limiter_of(service.url, service.requests_per_minute),
+        models.limiter_of(service.url, service.requests_per_minute),
         iter(enumerate(messages)),
         lambda connection, numbered: _Answered(*numbered, connection, service, note),
         lambda words: ServiceError(f"http: {service.url} {words}"),
@@ -124,14 +107,14 @@ def send(
     return [answers[place] for place in range(len(messages))]
 
 
-class _Answered(Exchange[Any, None]):
+class _Answered(models.Exchange[Any, None]):
     """One message, and what ``response`` finds in its reply."""
 
     def __init__(
         self,
         place: int,
         message: Message,
-        connection: Connection,
+        connection: models.Connection,
         service: ServiceConfig,
         note: Callable[[int, Any], None],
     ) -> None:
@@ -144,24 +127,27 @@ class _Answered(Exchange[Any, None]):
     async def post(self, timeout: float) -> Any:
         """The answer in its reply."""
         message = self._message
-        sent = carried(message.method, message.body)
+        sent = models.carried(message.method, message.body)
         status, content, headers = await self._connection.send(message.method, message.url, timeout, **sent)
-        if status in REDIRECTS:
-            raise self._error(f"cannot be asked: {redirected(headers)}.")
+        if status in models.REDIRECTS:
+            raise self._error(f"cannot be asked: {models.redirected(headers)}.")
         if not 200 <= status < 300:
-            words = f"answered {status}: {self._connection.clean(read_body(content).words) or 'no message'}"
+            said = self._connection.clean(models.read_body(content).words)
+            words = f"answered {status}: {said or 'no message'}"
             if status in _PASSING or status >= 500:
-                raise CallError(f"http_{status}", words, again=True, retry_after=retry_after(headers))
+                raise models.CallError(
+                    f"http_{status}", words, again=True, retry_after=models.retry_after(headers)
+                )
             raise self._error(f"{words}. {_ADVICE.get(status, 'Check url, method and request.')}")
-        return await unblocked(len(content), lambda: self._read(content))
+        return await models.unblocked(len(content), lambda: self._read(content))
 
     def keep(self, reply: Any, last: bool) -> None:
         """Hand it on."""
         self._note(self._place, reply)
 
-    def lose(self, fault: CallError, tries: int, last: bool) -> None:
+    def lose(self, fault: models.CallError, tries: int, last: bool) -> None:
         """The first message that is given up ends all, and a reply that nobody would read does at once."""
-        if fault.reason == BROKEN:
+        if fault.reason == models.BROKEN:
             raise self._error(f"cannot be read: {fault.detail}.") from None
         if last:
             raise self._error(
@@ -177,11 +163,11 @@ class _Answered(Exchange[Any, None]):
             return None
         shown = self._connection.clean(content[:300].decode("utf-8", "replace"))[:120]
         try:
-            answer = read_json(content)
-        except UntrustedJsonError as error:
+            answer = models.read_json(content)
+        except models.UntrustedJsonError as error:
             raise self._error(f"did not answer with JSON: {error}: {shown!r}.") from None
         try:
-            found = compiled(self._message.response).search(answer)
+            found = models.compiled(self._message.response).search(answer)
         except JMESPathError as error:
             raise self._error(
                 f"gave an answer that response ({self._message.response}) cannot be applied to: "

@@ -11,16 +11,9 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from harness.steps.search import step
 from harness.steps.search.depth import DECIMALS, SearchDepth, ranked
 from harness.steps.search.retrieve.lexical import Postings, Saturation, TermIds, Terms, TermsConfig
-from harness.steps.search.step import (
-    Identity,
-    Passages,
-    RetrievalResult,
-    Retriever,
-    RetrieverConfig,
-    SearchOne,
-)
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
 
@@ -28,7 +21,7 @@ from harness.values import Query, Ranking
 _DELTA = {"bm25+": 1.0, "bm25l": 0.5}
 
 
-class Bm25Config(TermsConfig, RetrieverConfig):
+class Bm25Config(TermsConfig, step.RetrieverConfig):
     """BM25: ranks by the terms a chunk shares with the query. Loads no model."""
 
     gone: ClassVar = {"feedback": "this key was removed. Use `minmax`, which fuses words and vectors."}
@@ -52,7 +45,7 @@ class Bm25Config(TermsConfig, RetrieverConfig):
         return self
 
 
-class Bm25Retriever(Retriever[Bm25Config]):
+class Bm25Retriever(step.Retriever[Bm25Config]):
     """Builds the index in memory and scores every query against all chunks.
 
     A score is the sum over the terms that query and chunk share; ``bm25+`` and ``bm25l`` add delta to these
@@ -61,7 +54,7 @@ class Bm25Retriever(Retriever[Bm25Config]):
     k3).
     """
 
-    def identity(self, tools: Tools) -> Identity:
+    def identity(self, tools: Tools) -> step.Identity:
         """The settings, and what decides the terms, the synonyms of the file included."""
         left_out = {"rewrite", "filter", "user_dictionary", "synonyms"}
         own = self.config.model_dump(mode="json", exclude=left_out)
@@ -69,14 +62,14 @@ class Bm25Retriever(Retriever[Bm25Config]):
         more = ["delta of shared terms"] if self.config.method in _DELTA else []
         return [own, Terms(self.config).identity, *more]
 
-    def run(self, passages: Passages, queries: Sequence[Query], tools: Tools) -> RetrievalResult:
+    def run(self, passages: step.Passages, queries: Sequence[Query], tools: Tools) -> step.RetrievalResult:
         """Rank the chunks that match, equal scores in the order of the chunks."""
         with tools.timed("retrieve"):
             index = Index.of(self.config, passages, tools)
-            return RetrievalResult(list(map(index.search, queries)))
+            return step.RetrievalResult(list(map(index.search, queries)))
 
     @contextmanager
-    def warm(self, passages: Passages, tools: Tools) -> Iterator[SearchOne]:
+    def warm(self, passages: step.Passages, tools: Tools) -> Iterator[step.SearchOne]:
         """The same search, indexed beforehand."""
         yield Index.of(self.config, passages, tools).search
 
@@ -87,13 +80,13 @@ class Index:
 
     terms: Terms
     known: TermIds
-    passages: Passages
+    passages: step.Passages
     depth: SearchDepth
     postings: Postings
     most: int
 
     @classmethod
-    def of(cls, config: Bm25Config, passages: Passages, tools: Tools) -> Index:
+    def of(cls, config: Bm25Config, passages: step.Passages, tools: Tools) -> Index:
         """Index the passages, in memory."""
         terms = Terms(config)
         known = terms.of_passages(passages, tools)
