@@ -17,12 +17,7 @@ from scipy import stats
 
 from benchmarks.all_pairs import compare_all
 from benchmarks.compare_populations import POPULATIONS, draw
-from harness.comparison import (
-    Grounds,
-    Options,
-    ScoreMatrix,
-    conclude,
-)
+from harness.comparison import Grounds, Options, ScoreMatrix, conclude
 from harness.comparison.paired import compare_to
 
 

@@ -17,16 +17,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harness.cli.api import (
-        Comparison,
-        Results,
-        compare,
-        load_config,
-        ndcg,
-        read_results,
-        run,
-        score,
-    )
+    from harness.cli.api import Comparison, Results, compare, load_config, ndcg, read_results, run, score
 
 __version__ = "0.1.0"
 

@@ -12,44 +12,19 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.comparison.advice import front
-    from harness.comparison.answers import (
-        answer_lines,
-        answers_to_take,
-        brief_verdict,
-        common_answer_measure,
-    )
-    from harness.comparison.caveats import (
-        filter_table,
-        warnings_of,
-    )
+    from harness.comparison.answers import answer_lines, answers_to_take, brief_verdict, common_answer_measure
+    from harness.comparison.caveats import filter_table, warnings_of
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_of, routes_in_words
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.glance import Glance, glance_json, glance_lines, glance_of
     from harness.comparison.glance_svg import svg_of
     from harness.comparison.label_sensitivity import label_parts
-    from harness.comparison.matrix import (
-        ScoredOn,
-        ScoreMatrix,
-        from_scores,
-        from_table,
-        join,
-    )
+    from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_scores, from_table, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, number
-    from harness.comparison.scores import (
-        Scores,
-        chunkings_of,
-        headline_of,
-        options_of,
-        verdict_of,
-    )
+    from harness.comparison.scores import Scores, chunkings_of, headline_of, options_of, verdict_of
     from harness.comparison.sentences import finding_words, gate_sentence
-    from harness.comparison.stats import (
-        Interval,
-        bootstrap,
-        guarded_pair,
-        jackknife,
-    )
+    from harness.comparison.stats import Interval, bootstrap, guarded_pair, jackknife
     from harness.comparison.stored import (
         Details,
         Stored,

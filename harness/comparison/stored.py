@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness import measures, report
-from harness.comparison.caveats import (
-    filter_notes,
-    left_out_notes,
-    same_ranking_notes,
-    warnings_of,
-)
+from harness.comparison.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
 from harness.comparison.design import design_of
 from harness.comparison.label_sensitivity import sensitivity_of
 from harness.comparison.matrix import (
@@ -26,11 +21,7 @@ from harness.comparison.matrix import (
 )
 from harness.comparison.scores import Scores, chunkings_of, options_of, tokens_of, verdict_of
 from harness.comparison.verdict import Trust, Verdict
-from harness.measures import (
-    headline,
-    is_quality,
-    less_is_better,
-)
+from harness.measures import headline, is_quality, less_is_better
 from harness.values import ANSWER, ConfigError, HarnessError, ResultWarning, counted
 
 if TYPE_CHECKING:

@@ -10,15 +10,7 @@ from harness.comparison.next_steps import NextStep, could_pass, fitting, steps_o
 from harness.comparison.paired import Comparison
 from harness.comparison.sentences import amount, at_most, finding_words, queries, sentence, these
 from harness.comparison.stats import FEWEST_CLUSTERS
-from harness.comparison.verdict import (
-    LABELS,
-    Conflict,
-    Line,
-    Role,
-    Trust,
-    Verdict,
-    ways_with_other_sign,
-)
+from harness.comparison.verdict import LABELS, Conflict, Line, Role, Trust, Verdict, ways_with_other_sign
 from harness.values import FEWEST_FOR_INTERVAL, ResultWarning, listed, signed
 
 # With fewer queries, a caveat says that kinds of queries may be missing.

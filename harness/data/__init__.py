@@ -33,12 +33,7 @@ if TYPE_CHECKING:
         refuse_disputed,
     )
     from harness.data.corpus.page_picture import can_draw, draw_page
-    from harness.data.corpus.parse import (
-        SkippedDocument,
-        bad_document,
-        parse_documents,
-        parser_fingerprint,
-    )
+    from harness.data.corpus.parse import SkippedDocument, bad_document, parse_documents, parser_fingerprint
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of
     from harness.data.corpus.parsers.pypdf import PypdfConfig
     from harness.data.corpus.placing import PlacedHit, place_hits

@@ -18,15 +18,7 @@ from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.passes import stored_values, vectors
 from harness.store import key_of
-from harness.values import (
-    Chunk,
-    ConfigError,
-    Document,
-    LlmAnswer,
-    Reporter,
-    Slot,
-    StageConfig,
-)
+from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig
 
 # The nouns for the items of an estimate.
 _NOUNS: dict[models.Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}

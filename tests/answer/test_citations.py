@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measures.answer.citations import (
-    CitationPrecision,
-    CitationRecall,
-)
+from harness.measures.answer.citations import CitationPrecision, CitationRecall
 from harness.measures.answer.measure import Case
 from harness.measures.answer.similarity import AnswerSimilarity
 from harness.values.types import Chunk, Judgment, Query

@@ -4,13 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness.comparison import (
-    ScoredOn,
-    ScoreMatrix,
-    from_scores,
-    from_table,
-    join,
-)
+from harness.comparison import ScoredOn, ScoreMatrix, from_scores, from_table, join
 from harness.comparison.matrix import differences, matrix_differences
 from harness.values.errors import HarnessError
 from harness.values.types import QueryScore

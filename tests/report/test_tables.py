@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.report import (
-    LossRow,
-    SummaryRow,
-    Table,
-    loss_table,
-    summary_table,
-    worst_table,
-)
+from harness.report import LossRow, SummaryRow, Table, loss_table, summary_table, worst_table
 from harness.report.tables import to_text
 from harness.values.text.numbers import interval, number, signed
 

@@ -8,14 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from harness.comparison.paired import bounds_of_means
-from harness.comparison.stats import (
-    bounds_at,
-    hall_statistic,
-    inverse_hall,
-    student_tail,
-    units_of,
-    within,
-)
+from harness.comparison.stats import bounds_at, hall_statistic, inverse_hall, student_tail, units_of, within
 from tests.compare.build import compare_pair
 from tests.stats.rows import guarded, moments
 

@@ -8,16 +8,7 @@ from collections.abc import Iterator
 
 from harness import judge, running, store
 from harness.cli.commands import agreement
-from harness.cli.commands.declaring import (
-    CACHE,
-    Command,
-    config_file,
-    flag,
-    number,
-    option,
-    part,
-    path,
-)
+from harness.cli.commands.declaring import CACHE, Command, config_file, flag, number, option, part, path
 from harness.cli.commands.shared import open_ledger
 from harness.cli.terminal import TerminalReporter, print_facts, print_line, write_out
 from harness.values import JudgeError, counted, refuse_special

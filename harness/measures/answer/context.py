@@ -7,13 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from harness.measures.answer.llm_measure import (
-    LlmMeasure,
-    ask,
-    judged,
-    share_of,
-    verdicts,
-)
+from harness.measures.answer.llm_measure import LlmMeasure, ask, judged, share_of, verdicts
 from harness.measures.answer.measure import Case, MeasureFacts, Need, Scoring
 from harness.measures.answer.steps import ENTITIES, RELEVANCE, SUPPORTED, USEFUL, joined
 from harness.values import on_one_line, sentence_spans

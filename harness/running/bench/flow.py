@@ -16,9 +16,8 @@ from harness.running.config.naming import file_names
 from harness.running.context import Context
 from harness.running.corpora import Corpora, load_corpora
 from harness.running.corpus import Corpus
-from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure
+from harness.running.evaluate.evaluating import Scorers, evaluate, means_by_measure, run_headline
 from harness.running.evaluate.tables import results_of
-from harness.running.evaluate.verdict import run_headline
 from harness.running.evaluate.warnings import warn_of_labels, warn_of_measures, warn_of_unfilled_budgets
 from harness.running.judging.judged import judged_by_people, pool_judge_config, warn_of_same_model
 from harness.running.readiness import check_ready, warn_of_languages

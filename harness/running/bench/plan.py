@@ -11,13 +11,7 @@ from functools import partial
 import numpy as np
 
 from harness.judge import Pool, PoolJudgeConfig
-from harness.models import (
-    Estimate,
-    ServedEncoder,
-    ServedEstimate,
-    ServedPairs,
-    estimate_tokens,
-)
+from harness.models import Estimate, ServedEncoder, ServedEstimate, ServedPairs, estimate_tokens
 from harness.running.answering.replies import Replies, answer_group, golden_of, groups_of, read_by
 from harness.running.answering.scores import MeasuringTools, cases_of, pending_calls
 from harness.running.bench.flow import prepare
@@ -34,12 +28,7 @@ from harness.running.passes import encoding
 from harness.running.precision import what_fast_saves
 from harness.running.search import Chunked, Searched, as_read, search_settings, stored_search
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import (
-    ANSWERERS,
-    AnswerReply,
-    PendingCalls,
-    PendingCallsError,
-)
+from harness.steps import ANSWERERS, AnswerReply, PendingCalls, PendingCallsError
 from harness.values import Query, Ranking, Reporter
 
 

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from harness.comparison import chunkings_of
 from harness.data import AnchorResult, LabelRow
 from harness.measures import (
     Ints,
@@ -17,6 +18,7 @@ from harness.measures import (
     Text,
     TokenBoundaries,
     across_chunkings,
+    headline,
     median_length,
     parse_measure,
     relabelled,
@@ -29,7 +31,6 @@ from harness.running.corpus import Corpus
 from harness.running.evaluate.losses import loss_levels, loss_measure, loss_rows
 from harness.running.evaluate.oracle import Oracle
 from harness.running.evaluate.scoring import ScoredSetting, Scoring
-from harness.running.evaluate.verdict import run_headline
 from harness.running.judging.judged import Judged, judge_pool
 from harness.running.resources import outlines
 from harness.running.search import Searched
@@ -39,6 +40,12 @@ from harness.values import Judgment, Query, Ranking, document_of
 _LOST = "\0lost"
 # A label that says neither quote nor offsets, of a document that could not be read: one reading unit.
 _UNKNOWN_LENGTH = 1000
+
+
+def run_headline(config: BenchConfig) -> str:
+    """The measure that the settings of a configuration are compared by."""
+    chunkings = chunkings_of(setting.model_dump(mode="json") for setting in config.settings)
+    return headline(config.measures, len(set(chunkings.values())) > 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,7 @@ import numpy as np
 
 from harness.comparison import Interval, mean_of, number
 from harness.measures import UNJUDGED, Floats, Scorer, ScoreTable, seed_ratio, separation, thresholds
-from harness.report import (
-    AnswerabilityRow,
-    ChunkQrels,
-    RankedRow,
-    SeedRatioRow,
-    SummaryRow,
-    ThresholdRow,
-)
+from harness.report import AnswerabilityRow, ChunkQrels, RankedRow, SeedRatioRow, SummaryRow, ThresholdRow
 from harness.running.config.models import BenchConfig, BootstrapConfig
 from harness.running.context import Context
 from harness.running.judging.judged import Judged

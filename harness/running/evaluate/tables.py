@@ -1,4 +1,4 @@
-"""An evaluated benchmark → all its tables, its record and its verdict."""
+"""An evaluated benchmark → all its tables, its record and its verdict, from the values of its files."""
 
 from __future__ import annotations
 
@@ -6,21 +6,30 @@ import math
 import platform
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from harness import __version__, measures, report
+from harness import __version__, comparison, measures, report
 from harness.data import Anchoring
-from harness.measures import SpanQrels, median_length, rank_cutoff
+from harness.measures import SpanQrels, less_is_better, median_length, rank_cutoff
 from harness.running.config.models import BenchConfig
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.costs import price_rows, spending_facts
 from harness.running.evaluate.evaluating import Evaluated, judged_for
-from harness.running.evaluate.verdict import run_verdict
 from harness.running.evaluate.warnings import shares_read
 from harness.running.judging.judged import Judged
 from harness.running.search import Searched, asked_rows
-from harness.values import Document, RunRecord, Span, outside, packages_in_use, version_of
+from harness.values import (
+    Document,
+    HarnessError,
+    QueryScore,
+    RunRecord,
+    Span,
+    outside,
+    packages_in_use,
+    version_of,
+)
 
 AROUND = 300
 """Characters shown before and after a passage."""
@@ -42,18 +51,7 @@ def results_of(
     filtered = list(filter_rows(searched, judged, corpus))
     ranked = [row for one in scored for row in one.ranked]
     record = make_record(config, corpus, searched, evaluated, context)
-    verdict, plain = run_verdict(
-        per_query,
-        {query.query_id: query.split for query in evaluated.queries},
-        evaluated.clusters,
-        prices,
-        corpus.doc_ids,
-        evaluated.sensitivity,
-        config,
-        filtered,
-        record,
-        evaluated.losses,
-    )
+    verdict, plain = run_verdict(evaluated, per_query, prices, filtered, record, corpus, config)
     return report.Results(
         name=config.name,
         queries=corpus.queries.queries,
@@ -86,6 +84,67 @@ def results_of(
         concluded=verdict,
         cut={one.setting.name: (one.chunking.key, one.chunking.chunks) for one in searched},
     )
+
+
+def run_verdict(
+    evaluated: Evaluated,
+    per_query: Iterable[QueryScore],
+    prices: Iterable[report.PriceRow],
+    filtered: Sequence[report.FilterRow],
+    record: RunRecord,
+    corpus: Corpus,
+    config: BenchConfig,
+) -> tuple[comparison.Verdict | None, dict[str, Any]]:
+    """The verdict, from the values that files will hold, and the same as plain values with ``sentences``.
+
+    Without one, a sentence says why. ``filtered`` is what filters found.
+    """
+    by_measure: dict[str, list[QueryScore]] = {}
+    for row in per_query:
+        by_measure.setdefault(row.measure, []).append(row)
+    splits = {query.query_id: query.split for query in evaluated.queries}
+    settings = {setting.name: setting.model_dump(mode="json") for setting in config.settings}
+    scores = comparison.Scores(
+        # the last stages by every measure that is not a cost
+        matrices={
+            measure: comparison.from_scores(rows, measure, splits, clusters=evaluated.clusters)
+            for measure, rows in by_measure.items()
+            if not less_is_better(measure)
+        },
+        design=comparison.design_of(settings),
+        configured=settings,
+        folders=dict.fromkeys(settings, str(config.results / config.name)),
+        documents=frozenset(corpus.doc_ids),
+        options=comparison.options_of(
+            {"config": config.model_dump(include={"bootstrap", "tolerance", "price_limit"})}
+        ),
+        warnings=record.warnings,
+    )
+    details = comparison.Details(
+        comparison.chunkings_of(settings.values()),
+        report.lost_by(evaluated.losses),
+        [asdict(row) for row in prices],
+        evaluated.sensitivity,
+        filtered,
+        record.counts["left_out"],
+        record.counts["read"],
+    )
+    scores = comparison.detailed(scores, {"": details}, {("", name): name for name in settings})
+    try:
+        verdict = comparison.verdict_of(scores)
+    except HarnessError as error:
+        kept = [one for one in record.warnings if one.bears_on(scores.headline)]
+        return None, {
+            "measure": scores.headline,
+            "decision": None,
+            "why": str(error),
+            "warnings": [asdict(one) for one in kept],
+            "sentences": (
+                str(error),
+                *(f"{comparison.LABELS['warning']}: {text}" for text in comparison.warning_lines(kept)),
+            ),
+        }
+    return verdict, {**comparison.verdict_json(verdict), "sentences": comparison.sentences_of(verdict)}
 
 
 def _anchoring_row(one: Anchoring) -> report.AnchoringRow:
