@@ -17,7 +17,7 @@ from tests.test_help import commands
 ALL = [one for page in PAGES for one in shown(page)]
 PARSERS = dict(commands(parser()))
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-OTHERS = {"export", "printf", "git", ".ci/run", "cd"}
+OTHERS = {"export", "printf", "git", ".ci/run", "cd", "mkdir", "cp"}
 
 # commands that no page's test runs, by why; the fast test still checks their words
 NOT_RUN = {
@@ -28,6 +28,10 @@ NOT_RUN = {
     "CI runs `make soak`": r"python -m tools.soak|python tools/concurrent_sessions",
     "asks a model: tests/judge, tests/llm": r"harness judge |harness bench my.yaml --dry-run",
     "needs a filing and an endpoint: tests/test_tesla_recipe.py": r"harness .*configs/tesla_10k.yaml",
+    "asks a model, or is one: tests/test_recipes.py": (
+        r"(harness|mkdir|cp) (bench )?(configs/recipes/(ten_k|rag|answer_|testset)|(testset )?reviewed)"
+        r"|python -m benchmarks.rule_endpoint"
+    ),
     "serves a page until it is stopped: tests/label_page": r"harness label (?!.*--(merge|export|ratings))",
     "takes what people graded: tests/label_page, tests/labelling, tests/testset": (
         r"harness (label .*--(merge|export|ratings)|labels add)|harness testset DIR export"

@@ -1,0 +1,212 @@
+"""A local endpoint that speaks OpenAI's chat completions and answers by rules, for the recipes without a key.
+
+It knows the golden answers of the recipes' questions, looks for their figures and words in the passages that
+it is shown, and words its reply as the prompt wants it. It shows the whole path of a recipe, offline and the
+same each time; its values say nothing about any language model.
+
+    python -m benchmarks.rule_endpoint
+    harness bench configs/recipes/rag.yaml      # in another terminal
+"""
+
+import argparse
+import contextlib
+import csv
+import json
+import re
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+QUERIES = Path(__file__).parent.parent / "configs" / "recipes" / "ten_k_queries.csv"
+PROPOSED = "What is said of "
+REFUSAL = "I cannot answer this from the passages."
+# what a prompt shows stands between lines with a mark that no text can know
+PART = re.compile(r"<(\w+)(?: (\d+))? (\w+)>\n(.*?)\n</\1(?: \2)? \3>", re.DOTALL)
+WORD = re.compile(r"\w[\w,.']*\w|\w")
+COMMON = set(
+    re.findall(
+        r"\w+",
+        "a an and are as at by did do does for from has how in is it its of on or that the their to was were "
+        "what when which who with",
+    )
+)
+
+
+def content_words(text):
+    """The words of a text that carry meaning, in lower case."""
+    return [word for word in (found.lower() for found in WORD.findall(text)) if word not in COMMON]
+
+
+def share(text, passages):
+    """The share of the content words of ``text`` that stand in any of the passages."""
+    words, there = content_words(text), {word for passage in passages for word in content_words(passage)}
+    return sum(word in there for word in words) / len(words) if words else 0.0
+
+
+def sentences(text):
+    """The sentences and lines of a text."""
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+|\n", text) if part.strip()]
+
+
+class Rules:
+    """Replies to prompts; ``golden`` maps a question to its golden answer."""
+
+    def __init__(self, golden):
+        self._golden = golden
+
+    @classmethod
+    def of(cls, path):
+        """The rules for the questions of a query file."""
+        with path.open(encoding="utf-8", newline="") as file:
+            return cls({row["text"]: row["answer"] for row in csv.DictReader(file)})
+
+    def reply(self, messages):
+        """The text of a reply to the messages of a chat."""
+        parts = {}
+        for name, _, _, text in PART.findall(messages[-1]["content"]):
+            parts.setdefault(name, []).append(text)
+        question = parts.pop("query", parts.pop("question", [""]))[0]
+        # what a prompt asks for stands behind all that it shows
+        form = messages[-1]["content"].rsplit(">\n\n", 1)[-1]
+        for mark, rule in FORMS.items():
+            if mark in form:
+                return json.dumps(rule(self, question, parts))
+        return self.answer(question, parts["passage"], "square brackets" in messages[0]["content"])
+
+    def found(self, question, passage):
+        """The answer to a question as a passage holds it; None where it does not."""
+        if question.startswith(PROPOSED):
+            wanted = set(content_words(question.removeprefix(PROPOSED)))
+            return next((one for one in sentences(passage) if wanted <= set(content_words(one))), None)
+        golden = self._golden.get(question, "")
+        # the first figure of the golden answer, or else its first words
+        figure = re.search(r"\d[\d,.]*\d", golden)
+        key = figure[0] if figure else golden.split(",")[0]
+        return golden if key and key in passage and share(question, [passage]) >= ABOUT else None
+
+    def answers(self, question, passage):
+        """Whether a passage holds the answer."""
+        return self.found(question, passage) is not None
+
+    def answer(self, question, passages, cited):
+        """The answer where a passage holds it, with the passage's number; else a refusal."""
+        for number, passage in enumerate(passages, start=1):
+            if answer := self.found(question, passage):
+                return answer + (f" [{number}]" if cited else "")
+        return REFUSAL
+
+    def grade(self, question, parts, top=4):
+        """The grade of a passage: ``top`` for the answer, 1 for the subject, else 0."""
+        passages = parts["passage"]
+        if any(self.answers(question, passage) for passage in passages):
+            return {"grade": top}
+        return {"grade": int(share(question, passages) >= ABOUT)}
+
+    def scores(self, question, parts):
+        """Distinct scores from 0, by how much of the question stands in a passage."""
+        held = [(self.answers(question, one), share(question, [one])) for one in parts["passage"]]
+        order = sorted(range(len(held)), key=held.__getitem__)
+        return {"scores": [order.index(at) for at in range(len(held))]}
+
+    def verdict(self, question, parts):
+        """Whether a passage is useful, an answer meets an aspect (it has a figure), or an answer refuses."""
+        if "passage" in parts:
+            return {"verdict": int(self.answers(question, parts["passage"][0]))}
+        answer = parts["answer"][0]
+        return {"verdict": int(bool(re.search(r"\d", answer)) if "aspect" in parts else answer == REFUSAL)}
+
+    def verdicts(self, question, parts):
+        """Whether the words of each statement stand in the passages."""
+        lines = [line.split(". ", 1)[1] for line in parts["statements"][0].splitlines()]
+        found = [share(line, parts["passage"]) >= SUPPORTED for line in lines]
+        return {"verdicts": [{"number": n, "verdict": int(one)} for n, one in enumerate(found, start=1)]}
+
+    def statements(self, question, parts):
+        """An answer is one statement, a refusal none."""
+        answer = parts["answer"][0]
+        return {"statements": [] if answer == REFUSAL else [answer]}
+
+    def question_back(self, question, parts):
+        """A question that the answer might answer."""
+        answer = parts["answer"][0]
+        back = next((text for text, golden in self._golden.items() if golden and golden == answer), answer)
+        return {"question": back, "noncommittal": int(answer == REFUSAL)}
+
+    def entities(self, question, parts):
+        """Words that begin with a capital letter, and figures."""
+        return {"entities": sorted(set(re.findall(r"\b[A-Z]\w+|\d[\d,.]*\d", parts["text"][0])))[:MOST]}
+
+    def proposal(self, question, parts):
+        """A question about the longest sentence of the first passage, which it quotes."""
+        quote = max(sentences(parts["passage"][0]), key=len)
+        words = [word for word in WORD.findall(quote) if word.lower() not in COMMON][:4]
+        return {"question": f"{PROPOSED}{' '.join(words)}?", "quotes": [quote]}
+
+
+ABOUT, SUPPORTED, MOST = 0.4, 0.6, 50
+# what a prompt shows of the form that it wants, and the rule that gives it
+FORMS = {
+    '"quotes"': Rules.proposal,
+    '"scores"': Rules.scores,
+    '"grade": 0, 1 or 2': lambda rules, question, parts: rules.grade(question, parts, top=2),
+    '"grade"': Rules.grade,
+    '"statements"': Rules.statements,
+    '"verdicts"': Rules.verdicts,
+    '"verdict"': Rules.verdict,
+    '"noncommittal"': Rules.question_back,
+    '"entities"': Rules.entities,
+}
+
+
+def choice(content):
+    """The only choice of a completion."""
+    message = {"role": "assistant", "content": content}
+    return {"index": 0, "finish_reason": "stop", "message": message}
+
+
+def usage(sent, received):
+    """Tokens as words."""
+    return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
+
+
+def server(port, rules):
+    """A server for this machine alone; port 0 takes a free one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            content = rules.reply(request["messages"])
+            words = sum(len(part["content"].split()) for part in request["messages"]), len(content.split())
+            self._send(
+                {"id": "rules", "object": "chat.completion", "created": 0, "model": request["model"]}
+                | {"choices": [choice(content)], "usage": usage(*words)}
+            )
+
+        def _send(self, body):
+            content = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *args):
+            pass
+
+    return ThreadingHTTPServer(("127.0.0.1", port), Handler)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--port", type=int, default=8000, help="the port of the endpoint (default: 8000)")
+    parser.add_argument("--queries", type=Path, default=QUERIES, help="questions with golden answers (CSV)")
+    arguments = parser.parse_args()
+    with server(arguments.port, Rules.of(arguments.queries)) as serving:
+        print(f"Answers by rules at http://localhost:{serving.server_port}/v1; ends with Ctrl+C.", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            serving.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
