@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         length_sorted_batches,
     )
     from harness.models.llm import prompt
-    from harness.models.llm.calls import answers, ask
+    from harness.models.llm.calls import answers, ask, talks
     from harness.models.llm.client import Client
     from harness.models.llm.config import FailurePolicy, LlmStepConfig, ModelConfig, Purpose, Request
     from harness.models.llm.endpoint import HttpConfig, HttpEndpoint, plain_url
@@ -37,21 +37,24 @@ if TYPE_CHECKING:
         retry_after,
     )
     from harness.models.llm.form import (
+        About,
         Form,
         Malformed,
         Messages,
         Structured,
+        Talk,
         TextForm,
         after_thoughts,
         json_in,
         mark_of,
+        outcome,
         render,
         text_of,
     )
     from harness.models.llm.http_client import Connection, unblocked
     from harness.models.llm.limiter import limiter_of
     from harness.models.llm.model import Job, Model, came_in_batch, jobs_of
-    from harness.models.llm.money import Estimate, Spending, add, estimate_tokens
+    from harness.models.llm.money import Estimate, Spending, add, estimate_tokens, sum_of
     from harness.models.llm.prompt import SLOT, Prompt, read_prompt
     from harness.models.llm.sender import Exchange, send_all
     from harness.models.llm.untrusted import (

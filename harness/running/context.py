@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import harness
-from harness import models, steps, store
+from harness import models, steps, store, values
 from harness.models import (
     EXACT,
     Encoder,
@@ -71,6 +71,11 @@ class Bills:
     """What was asked of endpoints, by model."""
     looked_up: dict[str, set[bytes]] = field(default_factory=dict)
     """Which of their numbers were needed, by model."""
+
+    @property
+    def calls(self) -> int:
+        """How many calls of language models were made."""
+        return sum(spent.calls for spent in self.spent.values())
 
 
 @dataclass(slots=True)
@@ -236,6 +241,11 @@ class Context:
     def reading(self) -> Context:
         """The same, for a search of what is stored alone."""
         return replace(self, may_compute=False)
+
+    def again(self) -> Context:
+        """The same, for what was done before: it asks nothing, says nothing and counts for itself."""
+        fresh: dict[str, Any] = {"clock": Clock(), "bills": Bills(), "prepared": Prepared(), "warnings": []}
+        return replace(self, reporter=values.Silent(), may_ask=False, **fresh)
 
     def __enter__(self) -> Context:
         return self

@@ -15,9 +15,10 @@ from harness.running.compute import digest, shares
 from harness.running.context import Context
 from harness.running.corpus import Corpus
 from harness.running.evaluate.warnings import text_ranked
+from harness.running.passes import lists_of
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, RunTools
-from harness.steps import RETRIEVERS, Passages, RetrieverConfig
+from harness.steps import RETRIEVERS, ListScorer, Passages, RetrieverConfig
 from harness.values import Query, Ranking
 
 
@@ -30,8 +31,9 @@ def _bought(
     that buys nothing gives the same; empty if no endpoint is asked.
     """
     setting, by_chunks = one.setting, one.over_chunks or one
-    served = [context.models.reranker(reranker).served for reranker in setting.rerank]
-    if not any(served) and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
+    scorers = [context.models.reranker(reranker) for reranker in setting.rerank]
+    paid = any(scorer.served or isinstance(scorer, ListScorer) for scorer in scorers)
+    if not paid and all(encoder.runs_here for encoder in setting.retrieve.encoders()):
         return {}
     tools, passages = RunTools(context), by_chunks.chunking.passages
     visits = list(tools.visits(RETRIEVE, setting.retrieve, tools.rewritten(setting.rewrite, queries)))
@@ -43,10 +45,15 @@ def _bought(
         of_queries = {encoder: keys - index.get(encoder, set()) for encoder, keys in whole.items()}
         found[name] = _cost(index, context), _cost(of_queries, context)
     index_cost, total = found[RETRIEVE]
-    for place, (step, scorer) in enumerate(zip(reranker_names(setting), served, strict=True)):
-        if scorer is not None:
-            pairs = [digest(*pair) for pair in rerank_pairs(by_chunks, place, queries)]
-            total = add(total, scorer.endpoint.cost(*shares("pairs", pairs, scorer, context)))
+    for place, (step, scorer) in enumerate(zip(reranker_names(setting), scorers, strict=True)):
+        groups = rerank_pairs(by_chunks, place, queries)
+        if isinstance(scorer, ListScorer):
+            lists = list(dict.fromkeys(lists_of(groups)))
+            asked = scorer.ordered(lists, RunTools(context.again()))
+            total = add(total, models.sum_of(cost for _, cost in asked))
+        elif (served := scorer.served) is not None:
+            pairs = [digest(*pair) for pairs in groups for pair in pairs]
+            total = add(total, served.endpoint.cost(*shares("pairs", pairs, served, context)))
         found[step] = index_cost, total
     return found
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from heapq import heapreplace
 from time import perf_counter
 from typing import Any, ClassVar, TypeVar
 
@@ -16,11 +17,12 @@ import numpy as np
 from harness import models, steps
 from harness.report import LatencyRow
 from harness.running.config.models import LatencyConfig
-from harness.running.context import Bills, Clock, Context, Prepared
+from harness.running.context import Context
+from harness.running.passes import lists_of
 from harness.running.search import Searched, rerank_pairs, reranker_names
 from harness.running.tools import RETRIEVE, REWRITE, RunTools
 from harness.store import key_of
-from harness.values import LlmAnswer, Query, Ranking, Silent
+from harness.values import Query, Ranking
 
 # Raised when the measurement changes.
 _VERSION = 4
@@ -166,15 +168,21 @@ class TimedTools(RunTools):
             return ""
         return "your own code is not called again unless latency: {own_code: true} allows it"
 
-    def answers(self, request: models.Request) -> list[LlmAnswer]:
-        """The answers of the ledger, which take as long as they took when they were paid for."""
+    def talks(self, request: models.Request) -> list[steps.Talked]:
+        """The answers of the ledger, which take as long as they took when they were paid for.
+
+        Those that do not wait for each other are taken to be asked at once, as many as the endpoint takes.
+        """
         with self.watch.on(None):
-            found = RunTools.answers(self, request)
-        if any(models.came_in_batch(one) for one in found):
+            found = RunTools.talks(self, request)
+        if any(models.came_in_batch(one) for talk in found for one in talk.answers):
             raise steps.NotMeasuredError(
                 "the language model has answered in batches, whose time is not that of a query"
             )
-        self.watch.add(sum(one.seconds for one in found))
+        ends = [0.0] * request.model.endpoint.max_concurrency
+        for talk in found:
+            heapreplace(ends, ends[0] + sum(one.seconds for one in talk.answers))
+        self.watch.add(max(ends))
         return found
 
     def phrasings(self, rewrite: steps.RewriterConfig, queries: Sequence[Query]) -> steps.Phrasings:
@@ -245,15 +253,12 @@ def _ranked(one: Searched, stage: str, queries: Sequence[Query]) -> list[Ranking
 def _measured(
     one: Searched, sample: Sequence[Query], config: LatencyConfig, context: Context
 ) -> Iterator[LatencyRow]:
-    quiet = replace(
-        context, reporter=Silent(), may_ask=False, clock=Clock(), bills=Bills(), prepared=Prepared()
-    )
     passages, reading = one.chunking.passages, one.chunking.reading
     last = _ranked(one, one.steps[-1], sample)
     taken: list[Mapping[Part, float]] = []
     with ExitStack() as stack:
         questions = {query.query_id: query for query in sample}
-        tools = TimedTools(quiet, questions, one=one, config=config, stack=stack)
+        tools = TimedTools(context.again(), questions, one=one, config=config, stack=stack)
         rerankers = [_reranker(place, sample, tools) for place in range(len(one.setting.rerank))]
 
         def ask(at: int) -> Mapping[Part, float]:
@@ -280,14 +285,16 @@ def _reranker(place: int, sample: Sequence[Query], tools: TimedTools) -> Callabl
     config, name = one.setting.rerank[place], reranker_names(one.setting)[place]
     scorer = tools.context.models.reranker(config)
     unless = tools.not_called(scorer.own_code)
-    if not isinstance(scorer, steps.LocalModelScorer) and not scorer.own_code:
+    if not isinstance(scorer, steps.LocalModelScorer | steps.ListScorer) and not scorer.own_code:
         unless = f"{config.kind} is not a model on this machine"
     chosen = {stage: _ranked(one, stage, sample) for stage in one.rankings}
-    texts = iter(rerank_pairs(replace(one, rankings=chosen), place, sample))
+    pairs = rerank_pairs(replace(one, rankings=chosen), place, sample)
     before = chosen[one.steps[place]]
-    pairs = [[next(texts) for _ in ranking.chunk_ids[: config.top_n]] for ranking in before]
 
     def score(at: int) -> Ranking:
+        if isinstance(scorer, steps.ListScorer):
+            found = scorer.ordered(lists_of(pairs[at : at + 1]), tools)
+            return steps.rerank(before[at], found[0][0] if found else ())
         scorer.forget()
         scores = np.zeros(len(pairs[at]), dtype=np.float32)
         for batch in scorer.batches(pairs[at]) if pairs[at] else ():

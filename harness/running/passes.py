@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -11,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import models
+from harness import models, steps
 from harness.models import EncoderConfig, LocalEncoder
 from harness.running import compute
 from harness.running.context import Context
 from harness.running.engine import ModelJob
-from harness.steps import Effort, LocalModelScorer, Pair, PendingCalls, PendingCallsError, RerankerConfig
+from harness.steps import Effort, Pair, PendingCallsError, RerankerConfig
 
 Items = Mapping[bytes, Any]
 """Distinct texts or pairs by their digests."""
@@ -29,7 +30,7 @@ class ModelPass:
     ``name`` is what they are called; ``batches`` groups items, ``run`` computes one group, a value an item.
     ``job`` is ``run`` for a worker elsewhere; None if this process alone can run it, as for code of a user.
     ``hold`` says which values stay in memory. ``served``: the model is behind an endpoint, and computes
-    nothing here.
+    nothing here. ``asked``: a language model is asked about each item, with answers in the ledger.
     """
 
     name: str
@@ -40,11 +41,18 @@ class ModelPass:
     run: Callable[[Sequence[Any]], Iterable[compute.Floats | bytes]] | None = None
     hold: compute.Holding = "all"
     job: ModelJob | None = None
+    asked: Callable[[Sequence[Any]], Iterable[Sequence[float]]] | None = None
 
     def __call__(self, items: Items, context: Context) -> compute.Computed:
         """The value of every item: the stored one, else computed or bought, and stored."""
         if self.served is not None:
             return compute.compute_served(self.name, items, self.served, context)
+        if self.asked is not None:
+            before = context.bills.calls
+            scores = self.asked(list(items.values()))
+            values = [np.asarray(own, dtype=np.float32).tobytes() for own in scores]
+            new = items if context.bills.calls > before else ()
+            return compute.Computed(dict(zip(items, values, strict=True)), frozenset(new))
         if self.batches is None or self.run is None:
             raise TypeError(f"{self.fingerprint} computes {self.name} neither here nor at an endpoint")
         return compute.compute_new(
@@ -73,11 +81,19 @@ def encoding(config: EncoderConfig, context: Context) -> ModelPass:
 
 
 def scoring(config: RerankerConfig, context: Context) -> ModelPass:
-    """The pass of a reranker over pairs; the value of each is float32 [1]."""
+    """The pass of a reranker: over pairs, each float32 [1], or lists of n passages, each float32 [n]."""
     scorer = context.models.reranker(config)
     if scorer.served is not None:
         path = context.cache.served("pairs", scorer.served.fingerprint)
         return ModelPass("pairs", scorer.fingerprint, path, scorer.served)
+    if isinstance(scorer, steps.ListScorer):
+        # which imports this module
+        from harness.running.resources import Resources
+
+        def asked(lists: Sequence[Sequence[str]]) -> list[Sequence[float]]:
+            return [scores for scores, _ in scorer.ordered(lists, Resources(context))]
+
+        return ModelPass("pairs", scorer.fingerprint, context.cache.ledger, asked=asked)
     path = context.cache.scores(scorer.fingerprint.replace(":", "-"))
     return ModelPass(
         "pairs",
@@ -85,7 +101,9 @@ def scoring(config: RerankerConfig, context: Context) -> ModelPass:
         path,
         batches=scorer.batches,
         run=lambda pairs: scorer.score(pairs)[:, None],
-        job=ModelJob(scorer.config, scorer.fingerprint) if isinstance(scorer, LocalModelScorer) else None,
+        job=ModelJob(scorer.config, scorer.fingerprint)
+        if isinstance(scorer, steps.LocalModelScorer)
+        else None,
     )
 
 
@@ -138,19 +156,29 @@ class PairScores:
 
 
 def score_for_all(
-    requests: Sequence[tuple[RerankerConfig, Sequence[Pair]]], context: Context
+    requests: Sequence[tuple[RerankerConfig, Sequence[Sequence[Pair]]]], context: Context
 ) -> list[PairScores]:
-    """Score every distinct pair of all requests, one pass per model."""
-    keys = [[compute.digest(*pair) for pair in pairs] for _, pairs in requests]
+    """Score every distinct pair, or list of those of a query, of all requests, one pass per model."""
+    passes = [scoring(config, context) for config, _ in requests]
+    items = [
+        [pair for pairs in groups for pair in pairs] if model.asked is None else lists_of(groups)
+        for model, (_, groups) in zip(passes, requests, strict=True)
+    ]
+    keys = [[compute.digest(*item) for item in own] for own in items]
     needs = [
-        [(scoring(config, context), dict(zip(own, pairs, strict=True)))]
-        for own, (config, pairs) in zip(keys, requests, strict=True)
+        [(model, dict(zip(own, its, strict=True)))]
+        for model, own, its in zip(passes, keys, items, strict=True)
     ]
     done, efforts = _for_all("pairs", needs, context, "rerank")
     return [
-        PairScores([float(done[model.fingerprint].floats(key)[0]) for key in own], effort)
-        for own, [(model, _)], effort in zip(keys, needs, efforts, strict=True)
+        PairScores([float(score) for key in own for score in done[model.fingerprint].floats(key)], effort)
+        for own, model, effort in zip(keys, passes, efforts, strict=True)
     ]
+
+
+def lists_of(groups: Iterable[Sequence[Pair]]) -> list[tuple[str, ...]]:
+    """The text of each query and those of its passages."""
+    return [(pairs[0][0], *(passage for _, passage in pairs)) for pairs in groups if pairs]
 
 
 def _for_all(
@@ -171,11 +199,12 @@ def _for_all(
                 own.setdefault(model.fingerprint, {}).update(items)
     done: dict[str, compute.Computed] = {}
     seconds: dict[str, float] = {}
-    missing: list[PendingCalls] = []
+    missing: list[steps.PendingCalls] = []
     for fingerprint, model in models.items():
         begun = perf_counter()
         try:
-            with context.timed(stage):
+            # what is asked is timed where it is
+            with context.timed(stage) if model.asked is None else nullcontext():
                 done[fingerprint] = model(wanted[fingerprint], context)
         except PendingCallsError as error:
             missing += error.missing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -123,7 +123,7 @@ def _pairs(few: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
     """The first pairs of every query that the reranker at a place has scored."""
     left = dict.fromkeys((query.text for query in queries), _PASSAGES)
     kept = []
-    for query, passage in rerank_pairs(few, place, queries):
+    for query, passage in chain.from_iterable(rerank_pairs(few, place, queries)):
         left[query] -= 1
         if left[query] >= 0:
             kept.append((query, passage))

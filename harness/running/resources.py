@@ -20,8 +20,14 @@ from harness.running.passes import stored_values, vectors
 from harness.store import key_of
 from harness.values import Chunk, ConfigError, Document, LlmAnswer, Reporter, Slot, StageConfig
 
+_STAGES: dict[models.Purpose, str] = {"rewriting": "rewrite", "reranking": "rerank"}
 # The nouns for the items of an estimate.
-_NOUNS: dict[models.Purpose, str] = {"context": "chunks", "answer": "questions", "measuring": "prompts"}
+_NOUNS: dict[models.Purpose, str] = {
+    "context": "chunks",
+    "reranking": "lists",
+    "answer": "questions",
+    "measuring": "prompts",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,10 @@ class Resources:
 
         Raises PendingCallsError where the run may not ask.
         """
+        return [one.answers[0] for one in self.talks(request)]
+
+    def talks(self, request: models.Request) -> list[steps.Talked]:
+        """All answers about each thing, in the order asked; errors as of ``answers``."""
         model, purpose, context = request.model, request.purpose, self.context
         title = f"{request.name} by {model.endpoint.model}"
         # the limits of a section hold for all that it asks, whatever the prompt
@@ -108,30 +118,36 @@ class Resources:
         with store.Ledger(context.cache.ledger) as ledger:
             asker = models.Model(model, request.form, ledger, before=so_far)
             order = [(one, sample) for sample in range(request.samples) for one in request.about]
-            calls = {(one, sample): asker.call(*one, sample) for one, sample in order}
-            estimate = asker.estimate(models.jobs_of(calls.values()), _NOUNS.get(purpose, "queries"))
+            jobs = {
+                (one, sample): models.Job(one, talk=partial(request.talk, one))
+                if request.talk
+                else models.Job(one, (asker.call(*one, sample),))
+                for one, sample in order
+            }
+            estimate = asker.estimate(jobs.values(), _NOUNS.get(purpose, "queries"))
             if estimate.calls and not context.may_ask:
-                facts = [[one.prompt_sha, one.model, one.parameters] for one in calls.values()][:1]
-                key = store.key_of(facts, list(calls))
+                facts = [[asker.form.sha256, model.endpoint.model, model.endpoint.parameters()]]
+                key = store.key_of(facts, list(jobs))
                 raise steps.PendingCallsError(
                     steps.PendingCalls(title, key, estimate, model.endpoint.problem(), purpose)
                 )
             if estimate.calls:
                 context.reporter.note(f"{title}: {estimate}")
-            stage = "rewrite" if purpose == "rewriting" else purpose
+            stage = _STAGES.get(purpose, purpose)
             with self.timed(stage):
-                found, spending = models.answers(
-                    asker, list(calls.values()), reporter=context.reporter, name=stage
-                )
-            context.bills.answer_costs.append(asker.cost(calls.values()))
-        if failed := sum(not one.usable for one in found):
+                found, spending = models.talks(asker, jobs.values(), reporter=context.reporter, name=stage)
+            talks = {
+                one: steps.Talked(tuple(answers), asker.cost(answers))
+                for one, answers in zip(jobs, found, strict=True)
+            }
+            context.bills.answer_costs.append(models.sum_of(talk.cost for talk in talks.values()))
+        if failed := sum(not one.usable for answers in found for one in answers):
             context.count("calls_failed", failed)
         so_far.add_spending(spending)
         context.bills.spent.setdefault(title, models.Spending()).add_spending(spending)
         context.bills.spent[title].from_ledger += spending.from_ledger
         context.bills.purposes[title] = purpose
-        answered = dict(zip(calls, found, strict=True))
-        return [answered[one] for one in order]
+        return [talks[one] for one in order]
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]

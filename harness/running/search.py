@@ -232,8 +232,8 @@ def _rerank_all(searched: Sequence[Searched], place: int, queries: Sequence[Quer
         _note(one, step, one.efforts[-1] + result.effort + Effort(perf_counter() - begun))
 
 
-def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pair]:
-    """The (query, passage) texts that the reranker at this place reads, once those before it have ranked."""
+def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[list[Pair]]:
+    """The (query, passage) texts that the reranker at this place reads, by query, after those before it."""
     reranker = one.setting.rerank[place]
     top_n = reranker.top_n
     if reranker.reads_context:
@@ -243,7 +243,7 @@ def rerank_pairs(one: Searched, place: int, queries: Sequence[Query]) -> list[Pa
         text = {chunk.chunk_id: chunk.text for chunk in one.chunking.chunks}
     asked = {query.query_id: query.text for query in queries}
     before = one.rankings[one.steps[place]]
-    return [(asked[r.query_id], text[chunk_id]) for r in before for chunk_id in r.chunk_ids[:top_n]]
+    return [[(asked[r.query_id], text[chunk_id]) for chunk_id in r.chunk_ids[:top_n]] for r in before]
 
 
 def stored_search(

@@ -46,6 +46,7 @@ class Library:
         "yard-guide_2024": Document("yard-guide_2024", GUIDE, (), ""),
         "note": Document("note", "\n 2024 \n\nRain fell on the harbour.", (), ""),
     }
+    reporter = Silent()
     cells: ClassVar = {
         "yard-guide_2024": {"site": "Bremerton", "year": "2024"},
         "note": {"site": "", "year": "2023"},
@@ -294,8 +295,8 @@ def test_a_reranker_reads_the_context_unless_told_not_to(config_of, tmp_path):
     (with_it, without), queries, context = searched(config_of(FIELDS, rerank=rerank), tmp_path / "cache")
     assert (with_it.setting.name, without.setting.name) == ("reads_context=True", "reads_context=False")
     texts = {chunk.text for chunk in without.chunking.chunks}
-    assert {text for _, text in rerank_pairs(without, 0, queries)} <= texts
-    assert not {text for _, text in rerank_pairs(with_it, 0, queries)} & texts
+    assert {text for pairs in rerank_pairs(without, 0, queries) for _, text in pairs} <= texts
+    assert not {text for pairs in rerank_pairs(with_it, 0, queries) for _, text in pairs} & texts
     assert context.models.reranker(with_it.setting.rerank[0]) is context.models.reranker(
         without.setting.rerank[0]
     )

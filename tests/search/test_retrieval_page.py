@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from harness.running.bench.flow import run_bench
 from harness.running.config.load import TABLES, load_config
@@ -32,7 +33,7 @@ def test_every_section_on_the_page_is_a_configuration(write_config, block):
 def test_every_reranker_on_the_page_is_a_configuration(write_config, block):
     path = write_config(retrieve="{kind: bm25, top_k: 50}", rerank=block.removeprefix("rerank:"))
     # two chunkings
-    assert len(load_config(path).settings) == 2 * 2
+    assert len(load_config(path).settings) == 2 * len(yaml.safe_load(block)["rerank"])
 
 
 def test_every_kind_is_on_the_page():

@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import Generic, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, TypeVar
 
 from harness.models.llm.breaker import Breaker
 from harness.models.llm.client import ChatClient, Client, Reply
 from harness.models.llm.faults import CallError, one_line
-from harness.models.llm.form import FINAL_REASONS, Malformed
+from harness.models.llm.form import FINAL_REASONS, Malformed, heard
 from harness.models.llm.limiter import RateLimiter
-from harness.models.llm.model import Job, Model
+from harness.models.llm.model import Job, Model, jobs_of
 from harness.models.llm.money import Spending, add, estimate_tokens
 from harness.models.llm.sender import Exchange, Sender, StoppedError, Workers, run_to_end
 from harness.values import LlmAnswer, LlmCall, LlmError, Reporter, Task
@@ -171,7 +171,12 @@ class CallRun(Generic[T]):
                 await self._client.close()
 
     async def _do(self, job: Job[T]) -> None:
-        answers = [self.model.find(call) or await self._answer(call) for call in job.calls]
+        answers: list[LlmAnswer] = []
+        calls = self.model.begin(job)
+        call = heard(calls, None)
+        while call is not None:
+            answers.append(self.model.find(call) or await self._answer(call))
+            call = heard(calls, answers[-1])
         # less those that this run has asked: _ask takes them off
         self.spending.from_ledger += len(answers)
         self._done += job.size
@@ -274,16 +279,20 @@ def ask(
     spending.seconds = time.monotonic() - started
 
 
+def talks(
+    model: Model, jobs: Iterable[Job[Any]], *, reporter: Reporter, name: str = "asking"
+) -> tuple[list[list[LlmAnswer]], Spending]:
+    """Ask all calls of all jobs; returns the answers of each in the same order, and the spending."""
+    found: dict[int, list[LlmAnswer]] = {}
+    spending = Spending()
+    placed = [replace(job, about=place) for place, job in enumerate(jobs)]
+    ask(model, placed, found.__setitem__, reporter=reporter, spending=spending, name=name, total=len(placed))
+    return [found[place] for place in range(len(placed))], spending
+
+
 def answers(
     model: Model, calls: Sequence[LlmCall], *, reporter: Reporter, name: str = "asking"
 ) -> tuple[list[LlmAnswer], Spending]:
     """Ask calls and return their answers in the same order, and the spending; errors as ``ask``."""
-    found: dict[int, LlmAnswer] = {}
-    spending = Spending()
-
-    def keep(place: int, answers: list[LlmAnswer]) -> None:
-        (found[place],) = answers
-
-    jobs = (Job(place, (call,)) for place, call in enumerate(calls))
-    ask(model, jobs, keep, reporter=reporter, spending=spending, name=name, total=len(calls))
-    return [found[place] for place in range(len(calls))], spending
+    found, spending = talks(model, jobs_of(calls), reporter=reporter, name=name)
+    return [answer for (answer,) in found], spending

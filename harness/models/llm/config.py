@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,12 +14,12 @@ from harness.models.llm.money import Price
 from harness.values import ConfigError, LlmError, Reporter, StageConfig
 
 if TYPE_CHECKING:
-    from harness.models.llm.form import About, Form
+    from harness.models.llm.form import About, Form, Talk
     from harness.models.llm.prompt import Prompt
 
 _SHOWN = 5
 
-Purpose = Literal["rewriting", "filter", "context", "endpoint", "answer", "measuring"]
+Purpose = Literal["rewriting", "filter", "context", "endpoint", "reranking", "answer", "measuring"]
 """The use of the answers; a request to an ``endpoint`` is one for vectors or scores."""
 
 
@@ -90,7 +90,8 @@ class ModelConfig(StageConfig):
 class Request:
     """A request of a step to ``model``: one prompt about each of ``about``, worded by ``form``.
 
-    ``name`` is that of the prompt, ``samples`` how often each is asked.
+    ``name`` is that of the prompt, ``samples`` how often each is asked. ``talk`` begins what is asked about
+    each in place of the one prompt.
     """
 
     model: ModelConfig
@@ -99,6 +100,7 @@ class Request:
     name: str
     purpose: Purpose
     samples: int = 1
+    talk: Callable[[About], Talk[Any]] | None = None
 
 
 class LlmStepConfig(ModelConfig, ABC):
@@ -146,17 +148,20 @@ class FailurePolicy:
     to_do: str
 
     def report(
-        self, config: LlmStepConfig, goes_on: bool, failed: Sequence[str], total: int, reporter: Reporter
+        self, config: LlmStepConfig, failed: Mapping[str, str], total: int, reporter: Reporter
     ) -> None:
-        """Warn that ``failed`` of ``total`` have no usable answer; raises LlmError unless the run goes on."""
-        message = f"{len(failed)} of {total} {self.lacking} by {config.endpoint.model}"
-        if goes_on:
-            reporter.warn(f"{message} and {self.done}: {', '.join(failed)}.")
+        """Warn of those of ``total`` that ``failed``, with their reasons; LlmError unless the run goes on."""
+        if not failed:
             return
         section, value = self.key
-        more = ", …" if len(failed) > _SHOWN else ""
+        named = [f"{name} ({reason})" for name, reason in failed.items()]
+        message = f"{len(named)} of {total} {self.lacking} by {config.endpoint.model}"
+        if getattr(config, "on_failure", "") == value:
+            reporter.warn(f"{message} and {self.done}: {', '.join(named)}.")
+            return
+        more = ", …" if len(named) > _SHOWN else ""
         raise LlmError(
-            f"{message}: {', '.join(failed[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
+            f"{message}: {', '.join(named[:_SHOWN])}{more}. Set `{section}.on_failure: {value}` to "
             f"{self.to_do}, `{section}.ask_again: true` to ask the model again, or name another prompt or "
             "model. Every other answer is in the ledger."
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from harness.models.llm.untrusted import UntrustedJsonError, read_json
 from harness.values import LlmAnswer, LlmCall, encodable
@@ -15,6 +15,13 @@ from harness.values import LlmAnswer, LlmCall, encodable
 Messages = list[dict[str, str]]
 About = tuple[str, tuple[str, ...]]
 """The content of a call: a text, which stands for ``{{ query }}``, and the passages shown with it."""
+T = TypeVar("T")
+Asked = TypeVar("Asked")
+Talk: TypeAlias = Generator[About, LlmAnswer | None, T]
+"""Calls that depend on the answers before them: yields what to ask about, returns what all answers come to.
+
+It is sent None where an answer is not known, as in a plan, and then asks as much as it ever could.
+"""
 Structured = Literal["json_schema", "json_object", "none"]
 
 # Asking again would give the same: the endpoint has decided.
@@ -104,6 +111,25 @@ class TextForm:
     def shortest(self, call: LlmCall) -> str:
         """As long as the query, since nothing better is known."""
         return call.query or "word"
+
+
+def heard(talk: Generator[Asked, LlmAnswer | None, Any], answer: LlmAnswer | None) -> Asked | None:
+    """What is asked after an answer, None at the end; a talk begins with None."""
+    try:
+        return talk.send(answer)
+    except StopIteration:
+        return None
+
+
+def outcome(talk: Talk[T], answers: Iterable[LlmAnswer]) -> T:
+    """What a talk that has not begun comes to by all its answers; ValueError if it asks for more."""
+    try:
+        for answer in (None, *answers):
+            talk.send(answer)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    raise ValueError("a talk is not over with these answers")
 
 
 def after_thoughts(text: str) -> str | Malformed:

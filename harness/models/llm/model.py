@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from harness.models.llm.client import ENDED_BY_ITSELF, Client
 from harness.models.llm.config import ModelConfig
-from harness.models.llm.form import FINAL_REASONS, Form, Malformed
-from harness.models.llm.money import Budget, Estimate, Spending, token_counter
+from harness.models.llm.form import FINAL_REASONS, Form, Malformed, Talk, heard
+from harness.models.llm.money import Budget, Estimate, Spending, sum_of, token_counter
 from harness.store import Ledger
 from harness.values import LlmAnswer, LlmCall
 
@@ -21,12 +22,14 @@ LIMIT = "max_tokens"
 class Job(Generic[T]):
     """``calls`` that are made one after the other, whose answers belong together.
 
-    ``about`` is their subject, returned with the answers; it counts as ``size`` things done.
+    ``about`` is their subject, returned with the answers; it counts as ``size`` things done. ``talk`` begins
+    the calls in place of ``calls`` where they depend on answers.
     """
 
     about: T
-    calls: tuple[LlmCall, ...]
+    calls: tuple[LlmCall, ...] = ()
     size: int = 1
+    talk: Callable[[], Talk[Any]] | None = None
 
 
 class Model:
@@ -63,15 +66,37 @@ class Model:
         sha = self.form.sha_of(query)
         return LlmCall(query, tuple(passages), sha, model, self._parameters, sample)
 
+    def begin(self, job: Job[Any]) -> Generator[LlmCall, LlmAnswer | None, None]:
+        """The calls of a job one by one, each after the answer to the one before was sent."""
+        if job.talk is None:
+            for call in job.calls:  # noqa: UP028 - an answer cannot be sent to a tuple
+                yield call
+            return
+        talk = job.talk()
+        about = heard(talk, None)
+        while about is not None:
+            about = heard(talk, (yield self.call(*about)))
+
+    def _looked_up(self, job: Job[Any]) -> list[tuple[LlmCall, LlmAnswer | None]]:
+        """The calls of a job, at most as many as there may be, with the answers that the ledger has."""
+        found: list[tuple[LlmCall, LlmAnswer | None]] = []
+        calls = self.begin(job)
+        call = heard(calls, None)
+        while call is not None:
+            # what a talk asks after an answer that is not known is not known either
+            unknown = job.talk is not None and found and found[-1][1] is None
+            found.append((call, None if unknown else self.find(call)))
+            call = heard(calls, found[-1][1])
+        return found
+
     def find(self, call: LlmCall) -> LlmAnswer | None:
         """The answer that the ledger has for a call, if it need not be asked."""
         return find_settled(self.ledger, call, self.form, ask_again=self.config.ask_again)
 
     def cost(self, calls: Iterable[LlmCall]) -> float | None:
         """The cost of all tries of calls, under any limit of length; None if a price is unknown."""
-        costs = [self.ledger.cost(key) for call in calls for key in keys_of(self.ledger, call)]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        keys = dict.fromkeys(key for call in calls for key in keys_of(self.ledger, call))
+        return sum_of(map(self.ledger.cost, keys))
 
     def estimate(self, jobs: Iterable[Job[T]], noun: str = "prompts") -> Estimate:
         """Estimate the cost of the calls, without making any; reads the jobs once."""
@@ -81,14 +106,16 @@ class Model:
         prompts = set()
         for job in jobs:
             count += job.size
-            open_calls = [call for call in job.calls if self.find(call) is None]
-            known += len(job.calls) - len(open_calls)
-            calls += len(open_calls)
-            prompts |= {call.prompt_sha for call in job.calls}
-            if open_calls:
-                # repetitions show the same texts
-                tokens += len(open_calls) * counter.of_messages(self.form.messages(open_calls[0]))
-                bare += len(open_calls) * counter.count(self.form.shortest(open_calls[0]))
+            found = self._looked_up(job)
+            missing = [call for call, answer in found if answer is None]
+            known += len(found) - len(missing)
+            calls += len(missing)
+            prompts |= {call.prompt_sha for call, _ in found}
+            # repetitions show the same texts
+            for about, times in Counter((call.query, call.passages) for call in missing).items():
+                call = self.call(*about)
+                tokens += times * counter.of_messages(self.form.messages(call))
+                bare += times * counter.count(self.form.shortest(call))
         used = [self.ledger.usage(sha, endpoint.model, self._parameters) for sha in sorted(prompts)]
         past, written = sum(calls for calls, _ in used), sum(tokens for _, tokens in used)
         likely, grounds = bare, "assuming short answers without reasoning"

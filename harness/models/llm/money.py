@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -190,6 +190,14 @@ class Spending:
 def add(amount: float | None, other: float | None) -> float | None:
     """The sum of two amounts; None if one is unknown."""
     return None if amount is None or other is None else amount + other
+
+
+def sum_of(amounts: Iterable[float | None]) -> float | None:
+    """The sum of amounts; None if one is unknown."""
+    total: float | None = 0.0
+    for amount in amounts:
+        total = add(total, amount)
+    return total
 
 
 def estimate_tokens(text: str) -> int:

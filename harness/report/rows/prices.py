@@ -81,7 +81,7 @@ class PriceRow:
     ]
     rerank_tokens: Annotated[
         int,
-        Column("the tokens of their passages, context included where it is read; 0 before it", unit="tokens"),
+        Column("the tokens of their passages, each once, with context where it is read", unit="tokens"),
     ]
     judge_cost: Annotated[
         float | None,
@@ -108,7 +108,7 @@ class PriceRow:
         float | None,
         Column(
             "what the vectors of its chunks and queries, and the scores of its pairs, cost alone at the "
-            "endpoints that gave them, whenever they were bought; empty without an endpoint or price",
+            "endpoints or language models that gave them, whenever bought; empty without one or a price",
             unit="money",
         ),
     ] = None
@@ -148,14 +148,14 @@ class LatencyRow:
     Queries are asked once more after everything else, one after the other, with models loaded and indexes
     open; the first few are asked beforehand and not counted. So an embedding is computed for each query, a
     store is searched as in a deployment (Chroma and FAISS without the check against a full scan), and the
-    time to build an index is not part of it. Routes of a fusion are asked one after the other. Under a filter
-    each query is searched in an index of the documents that it names, as in the run; a filter that a
+    time to build an index is not part of it. Routes of a fusion are asked one after the other. Under a
+    filter each query is searched in an index of the documents that it names, as in the run; a filter that a
     retriever or a route has for itself is part of that. ``multi_vector`` reads its token vectors from the
     cache for each query, as in the run. For an answer of a language model it is the time that its call took
-    when it was paid for, which the ledger has. Services and endpoints are not asked again, and code of your
-    own only with ``latency: {own_code: true}``; ``remark`` says so. What is measured is kept in the cache and
-    not measured again on the same machine before `harness cache --clear`. It is not part of the outcome: two
-    results that differ in this file alone are the same.
+    when it was paid for, which the ledger has; calls that wait for no other are made at once. Services and
+    endpoints are not asked again, and code of your own only with ``latency: {own_code: true}``; ``remark``
+    says so. What is measured is kept in the cache and not measured again on the same machine before `harness
+    cache --clear`. It is not part of the outcome: two results that differ in this file alone are the same.
     """
 
     setting: Setting

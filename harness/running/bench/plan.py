@@ -137,7 +137,10 @@ def make_plan(config: BenchConfig, reporter: Reporter, *, search: bool = False) 
             reporter.note(line)
         endpoints: tuple[PendingCalls, ...] = ()
         if not search:
+            found = [one for its in looked if isinstance(its, PendingCallsError) for one in its.missing]
             endpoints = (
+                # where it is retrieved; what language models are asked before is in ``calls``
+                *(one for one in found if one.purpose == "reranking"),
                 *_texts_to_buy(points, queries, context),
                 *_pairs_to_buy(points, looked, queries, context),
             )

@@ -50,6 +50,14 @@ class PendingServiceError(PendingCallsError):
         self.args = (f"Rankings depend on answers of {url}, which has not been called yet.",)
 
 
+@dataclass(frozen=True, slots=True)
+class Talked:
+    """The answers about one thing in their order, and their cost, whichever run paid; None: no price."""
+
+    answers: tuple[LlmAnswer, ...]
+    cost: float | None
+
+
 class VectorRows(Protocol):
     """Vectors float32 [N, d] of which a part is read at a time, such as an array or what is on disk."""
 
@@ -76,6 +84,9 @@ class Shared(Protocol):
 
         Raises PendingCallsError if the run may not ask, and LlmError where the model cannot be asked.
         """
+
+    def talks(self, request: models.Request) -> list[Talked]:
+        """The same for requests whose calls depend on answers: all that is answered about each thing."""
 
     def facts(
         self, file: Path, key: str, columns: Sequence[str], documents: Collection[str]

@@ -58,13 +58,12 @@ class LlmContext(Contextualizer[LlmContextConfig]):
         about = [("", (self._excerpt(chunk, sources), chunk.text)) for chunk in chunks]
         answers = sources.answers(Request(c, c.prompt.form, about, c.prompt.name, "context"))
         texts = [text_of(answer) for answer in answers]
-        failed = [
-            f"{chunk.chunk_id} ({answer.reason or 'no words'})"
+        failed = {
+            chunk.chunk_id: answer.reason or "no words"
             for chunk, answer, text in zip(chunks, answers, texts, strict=True)
             if text is None
-        ]
-        if failed:
-            _FAILING.report(c, c.on_failure == "leave_out", failed, len(chunks), sources.reporter)
+        }
+        _FAILING.report(c, failed, len(chunks), sources.reporter)
         return [line(" ".join((text or "").split())[: c.longest].rstrip()) for text in texts]
 
     def _excerpt(self, chunk: Chunk, sources: Sources) -> str:

@@ -8,6 +8,7 @@ KINDS: Kinds[PairScorer] = Kinds(
     KindAt("cross_encoder", "CrossEncoderConfig", "CrossEncoderScorer"),
     KindAt("late_interaction", "LateInteractionConfig", "LateInteractionScorer"),
     KindAt("endpoint", "EndpointRerankerConfig", "ServedScorer"),
+    KindAt("llm", "LlmRerankerConfig", "LlmScorer"),
     KindAt("python", "PythonRerankerConfig", "PythonScorer"),
     home=__name__,
     retired={

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from harness import models
 from harness.models import LocalConfig, LocalModel
 from harness.steps.search.step import RerankerConfig
+from harness.steps.search.tools import Shared
 from harness.values import NOT_SCORED, Ranking
 
 Pair = tuple[str, str]
@@ -49,6 +50,27 @@ class PairScorer(ABC):
 
     def try_out(self) -> None:  # noqa: B027 - a service is asked nothing before it has to score
         """Make sure that it can be used; raises HarnessError."""
+
+
+class ListScorer(PairScorer):
+    """Scores passages by asking a language model, about several at once if it likes; kept in the ledger."""
+
+    @abstractmethod
+    def ordered(
+        self, lists: Sequence[Sequence[str]], tools: Shared
+    ) -> list[tuple[Sequence[float], float | None]]:
+        """The scores of each list of passages after their query, and what they cost, whichever run paid.
+
+        Raises LlmError without an answer, and PendingCallsError with the most calls that there may be.
+        """
+
+    def batches(self, pairs: Sequence[Pair]) -> list[list[int]]:
+        """All together."""
+        return [list(range(len(pairs)))]
+
+    def score(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
+        """Not offered: what is paid for needs the ledger of a run."""
+        raise TypeError(f"{type(self).__name__} scores lists, by the ledger of a run")
 
 
 class LocalModelConfig(LocalConfig, RerankerConfig):

@@ -99,13 +99,12 @@ def ask_about(
     answers = tools.answers(Request(config, form, about, config.prompt.name, "rewriting"))
     words = [text_of(answer) for answer in answers]
     found = [None if text is None else read(text) for text in words]
-    failed = [
-        f"{query.query_id} ({answer.reason or 'no words'})"
+    failed = {
+        query.query_id: answer.reason or "no words"
         for query, answer, one in zip(queries, answers, found, strict=True)
         if one is None
-    ]
-    if failed:
-        _FAILING.report(config, config.on_failure == "as_asked", failed, len(queries), tools.reporter)
+    }
+    _FAILING.report(config, failed, len(queries), tools.reporter)
     return found
 
 

@@ -1,0 +1,232 @@
+"""Reranking by a language model: passage by passage, by windows of a list, or by the best of a few."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from harness import models
+from harness.models import Malformed
+from harness.steps.search.rerank import sorting
+from harness.steps.search.rerank.scorer import ListScorer
+from harness.steps.search.step import RerankerConfig
+from harness.steps.search.tools import Shared
+from harness.values import MAX_GRADE, LlmAnswer, LlmCall, LlmError
+
+FOLDER = Path(__file__).parent / "prompts"
+_FAILING = models.FailurePolicy(
+    "queries have no usable reranking",
+    ("rerank", "as_ranked"),
+    "keep the order that they had",
+    "keep the order that they have",
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_YES = {"yes": True, "是": True, "no": False, "否": False, "不": False}
+_ANSWERS = {"pointwise": "grade", "listwise": "order", "setwise": "best"}
+
+
+class RerankPrompt(models.Prompt):
+    """A prompt file of a reranker, which shows the question and the passages, each with its number."""
+
+    answer: Literal["grade", "yes_no", "order", "best"] = Field(
+        description="What it asks for: the `grade` of a single passage, `yes_no` for it, the `order` of all "
+        "passages as [2] > [1], or the number of the `best` one."
+    )
+
+
+class LlmRerankerConfig(models.LlmStepConfig, RerankerConfig):
+    """A language model reranks; its answers are paid once and kept in the ledger."""
+
+    kind: Literal["llm"] = "llm"
+    by: Literal["pointwise", "listwise", "setwise"] = Field(
+        "pointwise",
+        description="`pointwise`: a call for each passage; `listwise`: calls that put windows of the ranking "
+        "in order, from the last to the first; `setwise`: a sort by calls that name the best of a few.",
+    )
+    prompt: RerankPrompt = Field(
+        "",
+        validate_default=True,
+        description="Empty: `grade` for `pointwise`, `yes_no` for `score: logprob`, `order` for `listwise`, "
+        "`best` for `setwise`; each is there in Chinese too, such as `grade_zh`. Or the path of your own "
+        "file: it ends in `.yaml`, has `{{ query }}` and `{{ passages }}`, and says which `answer` it asks "
+        "for: `grade`, `yes_no`, `order` or `best`.",
+    )
+    score: Literal["grade", "logprob"] = Field(
+        "grade",
+        description="For `pointwise`: a grade from 0 to `max_grade`, or the probability that the answer "
+        "begins with yes and not with no (`logprob`), which needs `endpoint.top_logprobs`.",
+    )
+    max_grade: int = Field(MAX_GRADE, ge=1, le=100, description="The highest grade.")
+    window: int = Field(20, ge=2, le=100, description="For `listwise`: passages in a call.")
+    stride: int = Field(10, ge=1, description="For `listwise`: the step from one window to the next.")
+    set_size: int = Field(4, ge=2, le=50, description="For `setwise`: passages in a call.")
+    first: int = Field(
+        10, ge=1, description="For `setwise`: how many places are sorted; the others keep their order."
+    )
+    on_failure: Literal["fail", "as_ranked"] = Field(
+        "fail",
+        description="A query with an answer that cannot be used ends the run or keeps its order "
+        "(`as_ranked`), and the run lists them.",
+    )
+
+    @classmethod
+    def load(cls, name: str) -> RerankPrompt:
+        """Read the prompt of this name; raises ConfigError for one that cannot be used."""
+        slots, also = ("query", "passages"), ("count", "max_grade")
+        return models.read_prompt(name, FOLDER, RerankPrompt, "a reranker", slots, also)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_a_prompt(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict) or fields.get("prompt"):
+            return fields
+        asked = "yes_no" if fields.get("score") == "logprob" else _ANSWERS.get(str(fields.get("by")), "grade")
+        usual = cls.load(asked)
+        # written as it was given, so that settings do not differ in it
+        usual._asked_for = ""
+        return {**fields, "prompt": usual}
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> LlmRerankerConfig:
+        read = "yes_no" if self.score == "logprob" else _ANSWERS[self.by]
+        if self.score == "logprob" and self.by != "pointwise":
+            raise ValueError("score: logprob belongs to by: pointwise")
+        if self.prompt.answer != read:
+            raise ValueError(f"the prompt has answer: {self.prompt.answer}; name one that has {read}")
+        if read == "yes_no" and not self.endpoint.top_logprobs:
+            raise ValueError("score: logprob needs endpoint.top_logprobs: set it, to 5 or more")
+        if self.stride > self.window:
+            raise ValueError(f"a stride of {self.stride} leaves out passages between windows")
+        return self
+
+    @property
+    def model_name(self) -> str:
+        """The model's name."""
+        return self.endpoint.model
+
+
+@dataclass(frozen=True, slots=True)
+class _Form(models.TextForm):
+    """A prompt that is answered as its file says; ``most`` is the highest grade."""
+
+    answer: str = "grade"
+    most: int = MAX_GRADE
+
+    def read(self, call: LlmCall, text: str) -> Malformed | None:
+        """Malformed for no words or, of a grade, for anything but one number of the scale."""
+        found = self.grade(text) if self.answer == "grade" else models.TextForm.read(self, call, text)
+        return found if isinstance(found, Malformed) else None
+
+    def grade(self, text: str) -> float | Malformed:
+        """The only number in an answer."""
+        answer = models.after_thoughts(text)
+        if isinstance(answer, Malformed):
+            return answer
+        numbers = set(map(float, _NUMBER.findall(answer)))
+        valid = [one for one in numbers if one.is_integer() and 0 <= one <= self.most]
+        return valid[0] if len(valid) == len(numbers) == 1 else Malformed("no_grade")
+
+    def shortest(self, call: LlmCall) -> str:
+        """The numbers that it asks for."""
+        count = len(call.passages) if self.answer == "order" else 1
+        return " > ".join(f"[{number}]" for number in range(1, count + 1))
+
+
+def probability_of_yes(answer: LlmAnswer) -> float | Malformed:
+    """The share of yes in the probability of yes and no as the first token that is not blank.
+
+    As Nogueira et al., Document ranking with a pretrained sequence-to-sequence model, 2020 (monoT5), score
+    true and false. Raises LlmError for an answer without log probabilities.
+    """
+    if not answer.logprobs:
+        raise LlmError(
+            f"score: logprob needs log probabilities, and {answer.model} gave none with its answer. Name an "
+            "endpoint that returns top_logprobs, or use score: grade."
+        )
+    first = next((one for one in answer.logprobs if str(one.get("token", "")).strip()), {})
+    listed = first.get("top_logprobs")
+    sums = {True: 0.0, False: 0.0}
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("logprob"), int | float):
+            token = str(one.get("token")).strip().casefold()
+            if token in _YES:
+                sums[_YES[token]] += math.exp(min(0.0, one["logprob"]))
+    both = sums[True] + sums[False]
+    return sums[True] / both if both else Malformed("no_yes_or_no")
+
+
+class LlmScorer(ListScorer):
+    """Asks for the score of each passage, or sorts by answers about several; equal scores keep the order."""
+
+    def __init__(self, config: LlmRerankerConfig) -> None:
+        self.config = config
+        prompt, most = config.prompt, config.max_grade
+        system, user = (
+            models.SLOT.sub(lambda one: str(most) if one[1] == "max_grade" else one[0], part)
+            for part in (prompt.system, prompt.user)
+        )
+        self._form = _Form(system, user, prompt.answer, most)
+
+    @property
+    def fingerprint(self) -> str:
+        """The prompt, the model and its parameters, and the sort."""
+        c = self.config
+        sort = [c.by, c.window, c.stride, c.set_size, c.first, c.on_failure]
+        facts = [self._form.sha256, c.prompt.answer, c.endpoint.model, c.endpoint.parameters(), sort]
+        return f"llm:{hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()}"
+
+    def describe(self) -> dict[str, str]:
+        """The model by its name: what weights the endpoint has is not known here."""
+        return {"name": self.config.model_name, "origin": "endpoint", "fingerprint": self.fingerprint}
+
+    def ordered(
+        self, lists: Sequence[Sequence[str]], tools: Shared
+    ) -> list[tuple[Sequence[float], float | None]]:
+        """The scores of each list; one with an answer that cannot be used keeps its order, or LlmError."""
+        c, prompt = self.config, self.config.prompt.name
+        about = [
+            [(query, (one,)) for one in passages] if c.by == "pointwise" else [(query, tuple(passages))]
+            for query, *passages in lists
+        ]
+        distinct = list(dict.fromkeys(one for own in about for one in own))
+        talks = tools.talks(models.Request(c, self._form, distinct, prompt, "reranking", talk=self._talk))
+        found = {
+            one: (models.outcome(self._talk(one), talk.answers), talk)
+            for one, talk in zip(distinct, talks, strict=True)
+        }
+        if repaired := sum(end.repaired for end, _ in found.values()):
+            asked = sum(len(talk.answers) for talk in talks)
+            tools.reporter.warn(
+                f"{repaired} of {asked} answers of {c.model_name} by {prompt} did not name what they should "
+                "once: the first mention counts, passages left out follow in the order that they had, and "
+                "other numbers are dropped."
+            )
+        ranked: list[tuple[Sequence[float], float | None]] = []
+        failed: dict[str, str] = {}
+        for (query, *passages), own in zip(lists, about, strict=True):
+            scores = [score for one in own for score in found[one][0].scores]
+            if why := next((found[one][0].failed for one in own if found[one][0].failed), ""):
+                failed[repr(query[:60])] = why
+                scores = [0.0] * len(passages)
+            ranked.append((scores, models.sum_of(found[one][1].cost for one in set(own))))
+        _FAILING.report(c, failed, len({query for query, *_ in lists}), tools.reporter)
+        return ranked
+
+    def _talk(self, about: models.About) -> models.Talk[sorting.Ranked]:
+        c, count = self.config, len(about[1])
+        if c.by == "listwise":
+            return sorting.sorted_by(about, sorting.by_windows(count, c.window, c.stride))
+        if c.by == "setwise":
+            return sorting.sorted_by(about, sorting.by_heap(count, c.set_size, c.first))
+        return sorting.scored(about, self._score)
+
+    def _score(self, answer: LlmAnswer) -> float | Malformed:
+        return probability_of_yes(answer) if self._form.answer == "yes_no" else self._form.grade(answer.raw)
