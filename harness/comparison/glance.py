@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.comparison.next_steps import NextStep, largest_losses, steps_of
 from harness.comparison.sentences import queries, sentence
-from harness.comparison.verdict import GROUPS, Bounds, Effect, Standing, Verdict
+from harness.comparison.verdict import GROUPS, TONES, Bounds, Effect, Standing, Tone, Verdict
 from harness.comparison.words import values_of
 from harness.report import part_in_words
 from harness.values import FEWEST_FOR_INTERVAL, counted, width
@@ -23,6 +23,8 @@ LINES, COLUMNS = 24, 80
 _AROUND, _LONGEST_NAME, _WIDEST_CHART, _NARROWEST_CHART = 10, 41, 21, 10
 # as many rows at most, where there is room
 _MOST_FACTORS, _FEWEST_SETTINGS = 5, 3
+# beyond these, and the one to use, settings are only counted
+MOST_SETTINGS = 10
 _MARKS = {"use": "●", "may": "○", "out": "×"}
 # of a setting, in this order
 _OF_SETTING = ("setting", "words", "mean", "low", "high", "group", "why", "regret", "losses")
@@ -32,6 +34,7 @@ _OF_SETTING = ("setting", "words", "mean", "low", "high", "group", "why", "regre
 class Glance:
     """All that a first screen shows; ``settings`` go from the highest mean down."""
 
+    tone: Tone
     sentence: str
     holds: str
     measure: str
@@ -57,6 +60,7 @@ def glance_of(verdict: Verdict) -> Glance:
     if verdict.population.queries < FEWEST_FOR_INTERVAL:
         standings = tuple(replace(one, low=None, high=None) for one in standings)
     return Glance(
+        verdict.tone,
         sentence(verdict),
         _holds(verdict),
         verdict.measure,
@@ -74,6 +78,9 @@ def glance_json(glance: Glance) -> dict[str, Any]:
     """The same as plain values."""
     return {
         **asdict(glance),
+        "said": TONES[glance.tone],
+        # what is folded, by how many settings are shown
+        "more": [folded(glance.settings, most)[1] for most in range(MOST_SETTINGS + 1)],
         "factors": [
             {
                 "factor": one.factor,
@@ -126,7 +133,7 @@ def _good(verdict: Verdict) -> str:
 
 def glance_lines(glance: Glance, ends: Sequence[str] = (), lines: int = LINES) -> list[str]:
     """The lines to print; ``ends`` are printed below, such as where the page is."""
-    head = [*_paragraph(glance.sentence), *_paragraph(glance.holds)]
+    head = [*_paragraph(TONES[glance.tone] + glance.sentence), *_paragraph(glance.holds)]
     tail = [
         *_paragraph(glance.largest),
         *_next(glance),
@@ -206,22 +213,27 @@ def ends_of(shown: Iterable[Effect | Standing]) -> list[float]:
     return [end for end in ends if end is not None]
 
 
+def folded(settings: Sequence[Standing], most: int) -> tuple[list[Standing], str]:
+    """The first ``most`` with the one to use, and the others: ``5 more: 3 may be best, 2 ruled out``."""
+    # one folded row would take as much room
+    most += len(settings) == most + 1
+    rest = Counter(GROUPS[one.group] for one in settings[most:] if one.group != "use")
+    told = ", ".join(f"{n} {what}" if len(rest) > 1 else what for what, n in rest.items())
+    shown = [one for place, one in enumerate(settings) if place < most or one.group == "use"]
+    return shown, f"{rest.total()} more: {told}" if rest else ""
+
+
 def _settings(glance: Glance, room: int) -> list[str]:
     """The title, and a line a setting, the one to use always among them."""
-    every = list(glance.settings)
-    most = max(1, room - 1)
-    shown = every if len(every) <= most else every[: max(1, most - 1)]
-    used = [one for one in every if one.group == "use" and one not in shown]
-    shown = [*shown[: max(0, len(shown) - len(used))], *used]
+    fits = (folded(glance.settings, most) for most in range(len(glance.settings), -1, -1))
+    shown, more = next(one for one in fits if len(one[0]) + bool(one[1]) < max(room, 3))
     room = _room(one.short for one in shown)
     columns = _columns((one.words for one in shown), room)
     lines = [glance.about_settings]
     for one in shown:
         chart = _chart(one.bounds, ends_of(shown), room - columns, _MARKS[one.group])
         lines.append(_row(padded(one.words, columns), f"{one.mean:.2f}", chart, one.short))
-    left = Counter(GROUPS[one.group] for one in every if one not in shown)
-    more = ", ".join(f"{n} {what}" for what, n in left.items())
-    return [*lines, f"  More: {more}"] if more else lines
+    return [*lines, f"  {more}"] if more else lines
 
 
 def _room(words: Iterable[str]) -> int:

@@ -6,8 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
-from harness.comparison.glance import Glance, ends_of, interactions_of, padded, pair_of, shown_difference
-from harness.comparison.verdict import Bounds, Effect, Standing
+from harness.comparison.glance import (
+    MOST_SETTINGS,
+    Glance,
+    ends_of,
+    folded,
+    interactions_of,
+    padded,
+    pair_of,
+    shown_difference,
+)
+from harness.comparison.verdict import TONES, Bounds, Effect, Standing
 from harness.report import colours
 from harness.values import width
 
@@ -16,8 +25,6 @@ WIDTH, LINE, MARGIN = 860, 24, 16
 _VALUE, _CHART, _CHART_END, _WORDS, _BAR_END = 424, 440, 600, 616, 860
 _LETTERS = 96
 _NAME_LETTERS = 54
-# beyond these, and the one to use, settings are only counted
-MOST_SETTINGS = 10
 
 _LEFT = "var(--left)"
 # less than this is 0.00 in a bar
@@ -36,7 +43,18 @@ _PATTERNS = {
     "change-2": "M0,6L6,0M0,0L6,6",
     "else": "M2,3H4",
 }
-_USED = ("bg", "surface", "ink", "ink-2", "line-2", "accent", "left", *(f"loss-{one}" for one in _PATTERNS))
+_USED = (
+    "bg",
+    "surface",
+    "ink",
+    "ink-2",
+    "line-2",
+    "line-4",
+    "missed",
+    "accent",
+    "left",
+    *(f"loss-{one}" for one in _PATTERNS),
+)
 
 _STYLE = """
 svg {{ max-width: 100%; height: auto }}
@@ -44,6 +62,7 @@ svg {{ {light} color: var(--ink); font: 13px system-ui, sans-serif }}
 @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}
 text {{ fill: var(--ink) }} .quiet {{ fill: var(--ink-2) }} .lead {{ font-size: 17px; font-weight: 600 }}
 .title {{ font-weight: 600 }} .end {{ text-anchor: end }} .middle {{ text-anchor: middle }}
+.lead.poor {{ fill: var(--missed) }} .lead.caution {{ fill: var(--line-4) }}
 .line {{ stroke: var(--line-2); stroke-width: 1 }}
 line.interval {{ stroke: var(--ink-2); stroke-width: 2 }} line.interval.use {{ stroke: var(--accent) }}
 circle {{ stroke-width: 2 }} circle.use {{ fill: var(--accent); stroke: var(--accent) }}
@@ -57,9 +76,9 @@ def svg_of(glance: Glance) -> str:
     """The picture: the sentence, what matters, the settings and what they lose, what to do next."""
     parts: list[str] = []
     top = MARGIN
-    for line in wrap(glance.sentence, 78):
+    for line in wrap(TONES[glance.tone] + glance.sentence, 78):
         top += LINE
-        parts.append(_text(0, top, line, "lead"))
+        parts.append(_text(0, top, line, f"lead {glance.tone}"))
     for line in wrap(glance.holds, _LETTERS):
         top += LINE
         parts.append(_text(0, top, line, "quiet"))
@@ -70,7 +89,7 @@ def svg_of(glance: Glance) -> str:
         for line in wrap(interactions_of(glance), _LETTERS):
             top += LINE
             parts.append(_text(0, top, line))
-    shown, lost = _shown(glance.settings), _lost(glance.settings)
+    (shown, more), lost = folded(glance.settings, MOST_SETTINGS), _lost(glance.settings)
     top += 2 * LINE
     parts.append(_text(0, top, glance.about_settings, "title"))
     legend = _legend(lost, top)
@@ -78,8 +97,7 @@ def svg_of(glance: Glance) -> str:
     top += LINE * len(legend)
     parts += _settings(shown, top, lost)
     top += LINE * (len(shown) + 1)
-    more = len(glance.settings) - len(shown)
-    parts.append(_text(0, top, f"{more} more" if more else "", "quiet"))
+    parts.append(_text(0, top, more, "quiet"))
     for text in (glance.largest, f"Next: {glance.next.text} {glance.next.command}".strip()):
         for line in wrap(text, _LETTERS):
             top += LINE
@@ -133,11 +151,6 @@ def _legend(lost: Mapping[str, tuple[str, str]], top: float) -> list[list[str]]:
         rows[-1] += [_box(x, y, 13, label, fill), _text(x + 18, y, label, "quiet")]
         x += needed
     return rows if lost else []
-
-
-def _shown(settings: Sequence[Standing]) -> list[Standing]:
-    """The first ten, and the one to use."""
-    return [one for place, one in enumerate(settings) if place < MOST_SETTINGS or one.group == "use"]
 
 
 def _factors(factors: Sequence[Effect], top: float) -> Iterable[str]:

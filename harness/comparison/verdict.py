@@ -13,6 +13,7 @@ from harness.comparison.advice import Advice
 from harness.comparison.design import SweepDesign
 from harness.comparison.paired import Comparison, Options, beaten
 from harness.comparison.stats import Kind
+from harness.measures import ends_at_one
 from harness.values import ResultWarning
 
 # Pairs of settings, in either order, whose difference changes sign when labels are drawn in these ways.
@@ -25,13 +26,14 @@ ENOUGH_READ = 0.95
 # Below this mean all settings lose more than two thirds of what a perfect ranking has: none is to be used as
 # it is, however sure its lead.
 POOR = 0.3
-# measures by which a perfect ranking does not have 1, so that a low mean may be as high as it goes
-_BELOW_ONE = ("precision", "rbp", "text_")
 Bounds = tuple[float | None, float, float | None]
 """A lower bound, a value, an upper bound."""
 Decision = Literal["best", "equivalent", "open", "few", "nothing found", "single", "better", "not better"]
 Group = Literal["use", "may", "out"]
 GROUPS: Mapping[Group, str] = {"use": "use this", "may": "may be best", "out": "ruled out"}
+Tone = Literal["good", "caution", "poor"]
+TONES: Mapping[Tone, str] = {"good": "", "caution": "Caution: ", "poor": "Warning: "}
+"""How a verdict is to be taken, and what is said before its sentence."""
 Role = Literal["decision", "margin", "test", "population", "caveat", "warning", "next"]
 LABELS: Mapping[Role, str] = {
     "decision": "Verdict",
@@ -46,7 +48,7 @@ LABELS: Mapping[Role, str] = {
 
 def is_poor(best: float, measure: str) -> bool:
     """Whether even the ``best`` mean by a measure is not good enough to be used."""
-    return round(best, 2) < POOR and not measure.startswith(_BELOW_ONE)
+    return round(best, 2) < POOR and ends_at_one(measure)
 
 
 def ways_with_other_sign(one: Comparison, turning: Turning) -> tuple[str, ...]:
@@ -347,6 +349,13 @@ class Verdict(Grounds):
     def poor(self) -> bool:
         """Whether even the best is not good enough to be used."""
         return is_poor(self.standings[0].mean, self.measure)
+
+    @property
+    def tone(self) -> Tone:
+        """Whether a setting can be used as it is, none can be named, or none is good enough."""
+        if self.poor or self.leader is None:
+            return "poor"
+        return "good" if self.used or self.decision == "single" else "caution"
 
     @property
     def unread(self) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ class Family:
     ``averages_ties``: gains of tied items can be averaged. ``less_is_better``: a price, which no setting is
     chosen for. ``cut_in_text``: the cutoff is a length of text in the unit read, not a number of ranks.
     ``across_chunkings``: settings that cut documents differently can be compared by it.
+    ``below_one``: even a perfect ranking may have far less than 1, so no value is good or poor by itself.
     ``trusted_for``: what its order of settings says, as a phrase that follows its name; empty for what is no
     quality of a ranking, such as the share that was judged. ``about`` says in a line what it counts,
     ``formula`` how, and ``source`` where it comes from; docs/measures.md and report.html show them.
@@ -58,6 +59,7 @@ class Family:
     averages_ties: bool = False
     less_is_better: bool = False
     across_chunkings: bool = False
+    below_one: bool = False
     trusted_for: str = ""
     about: str = ""
     formula: str = ""

@@ -51,6 +51,7 @@ _RANKED: dict[str, Family] = {
         ranked.precision,
         cutoff="required",
         params=_REL,
+        below_one=True,
         trusted_for="for how many of the chunks are relevant",
         about="share of the first k that contain evidence",
         formula="ranks of the first k that earn grade rel or better / k, also of a shorter ranking",
@@ -82,6 +83,7 @@ _RANKED: dict[str, Family] = {
     "rbp": Family(
         ranked.rbp,
         params=_PATIENT,
+        below_one=True,
         trusted_for="for how much relevant text a reader meets who gives up at any rank",
         about="rank-biased precision: the share of what is looked at that is relevant",
         formula="(1 − p) · Σ p^(rank − 1) over the ranks of the first k that earn grade rel or better",
@@ -231,6 +233,7 @@ _OURS: dict[str, Family] = {
     "text_precision": Family(
         text_ndcg.text_precision,
         reads="characters",
+        below_one=True,
         trusted_for="for how much of what is read is evidence",
         about="share of the characters read that are evidence",
         formula="characters of evidence in the first k chunks, each once / characters of these chunks",
@@ -239,6 +242,7 @@ _OURS: dict[str, Family] = {
     "text_iou": Family(
         text_ndcg.text_iou,
         reads="characters",
+        below_one=True,
         trusted_for="for how closely what is read fits the evidence",
         about="evidence read over evidence and text read",
         formula="characters of evidence read / characters that are evidence or were read",
@@ -257,6 +261,7 @@ _OURS: dict[str, Family] = {
         text_ndcg.precision_omega,
         cutoff="none",
         reads="characters",
+        below_one=True,
         trusted_for="for how closely the chunks could fit the evidence",
         about="the best text precision that the chunking allows a retriever that finds everything",
         formula="characters of evidence / characters of all chunks that share a character with it",
@@ -284,6 +289,12 @@ def is_quality(name: str) -> bool:
     """Whether settings can be chosen by a measure: not by a price, nor by how much was judged."""
     family = family_of(name)
     return family is None or bool(family.trusted_for) or family.unjudged_counts
+
+
+def ends_at_one(name: str) -> bool:
+    """Whether a perfect ranking has 1, so that a mean says how good it is; of unknown ones nobody knows."""
+    family = family_of(name)
+    return family is not None and not family.below_one
 
 
 def about(name: str) -> str:

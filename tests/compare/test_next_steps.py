@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from harness.comparison import Options, verdict_json
-from harness.comparison.glance import glance_of
+from harness.comparison.glance import folded, glance_json, glance_lines, glance_of
+from harness.comparison.glance_svg import svg_of
 from harness.comparison.next_steps import steps_of
 from harness.comparison.sentences import sentence
 
@@ -140,12 +141,41 @@ def test_a_poor_best_is_not_to_be_used_and_the_headline_says_so(baseline):
     assert (found.used, found.advice, verdict_json(found)["sentence"]) == ("", None, poor.sentence)
     assert {one.group for one in found.standings} <= {"may", "out"}
     assert poor.next.text.startswith("Add a reranker")
+    assert (poor.tone, glance_json(poor)["said"]) == ("poor", "Warning: ")
+    assert glance_lines(poor)[0].startswith("Warning: None is good enough")
+    assert 'class="lead poor"' in svg_of(poor)
     # one relevant chunk of ten is all that there is to find
-    assert not conclude(replace(scores, measure="precision@10")).poor
+    for measure in ("precision@10", "p@10", "precision_condensed@10", "rbp", "text_iou@5", "of_another_tool"):
+        assert not conclude(replace(scores, measure=measure)).poor
     alone = conclude(noisy(60, (0.09,), spread=0.02))
     assert sentence(alone) == (
         "One setting, which is not good enough: ndcg_exp@10 0.09 on 60 queries. Look at the losses first."
     )
+
+
+def test_a_tone_says_whether_a_setting_can_be_used():
+    rows = noisy(60, (0.5, 0.3))
+    assert glance_of(conclude(rows)).tone == "good"
+    assert glance_of(conclude(noisy(60, (0.5,)))).tone == "good"
+    assert glance_of(conclude(rows, baseline="b")).tone == "good"
+    assert glance_of(conclude(rows, baseline="a")).tone == "caution"
+    few = glance_of(conclude(noisy(11, (0.1, 0.9))))
+    assert glance_lines(few)[0].startswith("Caution: 11 queries: too few")
+    assert 'class="lead caution"' in svg_of(few)
+    assert glance_of(conclude(replace(rows, values=rows.values * 0))).tone == "poor"
+
+
+def test_what_is_folded_is_said_by_what_is_known_of_it():
+    found = glance_of(conclude(noisy(60, (0.5, 0.49, 0.49, 0.3, 0.2))))
+    groups = [one.group for one in found.settings]
+    assert groups == ["use", "may", "may", "out", "out"]
+    told = ["4 more: 2 may be best, 2 ruled out"] * 2 + ["3 more: 1 may be best, 2 ruled out"]
+    assert [folded(found.settings, most)[1] for most in range(6)] == [*told, "2 more: ruled out", "", ""]
+    assert glance_json(found)["more"][:4] == [*told, "2 more: ruled out"]
+    assert "  2 more: ruled out" in glance_lines(found, lines=len(glance_lines(found)) - 1)
+    # the one to use is never folded
+    last = (*found.settings[1:], found.settings[0])
+    assert [one.group for one in folded(last, 1)[0]] == ["may", "use"]
 
 
 def reranked_or_not(gain):

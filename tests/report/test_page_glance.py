@@ -95,6 +95,8 @@ def test_the_first_screen_has_the_sentence_the_factors_and_the_first_ten(chromiu
     )
     assert chromium.run(marks)
     assert "Next" in chromium.find("#glance .next").text
+    told = chromium.find("#glance details:has(li.setting-row) summary").text
+    assert re.fullmatch(r"\d+ more: .*(ruled out|may be best)", told)
     assert not chromium.driver.find_elements("css selector", "#glance .warns")
     # the measure that is chosen in a view is that of the first screen, too
     chromium.choose("#measure", "judged@10")

@@ -157,7 +157,7 @@ function groupHead(kind, rows) {
   return [h('h4', null, term(title, TERMS[name]), why && h('span.soft', null, `: ${why}`)), why];
 }
 
-function ranking({ settings: all, measure, level }, most, parts) {
+function ranking({ settings: all, measure, level, more }, most, parts) {
   // a handful of queries bounds nothing
   const few = (firstSummary()?.n ?? 0) < FEWEST;
   const settings = few ? all.map((one) => ({ ...one, low: null, high: null })) : all;
@@ -176,7 +176,7 @@ function ranking({ settings: all, measure, level }, most, parts) {
     h('h3', null, 'How the settings rank', h('span.aside', null, ' ', h('span.at-length', null, term(measure), ', 0 to 1'), !few && [h('span.at-length', null, ','), ` with ${percent(level).replace(' ', '\u00a0')} `, term('intervals', TERMS.interval)])),
     h('div', null, Object.keys(GROUPS).map(group),
       h('div.setting-row.setting-axis', null, h('span.setting-name'), h('span.dots-cell', null, axis(ticks, place)), h('b.num'), lossy && h('span.bar-name', { 'aria-hidden': true }, 'left, then lost')),
-      rest.length > 0 && h('details.rest', null, h('summary', null, `${whole(rest.length)} more, from ${fixed(rest[0].mean, 2)} to ${fixed(rest[rest.length - 1].mean, 2)}`), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
+      rest.length > 0 && h('details.rest', null, h('summary', null, more[most]), h('ul', null, rest.map((one) => rankRow(one, place, parts))))),
   ];
 }
 
@@ -202,23 +202,23 @@ function nextStep({ text, command }) {
 const onPhone = matchMedia('(max-width: 640px)');
 onPhone.addEventListener('change', () => draw((one) => one.id === 'glance'));
 
-// What to use; or, in a frame and with a sign, why nothing can be said to be.
-function sentence(text) {
-  if (/^(Use |On .* use |One setting:)/.test(text)) return h('h2.sentence', null, foreign(text));
+// What to use; or, in a frame and with a sign, why nothing is.
+function sentence(text, tone, said) {
+  if (tone === 'good') return h('h2.sentence', null, foreign(text));
   const sign = g('svg.sign', { viewBox: '0 0 24 24', 'aria-hidden': true }, g('path', { d: 'M12 3L22.5 21H1.5Z' }), g('path', { d: 'M12 9.5V15M12 17.5V18.5' }));
-  return h('h2.sentence.warns', null, sign, h('span', null, hidden('Warning: '), foreign(text)));
+  return h(`h2.sentence.warns.${tone}`, null, sign, h('span', null, hidden(said), foreign(text)));
 }
 
 function firstScreen(rows, factors) {
   const found = statistics().glance;
   const head = h('p.facts', null, facts().map((fact) => h('span', null, fact)));
-  if (!found) return [head, sentence(statistics().why || 'There is nothing to compare.')];
+  if (!found) return [head, sentence(statistics().why || 'There is nothing to compare.', 'poor', 'Warning: ')];
   const matters = whatMatters(found, factors);
   const parts = lossParts(found.settings);
   const lost = Object.keys(parts).length > 0 && whereLost(chosen(found.settings), parts);
   return [
     !onPhone.matches && head,
-    sentence(found.sentence),
+    sentence(found.sentence, found.tone, found.said),
     found.holds && h('p.holds', null, foreign(found.holds)),
     howSure(found),
     onPhone.matches ? [lost, nextStep(found.next)] : h('div.beside', null, [matters, lost].map((one) => one && h('div', null, one))),
