@@ -7,7 +7,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 export ANONYMIZED_TELEMETRY := False
 
 .DEFAULT_GOAL := help
-.PHONY: help bench validate show test test-slow test-docs lint format docs pictures corpus perf soak lock clean lint-js
+.PHONY: help bench validate show test test-slow test-docs lint format docs pictures corpus perf soak studies lock clean lint-js
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -73,6 +73,9 @@ corpus: $(VENV)/.dev ## rebuild the shipped corpus and verify it
 
 perf: $(VENV)/.dev ## measure speed side by side with other tools
 	@for script in benchmarks/*_speed.py; do $(BIN)/python $$script || exit 1; done
+
+studies: $(VENV)/.runtime ## compare models from the hub on two collections: results/studies/README.md
+	@$(BIN)/python -m benchmarks.studies
 
 soak: $(VENV)/.runtime ## attack the harness with damaged files, kills and bad input: make soak MINUTES=5 SEED=1
 	@$(BIN)/python -m tools.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
