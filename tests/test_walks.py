@@ -18,7 +18,9 @@ def test_a_walk_holds_the_files_that_read_use_and_score_a_value(found):
     assert in_order(
         found["query"], "data/corpus/inputs.py", "steps/search/retrieve/bm25.py", "measures/scorer.py"
     )
-    assert in_order(found["label"], "data/corpus/labels.py", "data/corpus/anchoring.py", "measures/qrels.py")
+    assert in_order(
+        found["label"], "data/corpus/anchoring.py", "data/corpus/anchoring.py", "measures/qrels.py"
+    )
     assert next(iter(found["setting"].itself)) == "running/config/load.py"
     # answered, kept, scored
     assert in_order(found["LLM grade"], "models/llm/client.py", "store/ledger.py", "measures/qrels.py")

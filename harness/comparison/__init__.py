@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from harness.comparison.caveats import filter_table, warnings_of
     from harness.comparison.conclusions import conclude
     from harness.comparison.design import design_of, routes_in_words
+    from harness.comparison.factors import label_parts
     from harness.comparison.gating import gate, github_annotations, junit
     from harness.comparison.glance import Glance, glance_json, glance_lines, glance_of
     from harness.comparison.glance_svg import svg_of
-    from harness.comparison.label_sensitivity import label_parts
     from harness.comparison.matrix import ScoredOn, ScoreMatrix, from_scores, from_table, join
     from harness.comparison.paired import Comparison, Options, compare_changes, mean_of, number
     from harness.comparison.scores import Scores, chunkings_of, headline_of, options_of, verdict_of

@@ -10,8 +10,7 @@ from typing import Any
 
 from harness.comparison.advice import Advice, regrets
 from harness.comparison.conclusions import conclude, grouped
-from harness.comparison.factors import effects_of
-from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.factors import LabelSensitivity, effects_of
 from harness.comparison.matrix import ScoreMatrix
 from harness.comparison.paired import Options, beaten
 from harness.comparison.verdict import Costs, Effects, Grounds, Holes, Trust, Turning, Verdict

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness import measures, report
 from harness.comparison.caveats import filter_notes, left_out_notes, same_ranking_notes, warnings_of
 from harness.comparison.design import design_of
-from harness.comparison.label_sensitivity import sensitivity_of
+from harness.comparison.factors import sensitivity_of
 from harness.comparison.matrix import (
     ScoredOn,
     ScoreMatrix,

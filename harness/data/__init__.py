@@ -6,12 +6,25 @@ from harness.door import door
 
 if TYPE_CHECKING:
     from harness.data.corpus.align import align_fuzzy, find_in_view, folded, is_same_text, whitespace_free
-    from harness.data.corpus.anchoring import AnchorConfig, Anchoring, AnchorResult, anchor, answer_span
+    from harness.data.corpus.anchoring import (
+        AnchorConfig,
+        Anchoring,
+        AnchorResult,
+        GivenPassage,
+        LabelRow,
+        anchor,
+        answer_span,
+        grade_of,
+        graded_passages,
+        read_labels,
+        refuse_disputed,
+    )
     from harness.data.corpus.documents import (
         SUFFIXES,
         DocumentFile,
         document_id,
         find_documents,
+        libraries_of,
         possible_ids,
     )
     from harness.data.corpus.duplicates import (
@@ -20,18 +33,9 @@ if TYPE_CHECKING:
         credit_duplicates,
         one_evidence_a_row,
     )
-    from harness.data.corpus.formats import libraries_of
     from harness.data.corpus.hits import GivenHit, HitFile, read_hits
     from harness.data.corpus.importers.beir import ImportSummary, new_corpus_folder, write_text
     from harness.data.corpus.inputs import INPUTS, input_table, read_rows
-    from harness.data.corpus.labels import (
-        GivenPassage,
-        LabelRow,
-        grade_of,
-        graded_passages,
-        read_labels,
-        refuse_disputed,
-    )
     from harness.data.corpus.page_picture import can_draw, draw_page
     from harness.data.corpus.parse import SkippedDocument, bad_document, parse_documents, parser_fingerprint
     from harness.data.corpus.parsers import PARSERS, ParserConfig, suffixes_of

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from harness.labels.label_page.serve import link_file, listening_at, serve
     from harness.labels.label_page.state import PageState
     from harness.labels.labelling.finding import find_evidence
-    from harness.labels.labelling.grading import graded_rows
+    from harness.labels.labelling.grading import graded_rows, write_sheet
     from harness.labels.labelling.passages import PassageToGrade
     from harness.labels.labelling.retrieved import documents_of, sheet_of
     from harness.labels.labelling.rows import COLUMNS, add_rows, label_lines, write_rows
-    from harness.labels.labelling.sheet import write_sheet
     from harness.labels.scaffold.config_text import (
         FolderSummary,
         name_of,

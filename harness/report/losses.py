@@ -1,4 +1,4 @@
-"""The losses of queries and settings, from the rows of waterfall.csv and answer_losses.csv."""
+"""Losses of queries and settings, from the rows of waterfall.csv and answer_losses.csv; tables of answers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
-from harness.report.rows.answers import AnswerLossRow
+from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 from harness.report.rows.steps import CANDIDATES, CHANGE, CHUNKING, ORDER, LossRow, part_in_words
 from harness.report.tables import Table
-from harness.values import counted, listed, number
+from harness.values import counted, interval, listed, number
 
 # A loss that rounds to zero is none.
 _ROUNDING = 1e-9
@@ -244,3 +245,66 @@ def _way(rows: Sequence[LossRow | AnswerLossRow], route: str) -> QueryLosses:
     first, last = rows[0], rows[-1]
     losses = {name_of(row.step, row.part): row.loss for row in rows}
     return QueryLosses(first.setting, first.query_id, first.split, first.measure, route, losses, last.left)
+
+
+def answer_parts(rows_of: Callable[[type[Any]], Sequence[Any]]) -> Iterator[Table]:
+    """All tables about the answers of a result; none if nothing was answered.
+
+    ``rows_of`` gives the rows of the table that a class declares.
+    """
+    yield from answer_tables(rows_of(AnswerSummaryRow), rows_of(ReplyRow))
+    if losses := rows_of(AnswerLossRow):
+        yield answer_loss_table(losses)
+
+
+def answer_tables(summary: Sequence[AnswerSummaryRow], replies: Sequence[ReplyRow]) -> Iterator[Table]:
+    """The means of every measure of answers by setting, or, without measures, how much was answered."""
+    if not replies:
+        return
+    settings = list(dict.fromkeys(row.setting for row in replies))
+    answered = Counter(row.setting for row in replies if not row.reason)
+    asked = Counter(row.setting for row in replies)
+    rows = [row for row in summary if row.split == "all"]
+    means = {(row.setting, row.measure): row for row in rows}
+    measures = list(dict.fromkeys(row.measure for row in rows))
+    yield Table(
+        title=f"Answers: means over {counted(max(asked.values()), 'question')}",
+        columns=("setting", "answered", *measures),
+        rows=tuple(
+            (
+                setting,
+                f"{answered[setting]} of {asked[setting]}",
+                *(_mean(means[setting, measure]) for measure in measures),
+            )
+            for setting in settings
+        ),
+        notes=tuple(_notes(rows)),
+    )
+
+
+def _mean(row: AnswerSummaryRow) -> str:
+    bounds = interval(row.ci_low, row.ci_high, row.n_queries)
+    return number(row.mean) if row.mean is None or bounds == "–" else f"{number(row.mean)} ({bounds})"
+
+
+def _notes(rows: Sequence[AnswerSummaryRow]) -> Iterator[str]:
+    """How many answers each measure leaves without a value; where all settings agree, said once."""
+    by_measure: dict[str, list[AnswerSummaryRow]] = {}
+    for row in rows:
+        by_measure.setdefault(row.measure, []).append(row)
+    counted: dict[str, list[str]] = {}
+    for measure, own in by_measure.items():
+        counts = [row.n_not_scored for row in own]
+        if not any(counts):
+            continue
+        many = f"{counts[0]}" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
+        worst = max(own, key=lambda row: row.n_not_scored)
+        counted.setdefault(f"{many} ({worst.reasons})", []).append(measure)
+    for counts_and_why, measures in counted.items():
+        yield f"Not scored, and not in the mean of {', '.join(measures)}: {counts_and_why}."
+    uneven = [measure for measure, own in by_measure.items() if len({row.n_not_scored for row in own}) > 1]
+    if uneven:
+        yield (
+            f"Means of {', '.join(uneven)} are over different questions: harness compare takes those for "
+            "which all settings have a value."
+        )

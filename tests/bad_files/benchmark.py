@@ -1,6 +1,6 @@
 """The files of a benchmark: queries, labels, documents."""
 
-from harness.data.corpus.labels import LabelRow
+from harness.data.corpus.anchoring import LabelRow
 from harness.values.types import Query
 from tests.bad_files.kind import Kind, lines, with_line
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from harness.data.corpus.inputs import INPUTS
 from harness.labels.label_page.opening import PassageSource, open_service
-from harness.labels.labelling.grading import SheetRow
-from harness.labels.labelling.sheet import UngradedRow
+from harness.labels.labelling.grading import SheetRow, UngradedRow
 from harness.labels.testset.rows import (
     AnswerRow,
     Candidate,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from harness.cli import main
-from harness.comparison.label_sensitivity import LabelSensitivity, label_parts, sensitivity_of
+from harness.comparison.factors import LabelSensitivity, label_parts, sensitivity_of
 from harness.report import LabelSensitivityRow, label_note, read_any
 from harness.report.scoring_inputs import read_graded_spans
 from harness.values.progress import Silent

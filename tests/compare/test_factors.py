@@ -20,9 +20,8 @@ from harness.comparison import (
     verdict_of,
 )
 from harness.comparison.advice import Cheaper
-from harness.comparison.factors import effects_of
+from harness.comparison.factors import LabelSensitivity, effects_of
 from harness.comparison.glance import pair_of
-from harness.comparison.label_sensitivity import LabelSensitivity
 from harness.comparison.scores import advised_by
 from harness.comparison.sentences import MOST_WORDS, sentence
 from harness.comparison.verdict import Costs, Effects, Loss, Trust

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.data.corpus.align import QuotePlace
-from harness.data.corpus.anchoring import Anchoring, AnchorResult
-from harness.data.corpus.labels import LabelRow
+from harness.data.corpus.anchoring import Anchoring, AnchorResult, LabelRow
 from harness.measures import Scorer, SpanQrels, score
 from harness.report.losses import is_route, losses_by_query
 from harness.running.chunks import Chunking

@@ -19,7 +19,7 @@ from harness.comparison import (
     verdict_of,
 )
 from harness.comparison.advice import advise
-from harness.comparison.label_sensitivity import LabelSensitivity
+from harness.comparison.factors import LabelSensitivity
 from harness.comparison.scores import holes_of
 from harness.comparison.sentences import at_most
 from harness.comparison.words import lines_of

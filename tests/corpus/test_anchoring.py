@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor
-from harness.data.corpus.labels import LabelRow, refuse_disputed
+from harness.data.corpus.anchoring import AnchorConfig, LabelRow, anchor, refuse_disputed
 from harness.data.corpus.text import join_pages, text_sha256
 from harness.values.errors import LabelError
 from harness.values.types import Document, Judgment
@@ -251,8 +250,8 @@ def test_an_exact_slice_of_a_page_comes_back_on_its_page(pages, data):
 def test_all_financebench_evidence_is_found(shared_corpora, tmp_path):
     """pypdfium2 is fast enough for all pages; the fuzzy share differs from pypdf's, the outcome must not."""
     from benchmarks.public_data import financebench
+    from harness.data.corpus.anchoring import read_labels
     from harness.data.corpus.documents import find_documents
-    from harness.data.corpus.labels import read_labels
     from harness.data.corpus.parse import parse_documents
     from harness.data.corpus.parsers.pypdfium2 import Pypdfium2Config
 

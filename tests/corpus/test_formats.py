@@ -6,8 +6,7 @@ import io
 
 import pytest
 
-from harness.data.corpus.documents import DocumentFile, find_documents
-from harness.data.corpus.formats import FORMATS, format_of, libraries_of
+from harness.data.corpus.documents import FORMATS, DocumentFile, find_documents, format_of, libraries_of
 from harness.data.corpus.office import read_slides, read_word
 from harness.data.corpus.parse import parse_document, parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig

@@ -6,10 +6,9 @@ from urllib.parse import unquote
 import pytest
 
 from benchmarks.public_data import chunking_eval, financebench
-from harness.data.corpus.anchoring import AnchorConfig, anchor
+from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
 from harness.data.corpus.documents import find_documents
 from harness.data.corpus.importers.beir import import_beir, write_text
-from harness.data.corpus.labels import read_labels
 from harness.data.corpus.parse import parse_documents
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from harness.data.corpus.labels import LabelRow, read_labels
+from harness.data.corpus.anchoring import LabelRow, read_labels
 
 
 def test_all_ways_to_locate_a_passage(write):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.corpus.anchoring import read_labels
 from harness.data.corpus.documents import DocumentFile
 from harness.data.corpus.hits import read_hits
-from harness.data.corpus.labels import read_labels
 from harness.data.corpus.parse import parse_document
 from harness.data.corpus.parsers.pypdf import PypdfConfig
 from harness.data.corpus.queries import SplitConfig, read_queries

@@ -3,7 +3,7 @@
 import pytest
 from openpyxl import Workbook
 
-from harness.data.corpus.labels import read_labels
+from harness.data.corpus.anchoring import read_labels
 from harness.data.corpus.queries import SplitConfig, read_queries
 from harness.values.errors import CorpusError, LabelError
 

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from harness.labels.label_page.opening import PassageSource, open_service, read_pool
+from harness.labels.labelling.grading import sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
-from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.report import cells_of
 from harness.values.progress import Silent
 from tests.command import exit_code, printed, refused, table

@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor
-from harness.data.corpus.labels import read_labels
+from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
 from harness.labels.label_page.export import merged_rows, new_rows, rater_rows
 from harness.labels.labelling.rows import add_rows
 from harness.values.errors import LabelError

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from harness.data.corpus.anchoring import AnchorConfig, anchor
-from harness.data.corpus.labels import read_labels
+from harness.data.corpus.anchoring import AnchorConfig, anchor, read_labels
 from harness.data.corpus.text import text_sha256
 from harness.labels.labelling.finding import find_evidence, passage_spans
 from harness.running.config.load import load_config

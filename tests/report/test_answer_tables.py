@@ -1,7 +1,6 @@
 """The tables about answers that a run prints."""
 
-from harness.report.answer_tables import answer_tables
-from harness.report.losses import answer_loss_table
+from harness.report.losses import answer_loss_table, answer_tables
 from harness.report.rows.answers import AnswerLossRow, AnswerSummaryRow, ReplyRow
 
 

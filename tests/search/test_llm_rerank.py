@@ -484,7 +484,7 @@ def test_an_endpoint_that_fails_ends_the_run_and_the_next_one_goes_on(tmp_path, 
             ordered(tmp_path, asked)
         broken["now"] = False
         before = server.count
-        (found,), context = ordered(tmp_path, asked)
+        (found,), _ = ordered(tmp_path, asked)
         # four windows over ten passages, of which the first one was answered
         assert server.count - before == 3
     assert found[0] == 9

@@ -11,9 +11,8 @@ from harness.models.llm.prompt import built_in
 from harness.running.config.load import TABLES, load_config
 from harness.running.context import Context
 from harness.running.tools import RunTools
-from harness.steps.search.rewrite.llm import LlmRewriterConfig
+from harness.steps.search.rewrite.llm import FOLDER, LlmRewriterConfig
 from harness.steps.search.rewrite.many import MultiQueryConfig
-from harness.steps.search.rewrite.prompted import FOLDER
 from harness.steps.search.tools import PendingCallsError
 from harness.values.errors import LlmError
 from harness.values.progress import Silent

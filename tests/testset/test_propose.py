@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.data.corpus.text import text_sha256
 from harness.labels.testset.kinds import KINDS, quotas
 from harness.labels.testset.propose.llm import excerpts, locate
-from harness.labels.testset.propose.user_questions import read_user_questions
+from harness.labels.testset.proposing import read_user_questions
 from harness.labels.testset.rows import Candidate, Place, Question, to_csv
 from harness.labels.testset.state import SetState
 from harness.store.ledger import Ledger

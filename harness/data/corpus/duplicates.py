@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, anchor
+from harness.data.corpus.anchoring import AnchorConfig, AnchorResult, LabelRow, anchor
 from harness.data.corpus.documents import possible_ids
-from harness.data.corpus.labels import LabelRow
 from harness.values import Document, Judgment, LabelError, Span
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)

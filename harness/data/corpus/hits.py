@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
+from harness.data.corpus.anchoring import GivenPassage
 from harness.data.corpus.inputs import input_table, rows_of
-from harness.data.corpus.labels import GivenPassage
 from harness.data.corpus.table import TABLES, InputTable, Row, read_table, suggestion
 from harness.values import Column, CorpusError, refuse_special
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.formats import Blocks, reading
+from harness.data.corpus.documents import Blocks, reading
 
 
 def read_slides(path: Path) -> list[str | None]:

@@ -11,8 +11,14 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.data.corpus.documents import PDF_SUFFIXES, DocumentFile, refuse_unknown
-from harness.data.corpus.formats import FORMAT_SUFFIXES, FileFormat, format_of
+from harness.data.corpus.documents import (
+    FORMAT_SUFFIXES,
+    PDF_SUFFIXES,
+    DocumentFile,
+    FileFormat,
+    format_of,
+    refuse_unknown,
+)
 from harness.data.corpus.parsers import ParserConfig, release_of, suffixes_of
 from harness.data.corpus.parsers.pdf_file import OnPage
 from harness.data.corpus.reading import read_utf8

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.formats import Blocks, reading
+from harness.data.corpus.documents import Blocks, reading
 
 _UNSEEN = frozenset(
     (

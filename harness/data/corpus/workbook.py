@@ -7,7 +7,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from harness.data.corpus.formats import reading, tab_separated
+from harness.data.corpus.documents import reading, tab_separated
 from harness.values import CorpusError
 
 # The title of a sheet above its rows; chunk/rows.py knows it.

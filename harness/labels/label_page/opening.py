@@ -12,9 +12,9 @@ from harness.labels.label_page.document_store import DocumentStore
 from harness.labels.label_page.queue import Order, usual_order
 from harness.labels.label_page.service import LabelService
 from harness.labels.label_page.state import PageState
+from harness.labels.labelling.grading import UngradedRow
 from harness.labels.labelling.passages import PassageToGrade
 from harness.labels.labelling.retrieved import pool_unjudged
-from harness.labels.labelling.sheet import UngradedRow
 from harness.running import BenchConfig, Context, document_files, load_config, load_documents
 from harness.values import ConfigError, Document, LabelError, Reporter
 

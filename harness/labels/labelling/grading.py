@@ -1,7 +1,9 @@
-"""Graded sheets → rows of a labels file: checked against the text, none added twice."""
+"""The sheet in which people grade, a row per passage; graded sheets → rows of a labels file."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +11,151 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from harness import data
-from harness.labels.labelling.rows import holds_rows
-from harness.labels.labelling.sheet import UngradedRow
-from harness.values import Column, Document, Judgment, LabelError
+from harness.data import GivenPassage, input_table, is_same_text, possible_ids, suggestion
+from harness.labels.labelling.passages import PassageToGrade
+from harness.labels.labelling.rows import holds_rows, spreadsheet_safe
+from harness.store import write_bytes, write_text
+from harness.values import Column, ConfigError, Document, Judgment, LabelError
+
+COLUMNS = (
+    "query_id",
+    "question",
+    "document",
+    "page",
+    "start",
+    "end",
+    "above",
+    "passage",
+    "grade",
+    "evidence",
+    "settings",
+    "best_rank",
+)
+_WIDTHS = {"question": 40, "passage": 90, "above": 30, "document": 24}
+# a cell of Excel holds 32,767 characters
+_LONGEST = 30_000
+_CUT = " […]"
+
+
+def sheet_rows(wanted: Sequence[PassageToGrade], questions: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows of a sheet, their grades empty."""
+    return [
+        {
+            **one.row(),
+            "question": questions.get(one.query_id, ""),
+            "above": one.above,
+            "passage": one.text,
+            "grade": "",
+            "evidence": "",
+            "settings": len(one.ranks),
+            "best_rank": one.best_rank,
+        }
+        for one in wanted
+    ]
+
+
+def is_passage(cell: str, text: str) -> bool:
+    """Whether a cell of a sheet holds a passage, which may have been cut for its length."""
+    if len(cell) >= _LONGEST and cell.endswith(_CUT):
+        return is_same_text(cell.removesuffix(_CUT).removeprefix("'"), text[: _LONGEST - len(_CUT)])
+    return is_same_text(cell, text)
+
+
+def _not_read(cell: str) -> None:
+    """For a cell that says what the document says."""
+
+
+@input_table("passages to grade", "pools of the labelling page", LabelError)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UngradedRow(GivenPassage):
+    """A passage of a sheet, or of a pool such as `harness testset` gathers."""
+
+    document: Annotated[str, Column("the document", names=("doc_id",))]
+    start: Annotated[int, Column("the first character in the extracted text, from 0")]
+    end: Annotated[int, Column("the end, exclusive", least=1)]
+    page: Annotated[int | None, Column("not read: the document says it", read=_not_read)] = None
+    passage: Annotated[str, Column("its text, compared with the document, spaces aside", names=("text",))]
+    question: Annotated[str, Column("the question")] = ""
+    above: Annotated[str, Column("shown before the text, such as the heading of its table")] = ""
+    priority: Annotated[float | None, Column("orders passages, the highest first")] = None
+
+    def placed(self, documents: Mapping[str, Document]) -> PassageToGrade:
+        """The passage in its document; raises LabelError if it is not there."""
+        name = self.document
+        document = next((documents[one] for one in possible_ids(name) if one in documents), None)
+        if document is None:
+            raise LabelError(
+                f"{self.where}: there is no document {name!r}{suggestion(name, documents)}. Correct the "
+                "name, or add its file to the documents."
+            )
+        if self.end > len(document.text):
+            raise LabelError(
+                f"{self.where}: start and end are not a range of the text of {document.doc_id}, which has "
+                f"{len(document.text)} characters. Leave them as they were written."
+            )
+        if not is_passage(self.passage, document.text[self.start : self.end]):
+            raise LabelError(
+                f"{self.where}: the passage is not at {self.start}-{self.end} of {document.doc_id}. Leave it "
+                "as it was written; where the document has changed, or was read by another parser, make the "
+                "file again."
+            )
+        more = {"above": self.above, "priority": self.priority}
+        return PassageToGrade.of(document, self.query_id, self.start, self.end, **more)
+
+
+def write_sheet(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
+    """Write rows as .xlsx, or as .csv that Excel reads as UTF-8; raises ConfigError for other endings."""
+    if path.suffix.lower() == ".xlsx":
+        write_bytes(path, _workbook(rows, columns))
+    elif path.suffix.lower() == ".csv":
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow(columns)
+        writer.writerows([spreadsheet_safe(_cut(row[name])) for name in columns] for row in rows)
+        write_text(path, "\ufeff" + out.getvalue())
+    else:
+        raise ConfigError(f"{path}: a sheet is a .xlsx or a .csv file. Give it one of these endings.")
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return value[: _LONGEST - len(_CUT)] + _CUT
+    return value
+
+
+def _workbook(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+    try:
+        from openpyxl import Workbook
+        from openpyxl.styles import Alignment, Font
+        from openpyxl.utils import get_column_letter
+        from openpyxl.worksheet.datavalidation import DataValidation
+    except ImportError as error:
+        raise ConfigError(
+            "writing .xlsx needs openpyxl: pip install 'ndcg-harness[xlsx]'; or write .csv."
+        ) from error
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "to grade"
+    sheet.append(tuple(columns))
+    for row in rows:
+        sheet.append([spreadsheet_safe(_cut(row[name])) for name in columns])
+    grades = DataValidation(type="whole", operator="between", formula1="0", formula2="4", allow_blank=True)
+    grades.error = "A grade is a whole number from 0 to 4."
+    sheet.add_data_validation(grades)
+    for number, name in enumerate(columns, 1):
+        letter = get_column_letter(number)
+        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 11)
+        sheet[f"{letter}1"].font = Font(bold=True)
+        if name == "grade":
+            grades.add(f"{letter}2:{letter}{len(rows) + 1}")
+    for line in sheet.iter_rows(min_row=2):
+        for one in line:
+            one.alignment = Alignment(wrap_text=True, vertical="top")
+    sheet.freeze_panes = "A2"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
 
 Key = tuple[str, str, int, int]
 

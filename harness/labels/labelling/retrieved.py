@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness import running
+from harness.labels.labelling.grading import sheet_rows
 from harness.labels.labelling.passages import Grades, PassageToGrade, Retrieved, unjudged_passages
 from harness.labels.labelling.rows import holds_rows
-from harness.labels.labelling.sheet import sheet_rows
 from harness.report import RankedRow, cells_of, read_any, read_chunk_offsets, read_result
 from harness.steps import PendingCallsError
 from harness.values import Document, HarnessError, Judgment, LabelError, Reporter

@@ -10,9 +10,8 @@ from shlex import quote
 
 from harness import data
 from harness.judge import PEOPLE, Pair, PairGrade
-from harness.labels.labelling.grading import graded_rows
+from harness.labels.labelling.grading import graded_rows, sheet_rows, write_sheet
 from harness.labels.labelling.passages import PassageToGrade
-from harness.labels.labelling.sheet import sheet_rows, write_sheet
 from harness.labels.testset.gathering import corpus_of
 from harness.labels.testset.grades import agreements, disagreements, final_grades
 from harness.labels.testset.rows import Candidate, DisagreementRow, GradeRow, Key, PoolRow

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.steps.search.rewrite import prompted
+from harness.steps.search.rewrite import llm
 from harness.steps.search.rewrite.entities import NamingConfig, NamingRewriter
 from harness.steps.search.step import Identity
 from harness.steps.search.tools import Tools
@@ -16,11 +16,11 @@ from harness.values import Query
 _NONE = frozenset({"none", "none.", "n/a", "无", "无。", "没有"})
 
 
-class LlmEntitiesConfig(prompted.PromptedConfig, NamingConfig):
+class LlmEntitiesConfig(llm.PromptedConfig, NamingConfig):
     """Asks for what a question names, as a language model finds it; meant for one of several routes."""
 
     kind: Literal["llm_entities"] = "llm_entities"
-    prompt: prompted.RewritePrompt = Field(
+    prompt: llm.RewritePrompt = Field(
         "entities",
         validate_default=True,
         description="`entities`, `entities_zh`, or the path of your own file; the model answers with one "
@@ -34,13 +34,13 @@ class LlmEntitiesRewriter(NamingRewriter[LlmEntitiesConfig]):
     def identity(self) -> Identity:
         """The prompt, the model, and the handling of a question without names."""
         c = self.config
-        return [c.kind, prompted.identity_of(c, c.prompt.form), c.without]
+        return [c.kind, llm.identity_of(c, c.prompt.form), c.without]
 
     def names(self, queries: Sequence[Query], tools: Tools) -> list[list[str] | None]:
         """The names that the model finds; raises LlmError as `llm` does."""
-        return prompted.ask_about(self.config, self.config.prompt.form, queries, tools, _read)
+        return llm.ask_about(self.config, self.config.prompt.form, queries, tools, _read)
 
 
 def _read(text: str) -> list[str] | None:
-    lines = prompted.lines_of(text)
+    lines = llm.lines_of(text)
     return [line for line in lines if line.lower() not in _NONE] if lines else None

@@ -10,13 +10,7 @@ from pydantic import Field
 
 from harness.steps.search.fuse.routes import Fusion
 from harness.steps.search.fuse.scores import MinMax, MinMaxConfig, Rrf, RrfConfig
-from harness.steps.search.rewrite.prompted import (
-    PromptedConfig,
-    RewritePrompt,
-    ask_about,
-    identity_of,
-    lines_of,
-)
+from harness.steps.search.rewrite.llm import PromptedConfig, RewritePrompt, ask_about, identity_of, lines_of
 from harness.steps.search.step import Identity, SeveralRewriter
 from harness.steps.search.tools import Tools
 from harness.values import Query, Ranking
