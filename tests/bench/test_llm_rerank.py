@@ -58,6 +58,8 @@ def test_rerankers_are_planned_paid_once_priced_and_timed(config, capsys):
         assert server.count == 0
         results, folder = bench(path)
         count = server.count
+        assert exit_code("bench", path, "--quiet") == 0
+        assert "order v1 by fake reranked: 0 calls now" in " ".join(capsys.readouterr().out.split())
         again, _ = bench(path)
         assert server.count == count, "all of it is in the ledger"
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))

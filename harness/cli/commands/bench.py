@@ -14,6 +14,7 @@ from harness.values import counted
 
 _DONE = {
     "rewriting": "rewrote queries",
+    "reranking": "reranked",
     "filter": "found what queries name",
     "context": "wrote context for chunks",
     "answer": "answered questions",
